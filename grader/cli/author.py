@@ -24,7 +24,7 @@ MAP, MESSAGES = "course-map.md", "messages.md"
 
 @click.command("new")
 @click.argument("name", metavar="MODULE/EXERCISE", required=False)
-@click.option("--from", "tests", type=_FILE, help="Port this plain pytest file: checks, probes, a starter.")
+@click.option("--from", "tests", type=_FILE, help="Port this pytest file, or notebook of otter or nbgrader.")
 @click.option("--reference", type=_FILE, help="With --from: a solution, which becomes the reference.")
 @click.option("--course", "course_folder", type=options.PATH, help="Start a course of your own there.")
 @click.option("--schemas", type=options.PATH, help="Write JSON Schemas of the YAML files and the report there.")
@@ -39,7 +39,7 @@ def new_command(
     if (tests and not name) or (reference and not tests):
         raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
     # First, because it may refuse: nothing is laid out then.
-    draft = _ported(tests, reference) if tests else None
+    draft, notes = _ported(tests, reference) if tests else (None, [])
     written = []
     if course_folder:
         written += new_course(course_folder)
@@ -57,20 +57,25 @@ def new_command(
     say = Say()
     say(*(f"wrote {typed(path)}" for path in written))
     if draft:
-        say(*_left_to_do(draft, written))
+        say(*_left_to_do(draft, written), *(f"  {note}" for note in notes))
     if name:
         what = "do what is listed" if draft else "replace the example and what is marked TODO"
         say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
 
 
-def _ported(tests: Path, reference: Path | None) -> Draft:
+def _ported(tests: Path, reference: Path | None) -> tuple[Draft, list[str]]:
     from grader.author.port.draft import Port
+    from grader.author.port.notebooks import assignment_of, points_of
 
     try:
-        texts = [path.read_text(encoding="utf-8") if path else "" for path in (tests, reference)]
-        return Port(*texts).draft("@title@")
+        text, solution = (path.read_text(encoding="utf-8") if path else "" for path in (tests, reference))
+        notes = list[str]()
+        if (assignment := assignment_of(text)) is not None:
+            text, solution = assignment.test_file(), solution or assignment.reference()
+            notes += [*assignment.notes, *points_of(assignment)]
+        return Port(text, solution).draft("@title@"), notes
     except (OSError, ValueError) as error:
-        raise CourseError(f"{error}; --from and --reference need files of Python in UTF-8") from None
+        raise CourseError(f"{error}; --from and --reference need files of Python, or a notebook, in UTF-8") from None
 
 
 def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:

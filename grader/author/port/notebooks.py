@@ -1,0 +1,230 @@
+"""A master notebook of otter-grader, or a source notebook of nbgrader, as a solution and a plain pytest file.
+
+Which of the two a notebook is, its own marks say: nbgrader writes them into the metadata of cells, otter into raw cells
+that begin with `# BEGIN QUESTION` and the like. Nothing of it is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.author.port.text import closure, items_of
+from grader.course.files import parse_yaml
+from grader.intake.cells import python_of
+from grader.lint.scope import Function, imported
+from grader.model.errors import CourseError
+
+_MODULE = "solution"
+_SOLUTION = re.compile(r"^\s*#+ (?:BEGIN|END) SOLUTION\b.*\n?|[ \t]*# SOLUTION(?: NO PROMPT)?[ \t]*$", re.MULTILINE)
+_PROMPT = re.compile(r'^[ \t]*""" # BEGIN PROMPT\n.*?""";? # END PROMPT[ \t]*\n?', re.MULTILINE | re.DOTALL)
+_HIDDEN = re.compile(
+    r"^[ \t]*### BEGIN HIDDEN TESTS[ \t]*\n(.*?)^[ \t]*### END HIDDEN TESTS[ \t]*\n?", re.M | re.DOTALL
+)
+_CONFIG = re.compile(r'^""" # BEGIN TEST CONFIG\n(.*?)""" # END TEST CONFIG[ \t]*\n?', re.DOTALL)
+_MARK = re.compile(r"#?\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)\b")
+
+
+@dataclass
+class Assignment:
+    """What a notebook holds.
+
+    Attributes:
+        kind: "otter" or "nbgrader".
+        code: the cells of the solution.
+        tests: the code of each test, by a name that a function can have.
+        points: of tests, by name, as far as the notebook says.
+        notes: what a person has to do, or decide.
+    """
+
+    kind: str
+    code: list[str] = field(default_factory=list)
+    tests: dict[str, str] = field(default_factory=dict)
+    points: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add_test(self, name: str, source: str, points: float | None = None) -> None:
+        """Add a test under a name that no other one has."""
+        plain = re.sub(r"\W", "_", name) or "cell"
+        number = 1
+        while (key := f"test_{plain}" + (f"_{number}" if number > 1 else "")) in self.tests:
+            number += 1
+        self.tests[key] = source
+        if points:
+            self.points[key] = points
+
+    def reference(self) -> str:
+        """Return the functions and classes of the solution with what they need, without what a notebook only shows."""
+        items = [item for cell in self.code for item in items_of(cell)]
+        names = [item.name for item in items if isinstance(item.node, (Function, ast.ClassDef))]
+        kept = closure(items, names)
+        imports = [item for item in items if imported(item.node) and item not in kept]
+        chosen = [item for item in items if item in kept or item in imports]
+        return "\n\n".join(item.text.rstrip("\n") for item in chosen) + "\n"
+
+    def test_file(self) -> str:
+        """Return a plain pytest file with a function for each test."""
+        defined = {item.name for cell in self.code for item in items_of(cell) if item.name}
+        imports = dict.fromkeys(
+            item.text.rstrip("\n") for cell in self.code for item in items_of(cell) if imported(item.node)
+        )
+        bodies = [f"def {name}():\n{textwrap.indent(_body(source), '    ')}" for name, source in self.tests.items()]
+        used = {node.id for text in bodies for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+        needed = sorted(defined & used)
+        own = [f"from {_MODULE} import {', '.join(needed)}"] if needed else []
+        return "\n".join([*imports, *own, "", "", "\n\n\n".join(bodies), ""])
+
+
+def assignment_of(text: str) -> Assignment | None:
+    """Return what a notebook holds; None if the text is not a notebook.
+
+    Args:
+        text: of the file.
+
+    Raises:
+        CourseError: it is a notebook of neither kind, or has no tests.
+    """
+    try:
+        cells = json.loads(text)["cells"]
+        rows = [(cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {}), cell) for cell in cells]
+    except (ValueError, TypeError, KeyError):
+        return None
+    if any("nbgrader" in metadata for _, _, metadata, _ in rows):
+        made = _of_nbgrader(rows)
+    elif any(kind != "code" and _mark(source) for kind, source, _, _ in rows):
+        made = _of_otter(rows)
+    else:
+        raise CourseError(
+            "the notebook has no marks of nbgrader or otter-grader: take the source notebook of nbgrader, or the "
+            "master notebook of otter, and not what students get"
+        )
+    if not made.tests:
+        raise CourseError(f"the notebook of {made.kind} has no cells with tests")
+    return made
+
+
+Row = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
+
+
+def _of_nbgrader(rows: Sequence[Row]) -> Assignment:
+    made = Assignment("nbgrader")
+    for kind, source, metadata, _ in rows:
+        marks = metadata.get("nbgrader", {})
+        name, points = str(marks.get("grade_id", "")), marks.get("points")
+        graded, solved = marks.get("grade") is True, marks.get("solution") is True
+        if marks.get("task") is True or (graded and (solved or kind != "code")):
+            made.notes.append(f"{name} ({points:g} points) is graded by a person: give its rule `by: staff`")
+        if kind != "code":
+            continue
+        code = python_of(source).text
+        if not graded or solved:
+            made.code.append(_SOLUTION.sub("", code))
+            continue
+        shown = _HIDDEN.sub("", code)
+        for part, source_of in (("", shown), ("_hidden", "\n".join(_HIDDEN.findall(code)))):
+            if _does_something(source_of):
+                made.add_test(name + part, textwrap.dedent(source_of), points)
+    return made
+
+
+def _of_otter(rows: Sequence[Row]) -> Assignment:
+    made, question = Assignment("otter"), dict[str, Any]()
+    in_tests = in_prompt = False
+    for kind, source, _, cell in rows:
+        if kind != "code":
+            match _mark(source):
+                case "BEGIN", "QUESTION":
+                    question = _yaml(source)
+                    if question.get("manual"):
+                        points = question.get("points", 1)
+                        made.notes.append(
+                            f"{question.get('name')} ({points} points) is graded by a person: give its rule `by: staff`"
+                        )
+                case "END", "QUESTION":
+                    question = {}
+                case begin, "TESTS":
+                    in_tests = begin == "BEGIN"
+                case begin, "PROMPT":
+                    in_prompt = begin == "BEGIN"
+            continue
+        code = python_of(source).text
+        if in_tests:
+            made.add_test(str(question.get("name", "cell")), *_test_of_otter(code, cell, question))
+        elif not in_prompt:
+            made.code.append(_SOLUTION.sub("", _PROMPT.sub("", code)))
+    return made
+
+
+def _test_of_otter(code: str, cell: Mapping[str, Any], question: Mapping[str, Any]) -> tuple[str, float | None]:
+    """Return the code of a test, and its points if they are a number."""
+    config = _CONFIG.match(code)
+    settings = _yaml(f"\n{config[1]}") if config else {}
+    code = code[config.end() :] if config else re.sub(r"^# HIDDEN[^\n]*\n", "", code)
+    points = settings.get("points", question.get("points"))
+    tree = ast.parse(code)
+    match tree.body:
+        # A test by exceptions: a function whose parameters are names of the notebook, which otter calls itself.
+        case [*before, ast.FunctionDef() as last] if last.name.startswith("test"):
+            code = "\n".join(ast.unparse(statement) for statement in (*before, *last.body))
+        case [*before, ast.Expr(value=value)] if (shown := _output_of(cell)) is not None:
+            head = [ast.unparse(statement) for statement in before]
+            code = "\n".join([*head, _compared(ast.unparse(value), shown)])
+    return code, float(points) if isinstance(points, (int, float)) else None
+
+
+def _compared(expression: str, shown: str) -> str:
+    """Return an assert that an expression has the value that the notebook shows."""
+    if shown == "True":
+        return f"assert {expression}"
+    try:
+        value = ast.literal_eval(shown)
+    except (ValueError, SyntaxError):
+        return f"# TODO: compare with what the notebook shows: {shown.splitlines()[0]}\n{expression}"
+    return f"assert {expression} == {value!r}"
+
+
+def _output_of(cell: Mapping[str, Any]) -> str | None:
+    """Return the value that a cell of code shows; None without one."""
+    for output in cell.get("outputs", ()):
+        text = output.get("data", {}).get("text/plain")
+        if output.get("output_type") == "execute_result" and text is not None:
+            return "".join(text)
+    return None
+
+
+def _mark(source: str) -> tuple[str, str] | None:
+    """Return which part of a question begins or ends with a cell; None if none does."""
+    lines = [line for line in source.replace("```", "").splitlines() if line.strip()]
+    found = _MARK.match(lines[0].strip()) if lines else None
+    return (found[1], found[2]) if found else None
+
+
+def _yaml(source: str) -> dict[str, Any]:
+    """Return the settings below the first line of a cell."""
+    lines = [line for line in source.replace("```", "").splitlines() if line.strip()]
+    settings = [line.removeprefix("# ") for line in lines if not _MARK.match(line.strip())]
+    read = parse_yaml("\n".join(settings).encode(), "")
+    return read if isinstance(read, dict) else {}
+
+
+def _does_something(source: str) -> bool:
+    """Return whether a text holds a statement besides comments."""
+    return bool(ast.parse(textwrap.dedent(source)).body)
+
+
+def _body(source: str) -> str:
+    """Return the code of a test as that of a function; a text of several lines keeps its lines."""
+    tree = ast.parse(source)
+    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return ast.unparse(tree) if any("\n" in str(node.value) for node in texts) else source.strip("\n")
+
+
+def points_of(assignment: Assignment) -> Iterator[str]:
+    """Yield a sentence about the points of each test, to be given as shares."""
+    for name, points in assignment.points.items():
+        yield f"{name.removeprefix('test_')} had {points:g} points in the notebook: give its check that share"

@@ -1,0 +1,117 @@
+"""Notebooks of otter and nbgrader become exercises: solution, tests, points, and what a person grades."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import COURSES, WarmGrade
+
+from grader.author.port.notebooks import assignment_of
+from grader.model.errors import CourseError
+
+
+def notebook(*cells: dict[str, Any]) -> str:
+    """A notebook of these cells."""
+    return json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def code(source: str, shows: str | None = None, **nbgrader: Any) -> dict[str, Any]:
+    """A cell of code, with the value that it shows and the marks of nbgrader."""
+    outputs = [] if shows is None else [{"output_type": "execute_result", "data": {"text/plain": [shows]}}]
+    metadata = {"nbgrader": nbgrader} if nbgrader else {}
+    return {"cell_type": "code", "source": source.splitlines(keepends=True), "metadata": metadata, "outputs": outputs}
+
+
+def raw(source: str, kind: str = "raw", **nbgrader: Any) -> dict[str, Any]:
+    """A cell of text."""
+    return {"cell_type": kind, "source": source, "metadata": {"nbgrader": nbgrader} if nbgrader else {}}
+
+
+NBGRADER = notebook(
+    code("import torch\n%matplotlib inline"),
+    code(
+        "def squares(x):\n    ### BEGIN SOLUTION\n    return x * x\n    ### END SOLUTION\n",
+        grade=False, solution=True, grade_id="squares",
+    ),
+    code(
+        "assert torch.equal(squares(torch.tensor([1, 2])), torch.tensor([1, 4]))\n"
+        "### BEGIN HIDDEN TESTS\nassert squares(torch.tensor([3])).tolist() == [9]\n### END HIDDEN TESTS\n",
+        grade=True, solution=False, grade_id="test-squares", points=2,
+    ),
+    raw("Explain.", "markdown", grade=True, solution=True, grade_id="why", points=3),
+    code("print(squares(torch.ones(3)))", grade=False, solution=False, grade_id="look"),
+)  # fmt: skip
+
+OTTER = notebook(
+    raw("# ASSIGNMENT CONFIG\ninit_cell: true"),
+    code("import torch"),
+    raw("# BEGIN QUESTION\nname: q1\npoints: 2"),
+    raw("# BEGIN SOLUTION"),
+    code("def squares(x):\n    return x * x # SOLUTION\n"),
+    raw("# END SOLUTION"),
+    raw("# BEGIN TESTS"),
+    code("squares(torch.tensor(3)).item()", shows="9"),
+    code("# HIDDEN\ntorch.equal(squares(torch.tensor([2])), torch.tensor([4]))", shows="True"),
+    code(
+        '""" # BEGIN TEST CONFIG\npoints: 1\nhidden: true\n""" # END TEST CONFIG\n'
+        "def test_zero(squares):\n    assert squares(torch.zeros(2)).sum() == 0\n"
+    ),
+    raw("# END TESTS"),
+    raw("# END QUESTION"),
+    raw("# BEGIN QUESTION\nname: q2\npoints: 4\nmanual: true"),
+    raw("# END QUESTION"),
+)
+
+
+def test_a_notebook_of_nbgrader() -> None:
+    """Solutions lose their marks, hidden tests are tests of their own, and what a person grades is said."""
+    made = assignment_of(NBGRADER)
+    assert made is not None
+    assert made.reference() == "import torch\n\ndef squares(x):\n    return x * x\n"
+    assert list(made.tests) == ["test_test_squares", "test_test_squares_hidden"]
+    assert made.notes == ["why (3 points) is graded by a person: give its rule `by: staff`"]
+    assert "from solution import squares" in made.test_file()
+    assert "HIDDEN TESTS" not in made.test_file()
+
+
+def test_a_master_notebook_of_otter() -> None:
+    """A value that a test shows is asserted; a test function takes its names from the notebook."""
+    made = assignment_of(OTTER)
+    assert made is not None
+    assert made.reference() == "import torch\n\ndef squares(x):\n    return x * x\n"
+    assert list(made.tests.values()) == [
+        "assert squares(torch.tensor(3)).item() == 9",
+        "assert torch.equal(squares(torch.tensor([2])), torch.tensor([4]))",
+        "assert squares(torch.zeros(2)).sum() == 0",
+    ]
+    assert made.points == {"test_q1": 2, "test_q1_2": 2, "test_q1_3": 1}
+    assert made.notes == ["q2 (4 points) is graded by a person: give its rule `by: staff`"]
+
+
+def test_other_notebooks_are_refused_and_other_files_are_not_notebooks() -> None:
+    """What students get has no tests."""
+    assert assignment_of("def test_it(): pass\n") is None
+    with pytest.raises(CourseError, match="no marks of nbgrader or otter"):
+        assignment_of(notebook(code("x = 1")))
+    with pytest.raises(CourseError, match="the notebook of otter has no cells with tests"):
+        assignment_of(notebook(raw("# BEGIN QUESTION\nname: q1"), code("x = 1")))
+
+
+@pytest.mark.parametrize("text", [NBGRADER, OTTER], ids=["nbgrader", "otter"])
+def test_a_ported_notebook_is_graded(tmp_path: Path, type_grade: WarmGrade, text: str) -> None:
+    """The exercise collects, its reference gets full marks, and a wrong answer does not."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (tmp_path / "master.ipynb").write_text(text)
+    ran = type_grade("new", "01_basics/squares", "--from", str(tmp_path / "master.ipynb"), cwd=home)
+    assert ran.returncode == 0, ran.stderr
+    assert "is graded by a person" in ran.stdout
+    assert "points in the notebook: give its check that share" in ran.stdout
+    answers = home / "solutions/01_basics/squares"
+    right = type_grade("squares", "--submission", str(answers), cwd=home)
+    assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
+    (tmp_path / "squares.py").write_text("def squares(x):\n    return x + x\n")
+    assert type_grade("squares", "--submission", str(tmp_path), cwd=home).returncode == 1
