@@ -35,6 +35,7 @@ _PATH = re.compile(r"(?<![\w.])(?:/[\w.+-]+){2,}")
 _FRACTION = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
 _COUNT = re.compile(r"\b\d[\d,]*\b")
 _OPERATIONS = re.compile(r": \{.*|(?<= operations) \(\d.*\)")  # which ones, after how many
+_BY_PYTHON = re.compile(r"\n`\w+` of Python goes over .*")  # how a loop is written, which is not another mistake
 _OWN_ERROR = re.compile(r"\n {8}(?:raise|assert)\b[^\n]*\s*$")
 _ERROR = re.compile(r"( raised \w+): .*", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.])\d")
@@ -76,7 +77,7 @@ class Trace:
         if outcome.speed:  # that it was too slow, and nothing of how it was measured
             text = ""
         elif category == COSTS:
-            text = _OPERATIONS.sub("", text)
+            text = _BY_PYTHON.sub("", _OPERATIONS.sub("", text))
             text = _COUNT.sub(lambda match: f"2^{int(match[0].replace(',', '')).bit_length()}", text)
         # The last digits of a sum depend on the order in which it was made, which is not a mistake.
         text = _FRACTION.sub(lambda match: f"{float(match[0]):.{_DIGITS}g}", text).strip()
