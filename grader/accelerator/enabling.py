@@ -24,9 +24,11 @@ from grader.accelerator.patches import (
     data_parallel,
     default_tensor_type,
     device_names,
+    driver_calls,
     error_names,
     export,
     factories,
+    fft_plans,
     flex_attention,
     generators_and_streams,
     graphs,
@@ -62,6 +64,7 @@ from grader.accelerator.sim.spec import Spec
 Mode = Literal["sim", "cuda", "none"]
 
 PATCHES_FOR_CUDA: tuple[types.ModuleType, ...] = (
+    driver_calls,
     torch_cuda,
     legacy_types,
     device_names,
@@ -72,11 +75,12 @@ PATCHES_FOR_CUDA: tuple[types.ModuleType, ...] = (
     sanitizer,
     graphs,
     attention_queries,
+    fft_plans,
     operator_registration,
     error_names,
     nccl,
 )
-"""What is replaced where the device calls itself cuda. The first one refuses what the others then answer."""
+"""What is replaced where the device calls itself cuda. The first two refuse what the others then answer."""
 
 PATCHES: tuple[types.ModuleType, ...] = (
     other_accelerators,

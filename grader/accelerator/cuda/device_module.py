@@ -23,6 +23,13 @@ from grader.accelerator.cuda.streams import (
 from grader.accelerator.sim.fork import is_lost
 from grader.accelerator.sim.machine import Device, the_machine
 
+_UNKNOWN = {
+    *("L2_cache_size", "clock_rate", "gcnArchName", "max_threads_per_block", "memory_bus_width", "memory_clock_rate"),
+    *("pci_bus_id", "pci_device_id", "pci_domain_id", "shared_memory_per_block_optin"),
+    *("shared_memory_per_multiprocessor", "uuid"),
+}
+"""What CUDA tells of a device, and no data sheet that the specs are taken from."""
+
 
 @dataclass(frozen=True, repr=False)
 class Properties:
@@ -40,6 +47,11 @@ class Properties:
     shared_memory_per_block: int = 49152
     is_integrated: bool = False
     is_multi_gpu_board: bool = False
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _UNKNOWN:
+            raise NotImplementedError(f"the {name} of a device is not known of the simulated device")
+        raise AttributeError(f"'_CudaDeviceProperties' object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         return (
@@ -149,6 +161,12 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 def get_amp_supported_dtype() -> list[torch.dtype]:
     """The dtypes of `torch.autocast`."""
     return [torch.float16, torch.bfloat16]
+
+
+def get_supported_dtypes(device: Any = None) -> dict[str, Any]:
+    """What `torch.accelerator.get_device_capability` gives: the dtypes of which tensors can be made; all of them."""
+    _place(device)
+    return {"supported_dtypes": {value for value in vars(torch).values() if isinstance(value, torch.dtype)}}
 
 
 def memory_allocated(device: Any = None) -> int:

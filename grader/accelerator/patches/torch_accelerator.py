@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from grader.accelerator.cuda import device_module, streams
-from grader.accelerator.replacing import put
+from grader.accelerator.replacing import put, refusing_class
 from grader.accelerator.sim.machine import Machine
 
 
@@ -40,6 +40,8 @@ def install(machine: Machine) -> None:
         "memory_stats": device_module.memory_stats,
         "get_memory_info": device_module.mem_get_info,
         "empty_cache": device_module.empty_cache,
+        "empty_host_cache": device_module.empty_cache,
+        "get_device_capability": device_module.get_supported_dtypes,
     }
     put(torch._C, "_get_accelerator", current_accelerator)
     # Some of these names stand in both modules, some in one.
@@ -47,3 +49,7 @@ def install(machine: Machine) -> None:
         for owner in (torch.accelerator, torch.accelerator.memory):
             if hasattr(owner, name):
                 put(owner, name, answer)
+    if (graph := getattr(torch.accelerator, "Graph", None)) is not None:
+        instead = "; use torch.cuda.CUDAGraph" if machine.kind == "cuda" else ""
+        why = f"torch.accelerator.Graph is not supported on the simulated device{instead}"
+        put(torch.accelerator, "Graph", refusing_class(graph, why))

@@ -16,7 +16,7 @@ _REFUSED = "torch.cuda.{} is not supported on the simulated device"
 def install(machine: Machine) -> None:
     """Let `torch.cuda` answer for the machine; what it cannot answer raises `NotImplementedError`."""
     del machine
-    owners = (torch.cuda, torch.cuda.memory, torch.cuda.random, torch.cuda.streams)
+    owners = (torch.cuda, torch.cuda.memory, torch.cuda.random, torch.cuda.streams, torch.cuda.graphs)
     # PyTorch's own code calls some of these by the modules in which they are defined, so they are replaced there, too.
     for name, function in device_module.FUNCTIONS.items():
         for owner in owners:
@@ -48,12 +48,17 @@ def install(machine: Machine) -> None:
         value = getattr(torch.cuda, name, None)
         if name in device_module.FUNCTIONS or name in allowed or name.endswith(("Tensor", "Storage")):
             continue
-        if isinstance(value, type):
-            if not issubclass(value, BaseException):
-                put(torch.cuda, name, refusing_class(value, _REFUSED.format(name)))
-        elif callable(value):
-            put(torch.cuda, name, _refusal(name))
-    for name in ("_record_memory_history", "_snapshot", "_dump_snapshot", "caching_allocator_alloc"):
+        if isinstance(value, type) and not issubclass(value, BaseException):
+            new: Any = refusing_class(value, _REFUSED.format(name))
+        elif callable(value) and not isinstance(value, type):
+            new = _refusal(name)
+        else:
+            continue
+        # In the module that defines it, too: some programs take it from there.
+        for owner in owners:
+            if owner is torch.cuda or getattr(owner, name, None) is value:
+                put(owner, name, new)
+    for name in ("_record_memory_history", "_snapshot", "_dump_snapshot"):
         put(torch.cuda.memory, name, _refusal(f"memory.{name}"))
 
 

@@ -1,0 +1,70 @@
+"""Functions of C++ that ask CUDA's driver raise `NotImplementedError`, unless another patch answers them.
+
+A build of PyTorch for the CPU does not have them, so that Python code stumbles over an AttributeError; a build for CUDA
+has them, and they find no driver.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine
+
+_MODULES = (
+    *("torch.cuda", "torch.cuda.memory", "torch.cuda.random", "torch.cuda.streams", "torch.cuda.graphs"),
+    *("torch.cuda.nccl", "torch.cuda.tunable", "torch.cuda.jiterator", "torch.cuda.gds", "torch.cuda.green_contexts"),
+    *("torch.backends.cuda", "torch.backends.cudnn"),
+)
+"""The modules whose functions are read for what they call."""
+
+_DRIVER = ("_cuda_", "_nccl_", "_cudnn_", "_gds_")
+"""How the names of such functions of `torch._C` begin."""
+
+_HARMLESS = {"_cuda_getDeviceCount", "_cuda_isInBadFork"}
+"""Functions that need no driver: PyTorch looks whether the first one is there to know whether it was built for CUDA."""
+
+
+def install(machine: Machine) -> None:
+    """Put a refusal into `torch._C` for each name that PyTorch's Python code calls."""
+    del machine
+    for name in sorted(set(_called()) - _HARMLESS):
+        if not isinstance(getattr(torch._C, name, None), type):
+            put(torch._C, name, _refusal(name))
+
+
+def _called() -> Iterator[str]:
+    # PyTorch imports all of them; an older one has fewer.
+    for module in filter(None, map(sys.modules.get, _MODULES)):
+        for value in vars(module).values():
+            for function in vars(value).values() if isinstance(value, type) else (value,):
+                if isinstance(function := inspect.unwrap(_plain(function)), types.FunctionType):
+                    yield from (name for name in _names_in(function.__code__) if name.startswith(_DRIVER))
+
+
+def _plain(value: Any) -> Any:
+    """The function itself, or that of a method; None of anything else, which might ask the driver if it is asked."""
+    if isinstance(value, (staticmethod, classmethod)):
+        return value.__func__
+    return value if isinstance(value, types.FunctionType) else None
+
+
+def _names_in(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names_in(constant)
+
+
+def _refusal(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        del args, kwargs
+        raise NotImplementedError(f"torch._C.{name} asks CUDA's driver, which the simulated device does not have")
+
+    return refuse

@@ -1,0 +1,48 @@
+"""Every name of `torch.cuda` and its like works on the device, or is refused with a sentence."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import torch
+from accelerator.modes import in_mode, raises
+
+from grader.accelerator.tools import answers
+
+
+@in_mode("cuda")
+def test_each_name_works_or_is_refused() -> None:
+    """No name of these modules and classes stumbles over what a build of PyTorch does not have."""
+    warnings.simplefilter("ignore")  # some names are deprecated
+    wrong = {}
+    for label, owner in answers.OWNERS.items():
+        for name in answers.names_of(owner()):
+            if (text := answers.outcome(label, name)) not in (answers.WORKS, answers.REFUSED):
+                wrong[f"{label} {name}"] = text
+    assert wrong == {}
+
+
+@in_mode("cuda")
+def test_what_was_an_attribute_error() -> None:
+    """Names that a program meets: caches of cuFFT and of pinned memory, workspaces, properties, private functions."""
+    plans: Any = torch.backends.cuda.cufft_plan_cache
+    assert (plans.size, plans.max_size, plans[1].max_size) == (0, 4096, 4096)
+    plans[1].max_size = 10
+    plans.clear()
+    assert (plans.max_size, plans[1].max_size) == (4096, 10)
+    accelerator: Any = torch.accelerator
+    if hasattr(accelerator, "empty_host_cache"):
+        accelerator.empty_host_cache()
+    if hasattr(accelerator, "get_device_capability"):
+        assert torch.bfloat16 in accelerator.get_device_capability("cuda:1")["supported_dtypes"]
+    properties: Any = torch.cuda.get_device_properties(0)
+    with raises(NotImplementedError, "the L2_cache_size of a device is not known of the simulated device"):
+        _ = properties.L2_cache_size
+    memory: Any = torch.cuda.memory
+    with raises(NotImplementedError, "torch.cuda.memory_snapshot is not supported on the simulated device"):
+        memory.memory_snapshot()
+    with raises(NotImplementedError, "asks CUDA's driver, which the simulated device does not have"):
+        memory._get_memory_metadata()
+    assert inspect.isclass(torch.cuda.MemPool)
