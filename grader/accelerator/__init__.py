@@ -13,13 +13,14 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from grader.accelerator.sim.race_warning import RaceWarning
 from grader.accelerator.timeline import Span, timeline, trace_events, write_trace
 
 if TYPE_CHECKING:
     from grader.accelerator.core.interop import Described, describe, is_simulated, to_device, view_on_device
     from grader.accelerator.enabling import enable, preload, preload_operations
     from grader.accelerator.sim.clock import Clock
-    from grader.accelerator.sim.machine import Machine, counters, reset_counters, the_machine
+    from grader.accelerator.sim.machine import Machine, counters, cuda_is_simulated, reset_counters, the_machine
     from grader.accelerator.sim.spec import Spec
     from grader.accelerator.tools.virtual_time import virtual_time
 
@@ -27,7 +28,7 @@ _MODULES = {
     "core.interop": "Described describe is_simulated to_device view_on_device",
     "enabling": "enable preload preload_operations",
     "sim.clock": "Clock",
-    "sim.machine": "Machine counters reset_counters the_machine",
+    "sim.machine": "Machine counters cuda_is_simulated reset_counters the_machine",
     "sim.spec": "Spec",
     "tools.virtual_time": "virtual_time",
 }
@@ -36,9 +37,11 @@ __all__ = [
     "Clock",
     "Described",
     "Machine",
+    "RaceWarning",
     "Span",
     "Spec",
     "counters",
+    "cuda_is_simulated",
     "describe",
     "enable",
     "is_simulated",

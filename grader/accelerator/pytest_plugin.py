@@ -1,64 +1,152 @@
-"""Runs any project's tests of CUDA without a GPU: `pytest -p grader.accelerator.pytest_plugin --accelerator a100`."""
+"""Runs any project's tests of CUDA without a GPU: `pytest -p grader.accelerator.pytest_plugin --accelerator a100`.
+
+In a project's `pyproject.toml`, under `[tool.pytest.ini_options]`, `accelerator = "a100"` stands for the option.
+Without either nothing is imported and nothing changes.
+"""
 
 from __future__ import annotations
 
+import importlib
+import os
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-# First: where the process gets the device of the one that started it, as xdist's do, this import makes it, of modules
-# that must not be half imported by then.
-import torch  # noqa: F401
-
 from grader.accelerator.sim.gpus import NAMES
 from grader.accelerator.tools.missing_packages import note_missing
 
+if "GRADER_ACCELERATOR" in os.environ:
+    # The process gets the device of the one that started it, as xdist's do: this import makes it, of modules that must
+    # not be half imported by then.
+    importlib.import_module("torch")
+
 _ANY = "cuda"
+_OFF = "none"
+_MARKER = "real_gpu: needs a real GPU, and is skipped where CUDA is simulated"
+_COUNTS = pytest.StashKey[Counter[str]]()
+_SENT = "simulated_cuda"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options."""
+    """Add the options, and the keys of the ini file that stand for them."""
     group = parser.getgroup("simulated CUDA")
     group.addoption(
         "--accelerator",
         metavar="GPU",
         help=f"simulate CUDA, so that tests that need a GPU run without one: {_ANY} for a device of no kind, or "
-        f"{', '.join(NAMES)}",
+        f"{', '.join(NAMES)}; {_OFF} for none, whatever the ini file says",
     )
-    group.addoption("--accelerator-devices", metavar="N", type=int, default=1, help="how many devices there are; 1")
+    group.addoption("--accelerator-devices", metavar="N", type=int, help="how many devices there are; 1")
+    group.addoption("--accelerator-memory", metavar="GIB", type=int, help="how much memory each has; that of the GPU")
+    group.addoption(
+        "--accelerator-revive",
+        action="store_true",
+        help="after a device-side assert, let the next test have a device that works; on CUDA none works any more",
+    )
+    parser.addini("accelerator", "the GPU that is simulated, as --accelerator says", default="")
+    parser.addini("accelerator_devices", "how many devices there are", default="1")
+    parser.addini("accelerator_memory", "the GiB of memory of each", default="")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Make the device before any file of the project is imported: many ask for it then."""
-    options = early_config.known_args_namespace
-    if options.accelerator is None:
+    gpu = _gpu(early_config)
+    if not gpu:
         return
     from grader.accelerator.tools.child_processes import enable_for_all
 
+    options = early_config.known_args_namespace
     try:
-        enable_for_all("" if options.accelerator == _ANY else options.accelerator, options.accelerator_devices)
+        devices = options.accelerator_devices or int(early_config.getini("accelerator_devices"))
+        gib = options.accelerator_memory or int(early_config.getini("accelerator_memory") or 0) or None
+        enable_for_all("" if gpu == _ANY else gpu, devices, gib)
     except (ValueError, RuntimeError) as error:
         raise pytest.UsageError(f"simulated CUDA: {error}") from None
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
-    """Says on what the tests run."""
-    if config.getoption("accelerator") is None:
-        return None
-    from grader.accelerator.sim.machine import the_machine
+def _gpu(config: pytest.Config) -> str:
+    """The GPU that is simulated; "" for none."""
+    given = config.known_args_namespace.accelerator
+    chosen = str(config.getini("accelerator") if given is None else given)
+    return "" if chosen == _OFF else chosen
 
-    machine = the_machine()
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
+    config.addinivalue_line("markers", _MARKER)
+    config.stash[_COUNTS] = Counter()
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Return the line that says on what the tests run."""
+    if not _gpu(config):
+        return None
+    machine = _machine()
     count = len(machine.devices)
     name = machine.spec.name
     kind = name if name.startswith("Simulated") else f"{name}, simulated"
     return f"accelerator: {kind}; {count} device{'s' if count > 1 else ''}"
 
 
+def _machine() -> Any:
+    from grader.accelerator.sim.machine import the_machine
+
+    return the_machine()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what needs a real GPU."""
+    if _gpu(config):
+        skip = pytest.mark.skip(reason="needs a real GPU, and CUDA is simulated")
+        for item in items:
+            if item.get_closest_marker("real_gpu") is not None:
+                item.add_marker(skip)
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(call: pytest.CallInfo[Any]) -> Iterator[None]:
-    """Tell what to use in place of a package that needs a real GPU."""
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
+    """Tell what to use in place of a package that needs a real GPU, and count what the device refused."""
     if call.excinfo is not None:
         note_missing(call.excinfo.value)
+        refused = call.excinfo.errisinstance(NotImplementedError) and "simulated device" in str(call.excinfo.value)
+        item.config.stash[_COUNTS]["refusals"] += refused
     return (yield)
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Bring the devices back to life that an assert ended."""
+    if _gpu(item.config) and item.config.getoption("accelerator_revive"):
+        item.config.stash[_COUNTS]["revived devices"] += _machine().revive()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Add up what this process did; one of pytest-xdist sends it to the one that reports."""
+    config = session.config
+    if not _gpu(config):
+        return
+    machine, counts = _machine(), config.stash[_COUNTS]
+    machine.races.look_at_copies(all_of_them=True)
+    counts["operations"] += machine.tally.launches
+    counts["copies"] += sum(machine.tally.transfers.values())
+    counts["waits"] += sum(machine.tally.syncs.values())
+    counts["races"] += machine.races.count
+    if hasattr(config, "workeroutput"):
+        config.workeroutput[_SENT] = dict(counts)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a process of pytest-xdist counted."""
+    node.config.stash[_COUNTS].update(getattr(node, "workeroutput", {}).get(_SENT, {}))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Write the line of what the device did."""
+    if _gpu(config):
+        counts = config.stash[_COUNTS]
+        words = [f"{counts[name]:,} {name}" for name in ("operations", "copies", "waits", "races", "refusals")]
+        words += [f"{counts[name]:,} {name}" for name in ("revived devices",) if counts[name]]
+        terminalreporter.write_line(f"simulated CUDA: {', '.join(words)}")

@@ -42,7 +42,7 @@ WRONG = ["--accelerator", "a10"]
 
 @pytest.mark.parametrize(
     ("options", "status", "told"),
-    [(DEVICES, 1, TOLD), ([], 0, ["3 skipped"]), (WRONG, 4, ["no GPU of the name 'a10'; did you mean a100?"])],
+    [(DEVICES, 1, TOLD), ([], 0, ["3 skipped"]), (WRONG, 4, ["no GPU of the name 'a10'; did you mean a10g?"])],
     ids=["with", "without", "wrong"],
 )
 @in_mode("off")
@@ -128,6 +128,17 @@ try:
     dist.all_reduce(torch.ones(1))
 except RuntimeError as error:
     assert "No backend type associated with device type cpu" in str(error)
+
+for given, operation, said in (
+    (torch.ones(2, device="cuda", dtype=torch.int64), dist.ReduceOp.BXOR, "Cannot use ReduceOp.BXOR with NCCL"),
+    (torch.ones(2, 3, device="cuda").t(), dist.ReduceOp.SUM, "Tensors must be contiguous"),
+):
+    try:
+        dist.all_reduce(given, operation)
+    except ValueError as error:
+        assert str(error) == said
+    else:
+        raise AssertionError(said)
 
 large = torch.ones(1 << 24, device="cuda")
 dist.barrier()

@@ -12,6 +12,8 @@ import torch
 from accelerator.modes import grad_of, in_mode
 from torch import nn
 
+from grader import accelerator
+
 cuda: Any = torch.cuda
 
 
@@ -226,3 +228,20 @@ def test_the_sanitizer_raises() -> None:
         with pytest.raises(csan.CUDASanitizerErrors, match="sum on stream"):
             x.sum()
         x.sum()
+
+
+@in_mode("cuda")
+def test_captured_copies_read_at_each_replay() -> None:
+    """A copy from pinned memory that a graph holds reads it at each replay, and not while it is captured."""
+    pinned, there = torch.ones(4).pin_memory(), torch.zeros(4, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        there.copy_(pinned, non_blocking=True)
+    pinned.fill_(2)
+    torch.cuda.synchronize()
+    graph.replay()
+    pinned.fill_(3)
+    with pytest.warns(accelerator.RaceWarning, match="reads pinned memory .* that the host wrote to before it waited"):
+        torch.cuda.synchronize()
+    assert accelerator.the_machine().races.count == 1
+    assert there.tolist() == [2, 2, 2, 2]

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from accelerator.modes import in_mode, raises
 
 import grader
+from grader.accelerator.sim.spec import Spec
 
 pytestmark = pytest.mark.lane
 
@@ -134,6 +135,51 @@ def test_no_deterministic_kernel_in_place_either() -> None:
     cube = torch.ones(1, 1, 4, 4, 4, device="cuda", requires_grad=True)
     pool: Any = torch.nn.MaxPool3d(2)
     pool(cube).sum().backward()
+
+
+@in_mode("cuda")
+def test_subclasses_by_their_old_maker() -> None:
+    """A parameter is made of a tensor of the device; what cannot be is refused with a sentence."""
+    make: Any = torch.Tensor._make_subclass
+    made = make(torch.nn.Parameter, torch.ones(2, device="cuda"), True)
+    assert isinstance(made, torch.nn.Parameter)
+    assert (made.is_cuda, made.requires_grad, made.is_leaf) == (True, True, True)
+
+    class Named(torch.Tensor):
+        pass
+
+    with raises(NotImplementedError, "a tensor of the class Named cannot lie on the simulated device"):
+        make(Named, torch.ones(2, device="cuda"))
+
+
+@in_mode("cuda")
+def test_the_inner_name_stays_inside() -> None:
+    """Where a program said cuda it reads cuda: fake tensors, errors of complex convolutions, lists of devices."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.utils import _foreach_utils
+
+    with FakeTensorMode() as mode:
+        fake = torch.empty(2, device="cuda:1")
+        assert (str(fake.device), str((fake + 1).device)) == ("cuda:1", "cuda:1")
+        assert str((mode.from_tensor(torch.empty(2, device="cuda")) + torch.zeros(2, device="cuda")).device) == "cuda:0"
+    x, w = (torch.ones(1, 1, 3, 3, device="cuda", dtype=torch.complex64) for _ in range(2))
+    assert F.conv2d(x, w).is_cuda
+    with raises(RuntimeError, "Input type (CUDAComplexFloatType) and weight type (CPUComplexFloatType) should be the"):
+        F.conv2d(x, w.cpu())
+    for devices in (
+        _foreach_utils._get_foreach_kernels_supported_devices(),
+        _foreach_utils._get_fused_kernels_supported_devices(),
+    ):
+        assert "sim" not in devices
+    assert repr(torch.Generator("cuda")).startswith("<torch._C.Generator object at ")
+
+
+@in_mode("cuda", spec=Spec(memory=1 << 50))
+def test_a_device_larger_than_the_host() -> None:
+    """What the host cannot hold is out of memory, before the host looks for it."""
+    with raises(torch.OutOfMemoryError, "The simulated device has room for it, but its tensors are kept in the memory"):
+        torch.empty(1 << 48, dtype=torch.uint8, device="cuda")
+    assert torch.ones(1, device="cuda").item() == 1
 
 
 FORK = """

@@ -44,6 +44,10 @@ def naming(original: Any) -> Any:
 
 
 def _by_known_name(kind: str, error: RuntimeError) -> RuntimeError:
-    text = re.sub(rf"\b{INNER}(\w+)Type\b", rf"torch.{kind}.\1Tensor", str(error))
+    text = str(error)
+    # The list of types whose names PyTorch rewrites has no complex ones: torch/csrc/Exceptions.cpp.
+    if kind == "cuda":
+        text = re.sub(rf"\b{INNER}(Complex\w+Type)\b", r"CUDA\1", text)
+    text = re.sub(rf"\b{INNER}(\w+)Type\b", rf"torch.{kind}.\1Tensor", text)
     text = text.replace(f"{INNER}:", f"{kind}:").replace(f"'{INNER}'", f"'{kind}'")
     return error if type(error) is not RuntimeError or text == str(error) else RuntimeError(text)

@@ -64,7 +64,7 @@ def _is_one_element(index: Any, dims: int) -> bool:
     return len(parts) == dims and all(type(part) is int for part in parts)
 
 
-_SUBCLASS = (
+SUBCLASS = (
     "a tensor of the class {} cannot lie on the simulated device; move a plain tensor there (call "
     ".as_subclass(torch.Tensor) before), or let the class hold a tensor instead of being one"
 )
@@ -100,7 +100,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         """The same numbers, for `torch.Tensor`; PyTorch calls this for classes that are derived from it, too."""
         if cls is torch.Tensor or cls is SimTensor:
             return torch.ops.aten.alias.default(self)
-        raise NotImplementedError(_SUBCLASS.format(cls.__name__))
+        raise NotImplementedError(SUBCLASS.format(cls.__name__))
 
     def get_device(self) -> int:
         """The index of the device."""

@@ -114,6 +114,8 @@ class CUDAGraph:
         machine.check(place.index)
         reads, writes = (_alive(blocks) for blocks in (self._done.reads, self._done.writes))
         machine.races.use(place.queue, "replay", reads, writes)
+        for pinned in self._done.pinned:
+            machine.races.copies_from(pinned)
         machine.tally.launches += 1
         # The numbers, with nothing switched on that the program had switched off when it captured.
         with _disable_current_modes(), torch.inference_mode():

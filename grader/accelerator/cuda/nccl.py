@@ -6,6 +6,7 @@ the last one does. A ring is assumed, at the rate `Spec.peer`.
 
 from __future__ import annotations
 
+import warnings
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -24,6 +25,15 @@ _TWICE = ("allreduce_", "allreduce_coalesced_")
 
 _FLAT = ("_allgather_base_", "_reduce_scatter_base_")
 """NCCL looks at how many numbers there are, and gloo at the first dimension."""
+
+_PLAIN = (torch.contiguous_format,)
+_FORMATS = {4: (*_PLAIN, torch.channels_last), 5: (*_PLAIN, torch.channels_last_3d)}
+"""In which order the numbers of a tensor may be, by its number of dimensions."""
+
+_NOT_CONTIGUOUS = (
+    "Detected non-contiguous tensor in P2P operations. It is user responsibility to guarantee that source and "
+    "destination tensors have the same contiguity format."
+)
 
 _QUEUE = -1
 """The number of the stream on which NCCL works."""
@@ -84,6 +94,7 @@ def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     inner = [_strip(arg, shells) for arg in args]
     inner[place] = nccl.inside.boxed()
     name, index = func._overloadpacket.__name__, shells[0]._place.index
+    _check_tensors(name, args)
     if name in _FLAT:
         inner = [arg.view(-1) if isinstance(arg, torch.Tensor) and arg.is_contiguous() else arg for arg in inner]
     nbytes = sum(shell._inner.numel() * shell._inner.element_size() for shell in shells)
@@ -98,6 +109,27 @@ def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     core: Any = torch._C._distributed_c10d
     work = core._create_work_from_future(done).boxed()
     return (args[0], work) if isinstance(out, (tuple, list)) else work
+
+
+def _check_tensors(name: str, args: Any) -> None:
+    """Raise for tensors that NCCL does not take: `check_gpu_single_tensor` of ProcessGroupNCCL.cpp."""
+    given = [item for arg in args for item in (arg if isinstance(arg, (list, tuple)) else [arg])]
+    for shell in given:
+        if not isinstance(shell, SimTensor):
+            continue  # lists of outputs are looked at otherwise
+        if shell._inner.layout is not torch.strided:
+            raise ValueError("Tensors must be CUDA and dense")
+        if not any(shell._inner.is_contiguous(memory_format=one) for one in _FORMATS.get(shell.dim(), _PLAIN)):
+            if name not in _POINT_TO_POINT:
+                raise ValueError("Tensors must be contiguous")
+            warnings.warn(_NOT_CONTIGUOUS, UserWarning, stacklevel=2)
+
+
+def check_operation(operation: Any) -> None:
+    """Raise for an operation that NCCL does not have: `getNcclReduceOp` of ProcessGroupNCCL.cpp."""
+    for name in ("BAND", "BOR", "BXOR"):
+        if operation == getattr(dist.ReduceOp, name):
+            raise ValueError(f"Cannot use ReduceOp.{name} with NCCL")
 
 
 def _strip(value: Any, shells: list[SimTensor]) -> Any:

@@ -13,8 +13,9 @@ from grader.accelerator.core.sparse import nbytes_of, parts_of
 from grader.accelerator.core.tensor import LEGACY, SimTensor, refresh, wrap
 from grader.accelerator.core.unsupported import refuse_odd, unsupported
 from grader.accelerator.ops.attention import attend
+from grader.accelerator.sim.capture import Capture
 from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
-from grader.accelerator.sim.machine import the_machine
+from grader.accelerator.sim.machine import Machine, the_machine
 
 
 def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -47,7 +48,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     elif ours:
         pinned = is_pinned(origin)
         if pinned and non_blocking:
-            machine.races.copies_from(origin)
+            _reads_later(machine, capture, origin)
         machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     else:
         # To the host PyTorch waits for pageable memory, with non_blocking too: read too early, it holds old numbers.
@@ -56,6 +57,14 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, blocks=not (non_blocking and pinned)
         )
     return to
+
+
+def _reads_later(machine: Machine, capture: Capture | None, pinned: torch.Tensor) -> None:
+    """A copy reads memory of the host while the host goes on; one that is captured does so at each replay."""
+    if capture is None:
+        machine.races.copies_from(pinned)
+    else:
+        capture.pinned.append(pinned)
 
 
 def _use(name: str, source: Any, to: Any) -> None:
@@ -101,7 +110,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if not isinstance(source, SimTensor):
         pinned = is_pinned(inner)
         if pinned and non_blocking:
-            machine.races.copies_from(inner)
+            _reads_later(machine, machine.capturing(place.index), inner)
         machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     elif place is source._place:
         machine.launch("_to_copy", place, 0, nbytes + nbytes_of(inner))

@@ -1,4 +1,4 @@
-"""The device has its public name: that of a tensor, and `torch.device(1)`."""
+"""The device has its public name: that of a tensor, `torch.device(1)`, and lists of devices."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ def install(machine: Machine) -> None:
     del machine
     _name_the_device()
     _number_of_a_device()
+    # What PyTorch's lists of devices get from this function has this name where CUDA is not simulated.
+    put(torch._C, "_get_privateuse1_backend_name", lambda: "privateuseone")
 
 
 def _name_the_device() -> None:

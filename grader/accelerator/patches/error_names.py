@@ -26,6 +26,11 @@ def install(machine: Machine) -> None:
         put(torch._VF, name, _as_cudnn(naming(getattr(torch._VF, name))))
     for name in ("stft", "tensordot"):
         put(torch._VF, name, naming(getattr(torch._VF, name)))
+    for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
+        # Of complex numbers: C++ makes several convolutions of one, and compares the types before.
+        convolution = naming(getattr(torch, name))
+        for owner in (torch, torch.nn.functional):
+            put_builtin(owner, name, convolution)
     for owner, name in ((torch, "istft"), (torch, "gradient"), (torch.linalg, "multi_dot"), (torch.linalg, "norm")):
         put_builtin(owner, name, naming(getattr(owner, name)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from datetime import timedelta
 from typing import Any
 
@@ -38,6 +39,7 @@ def install(machine: Machine) -> None:
             machine.synchronize(place)
         return work
 
+    _check_operations(machine, c10d, nccl)
     original_destroy: Any = dist.destroy_process_group
 
     def destroy_process_group(group: Any = None) -> None:
@@ -60,3 +62,23 @@ def install(machine: Machine) -> None:
             original_stats(logger)
 
     core.Logger.set_runtime_stats_and_log = set_runtime_stats_and_log
+
+
+def _check_operations(machine: Machine, c10d: Any, nccl: Any) -> None:
+    # The operators get the operation in a box of C++'s that Python cannot open.
+    def checked(original: Any) -> Any:
+        signature = inspect.signature(original)
+
+        def reduce(*args: Any, **kwargs: Any) -> Any:
+            given = signature.bind(*args, **kwargs).arguments
+            group = given.get("group") or c10d._get_default_group()
+            # A process that is not in the group has a number in its place.
+            if isinstance(group, dist.ProcessGroup) and nccl.nccl_of(machine, group) is not None:
+                nccl.check_operation(given.get("op"))
+            return original(*args, **kwargs)
+
+        return reduce
+
+    for name in ("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor"):
+        for owner in (c10d, dist):
+            put(owner, name, checked(getattr(owner, name)))

@@ -34,6 +34,7 @@ class Capture:
 
     Attributes:
         queues: those that capture: the one it began on, and those that waited for it.
+        pinned: memory of the host that copies will read at each replay.
     """
 
     def __init__(self, races: Races, queue: Queue, generators: Sequence[SimGenerator]) -> None:
@@ -44,6 +45,7 @@ class Capture:
         self.timed: list[Callable[[Replay], None]] = []
         self.reads: list[weakref.ref[Block]] = []
         self.writes: list[weakref.ref[Block]] = []
+        self.pinned: list[torch.Tensor] = []
         self.broken = False
         self._generators = generators
         self._states = [generator.get_state() for generator in generators]

@@ -58,6 +58,9 @@ class SimGenerator(_Original):
     def __init__(self, device: torch.device) -> None:
         pass
 
+    def __repr__(self) -> str:
+        return f"<torch._C.Generator object at {id(self):#x}>"
+
     def manual_seed(self, seed: int) -> SimGenerator:
         """Start again from a seed."""
         if SimGenerator.capturing and int(seed) != getattr(self, "_seed", seed):

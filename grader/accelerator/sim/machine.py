@@ -25,6 +25,9 @@ INNER = "sim"
 """The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
 
 
+_fake_mode = torch._C._get_dispatch_mode
+_FAKE = torch._C._TorchDispatchModeKey.FAKE
+
 _STAGED_AT_ONCE = 1 << 16
 """Bytes of pageable memory that CUDA sets aside before it returns; it waits for the device with more."""
 
@@ -169,7 +172,11 @@ class Machine:
 
     def inner(self, device: Any) -> Any:
         """The device argument that PyTorch understands: ours with its index, any other or none as it is."""
-        return self.devices[self.index_of(device)].inner if self.is_ours(device) else device
+        if not self.is_ours(device):
+            return device
+        place = self.devices[self.index_of(device)]
+        # Tensors of a `FakeTensorMode` have no memory anywhere, and the name that the program gives their device.
+        return place.inner if _fake_mode(_FAKE) is None else place.public
 
     def public(self, device: torch.device) -> torch.device:
         """The device by the name that Python code sees."""
@@ -233,6 +240,16 @@ class Machine:
         place = self.devices[index]
         place.fault = place.fault or Fault(self.clock.ready.get(place.queue, 0.0), text)
         self.check(index)
+
+    def revive(self) -> int:
+        """Let devices work again that a kernel's assert ended, which CUDA cannot; how many there were.
+
+        A process that was forked from one that used the device has none all the same.
+        """
+        failed = [place for place in self.devices if type(place.fault) is Fault]
+        for place in failed:
+            place.fault, place.fault_is_reported = None, False
+        return len(failed)
 
     def check(self, index: int) -> None:
         """Raise if a kernel of a device failed, and the host has come to where it can know."""
@@ -352,6 +369,11 @@ def machine_or_none() -> Machine | None:
 def set_machine(machine: Machine) -> None:
     """Make this the machine of the process; once."""
     _made.append(machine)
+
+
+def cuda_is_simulated() -> bool:
+    """Return whether `torch.cuda` of this process is the simulated device, and no GPU."""
+    return bool(_made) and _made[0].kind == "cuda"
 
 
 def counters() -> dict[str, Any]:

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 
 from grader.accelerator.sim.memory_stats import Statistics
 from grader.accelerator.sim.spec import GIB, KIB, MIB
+
+
+def _memory_of_host() -> int:
+    """The bytes of memory that this machine has, or that its container may take."""
+    try:
+        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError):  # no such question on Windows
+        return sys.maxsize
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8").strip()
+    except OSError:
+        return whole
+    return min(whole, int(limit)) if limit.isdecimal() else whole
+
+
+_HOST = _memory_of_host()
+_NO_HOST = (
+    "Tried to allocate {} on {}:{}. The simulated device has room for it, but its tensors are kept in the memory of "
+    "this machine, which has {}. Make the device smaller with --accelerator-memory (pytest), --memory (launcher) or "
+    "Spec(memory=...), so that the program learns of it as on a GPU of that size."
+)
 
 
 @dataclass(slots=True)
@@ -37,6 +61,8 @@ class Memory:
         if nbytes > self.room:
             self.statistics.full += 1
             raise torch.OutOfMemoryError(self._no_room(nbytes))
+        if self.current + nbytes > _HOST:
+            raise torch.OutOfMemoryError(_NO_HOST.format(size_text(nbytes), self.kind, self.index, size_text(_HOST)))
         return nbytes
 
     def take(self, nbytes: int) -> int:

@@ -20,6 +20,7 @@ import torch
 from grader.accelerator.sim.clock import Queue
 from grader.accelerator.sim.memory import Memory
 from grader.accelerator.sim.program_lines import Site, site_of_program, site_text
+from grader.accelerator.sim.race_warning import RaceWarning
 from grader.accelerator.sim.sync_debug import warn_at_program
 
 Access = tuple[Queue, int, str, Site]
@@ -104,11 +105,13 @@ class Races:
     Attributes:
         several: whether there ever was a stream beside those that each device has; before, there is no race.
         strict: whether a race raises, as in PyTorch's own sanitizer, rather than warns.
+        count: how many races were found.
     """
 
     def __init__(self) -> None:
         self.several = False
         self.strict = False
+        self.count = 0
         self._given: Known = {}
         self._host: Known = {}
         self._known: dict[Queue, Known] = {}
@@ -148,7 +151,9 @@ class Races:
         for entry in list(self._copied):
             pinned, version, (queue, number, name, site) = entry
             if pinned._version != version:
-                warn_at_program(_OVERWRITTEN.format(name=name, queue=queue_text(queue), site=site_text(site)))
+                self.count += 1
+                text = _OVERWRITTEN.format(name=name, queue=queue_text(queue), site=site_text(site))
+                warn_at_program(text, RaceWarning)
             if all_of_them or pinned._version != version or number <= self._host.get(queue, 0):
                 self._copied.remove(entry)
 
@@ -199,9 +204,10 @@ class Races:
         return other == queue or number <= max(self._known.get(queue, {}).get(other, 0), self._host.get(other, 0))
 
     def _tell(self, text: str) -> None:
+        self.count += 1
         if self.strict:
             raise _error(text)
-        warn_at_program(text)
+        warn_at_program(text, RaceWarning)
 
     # -- memory that is given back
 

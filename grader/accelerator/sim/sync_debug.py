@@ -16,8 +16,8 @@ def warn_of_wait(mode: int) -> None:
     warn_at_program(_TEXT)
 
 
-def warn_at_program(text: str) -> None:
+def warn_at_program(text: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the program's line."""
     frame = frame_of_program()
     registry = frame.f_globals.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(text, UserWarning, frame.f_code.co_filename, frame.f_lineno, registry=registry)
+    warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, registry=registry)

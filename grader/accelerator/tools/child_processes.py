@@ -7,25 +7,27 @@ A variable of the environment says what device that is. Python reads it at the s
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from grader.accelerator.enabling import enable
 from grader.accelerator.sim.gpus import spec_of
 from grader.accelerator.sim.machine import Machine, machine_or_none
-from grader.accelerator.sim.spec import Spec
+from grader.accelerator.sim.spec import GIB, Spec
 
 _VARIABLE = "GRADER_ACCELERATOR"
-"""How many devices there are, and the name of the GPU if one is imitated: `2 a100`."""
+"""How many devices there are, the name of the GPU if one is imitated, and the GiB of each if given: `2 a100 4`."""
 
 _STARTUP = str(Path(__file__).parent / "startup")
 
 
-def enable_for_all(gpu: str, devices: int) -> Machine:
+def enable_for_all(gpu: str, devices: int, gib: int | None = None) -> Machine:
     """Simulate a CUDA in this process, and in those that it starts.
 
     Args:
         gpu: the name of the GPU to imitate; "" for none.
         devices: how many there are.
+        gib: how much memory each has; None for that of the GPU.
 
     Raises:
         ValueError: no GPU has this name.
@@ -33,9 +35,9 @@ def enable_for_all(gpu: str, devices: int) -> Machine:
     """
     machine = machine_or_none()
     # Processes of pytest-xdist, and pytest within pytest, find the one that they ask for.
-    if machine is None or (machine.kind, len(machine.devices), machine.spec) != ("cuda", devices, _spec(gpu)):
-        machine = _enable(gpu, devices)
-    os.environ[_VARIABLE] = f"{devices} {gpu}".strip()
+    if machine is None or (machine.kind, len(machine.devices), machine.spec) != ("cuda", devices, _spec(gpu, gib)):
+        machine = _enable(gpu, devices, gib)
+    os.environ[_VARIABLE] = " ".join(filter(None, (str(devices), gpu, str(gib or ""))))
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     os.environ["PYTHONPATH"] = os.pathsep.join([_STARTUP, *(path for path in paths if path not in ("", _STARTUP))])
     return machine
@@ -43,16 +45,19 @@ def enable_for_all(gpu: str, devices: int) -> Machine:
 
 def take_over() -> None:
     """Simulate what the process that started this one simulates."""
-    devices, _, gpu = os.environ[_VARIABLE].partition(" ")
+    devices, *more = os.environ[_VARIABLE].split()
+    gpu = next((word for word in more if not word.isdecimal()), "")
+    gib = next((int(word) for word in more if word.isdecimal()), None)
     if machine_or_none() is None:
-        _enable(gpu, int(devices))
+        _enable(gpu, int(devices), gib)
 
 
-def _enable(gpu: str, devices: int) -> Machine:
-    machine = enable("cuda", indices=devices, spec=_spec(gpu))
+def _enable(gpu: str, devices: int, gib: int | None) -> Machine:
+    machine = enable("cuda", indices=devices, spec=_spec(gpu, gib))
     assert machine is not None
     return machine
 
 
-def _spec(gpu: str) -> Spec:
-    return spec_of(gpu) if gpu else Spec()
+def _spec(gpu: str, gib: int | None) -> Spec:
+    spec = spec_of(gpu) if gpu else Spec()
+    return spec if gib is None else replace(spec, memory=gib * GIB)

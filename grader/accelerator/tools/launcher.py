@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.trace:
             with open(options.trace, "a", encoding="utf-8"):
                 pass  # before the program runs for an hour: can it be written?
-        machine = enable_for_all(options.spec, options.devices)
+        machine = enable_for_all(options.spec, options.devices, options.memory)
     except (OSError, ValueError) as error:
         sys.stderr.write(f"python -m grader.accelerator: {_told(error)}\n")
         return 2
@@ -69,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--virtual-time", action="store_true", help="clocks that the program reads are virtual")
     parser.add_argument("--spec", metavar="NAME", default="", help=f"imitate a GPU: {', '.join(NAMES)}")
     parser.add_argument("--devices", metavar="N", type=_count, default=1, help="how many devices there are; 1")
+    parser.add_argument("--memory", metavar="GIB", type=_gib, help="how much memory each device has")
     parser.add_argument("--trace", metavar="FILE", help="write what happened, for ui.perfetto.dev")
     parser.add_argument(
         "-m",
@@ -86,6 +87,12 @@ def _parser() -> argparse.ArgumentParser:
 def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 16:
         raise argparse.ArgumentTypeError(f"from 1 to 16, not {text}")
+    return int(text)
+
+
+def _gib(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"a whole number of GiB, at least 1, not {text}")
     return int(text)
 
 

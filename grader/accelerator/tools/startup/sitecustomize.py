@@ -11,6 +11,7 @@ import os
 import sys
 from typing import Any
 
+_PACKAGE = "grader.accelerator"
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -31,8 +32,8 @@ class _AfterTorch:
 
         def load_with_device(module: Any) -> None:
             load(module)
-            root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(_HERE))))
-            if importlib.util.find_spec("grader") is None:
+            root = os.path.abspath(os.path.join(_HERE, *[os.pardir] * len(f"{_PACKAGE}.tools.startup".split("."))))
+            if importlib.util.find_spec(_PACKAGE.partition(".")[0]) is None:
                 sys.path.append(root)
             importlib.import_module("grader.accelerator.tools.child_processes").take_over()
 

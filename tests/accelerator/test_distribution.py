@@ -1,0 +1,83 @@
+"""The simulated GPU as a distribution of its own, and what its plugin for pytest offers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.lane, pytest.mark.slow]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TESTS = """
+import pytest
+import torch
+
+def test_the_device():
+    assert torch.cuda.get_device_name() == "NVIDIA L4"
+    assert torch.cuda.device_count() == 2
+    assert torch.cuda.mem_get_info()[1] == 1 << 30
+    import simulated_cuda
+    assert simulated_cuda.cuda_is_simulated()
+    assert "grader" not in __import__("sys").modules
+
+@pytest.mark.real_gpu
+def test_speed():
+    assert False
+
+def test_an_assert():
+    x = torch.zeros(3, device="cuda")
+    with pytest.raises(RuntimeError):
+        x[torch.tensor([7], device="cuda")]
+        torch.cuda.synchronize()
+
+def test_after_it():
+    assert torch.ones(2, device="cuda").sum().item() == 2
+    torch.ones(2, device="cuda").cpu()
+
+def test_refused():
+    torch.cuda.memory_snapshot()
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from this repository and unpacked."""
+    folder = tmp_path_factory.mktemp("distribution")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    source = ROOT / "packages" / "simulated-cuda"
+    subprocess.run([*command, "--wheel-dir", str(folder), str(source)], check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(folder / "site")
+    return folder / "site"
+
+
+def run_pytest(installed: Path, folder: Path, *options: str) -> str:
+    """Run pytest with the unpacked wheel, and without this repository."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "GRADER_"))}
+    environment["PYTHONPATH"] = str(installed)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:tensorgrade", *options]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
+
+
+def test_everything_of_the_plugin(installed: Path, tmp_path: Path) -> None:
+    """The entry point, keys of the ini file, memory, the marker, a device that is revived, and the last line."""
+    (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
+    ini = '[tool.pytest.ini_options]\naccelerator = "l4"\naccelerator_devices = "2"\naccelerator_memory = "1"\n'
+    (tmp_path / "pyproject.toml").write_text(ini, encoding="utf-8")
+    printed = run_pytest(installed, tmp_path, "--accelerator-revive")
+    assert "1 failed, 3 passed, 1 skipped" in printed, printed
+    assert "0 races, 1 refusals, 1 revived devices" in printed, printed
+    assert "simulated CUDA: " not in run_pytest(installed, tmp_path, "--accelerator", "none", "--collect-only")
+
+
+def test_the_package_names_nothing_of_the_grader(installed: Path) -> None:
+    """Whoever installs it has one package, of which no file knows the other name."""
+    assert sorted(path.name for path in installed.iterdir())[0] == "simulated_cuda"
+    for path in installed.rglob("*.py"):
+        assert "grader." not in path.read_text(encoding="utf-8"), path
