@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cli import options
+from grader.cli.exit_status import UNDECIDED, exit_status
 from grader.model import Exercise, GradedExercise, Report, Submission
 from grader.model.errors import CourseError
 from grader.model.files import write_named
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
     from grader.model import Report
     from grader.model.messages import Setup
     from grader.report.schema import ReportFile
-from grader.cli.exit_status import UNDECIDED, exit_status
+    from grader.runner.early import Early
+
+_RUNTIME = "grader.grading.runtime"
+"""What takes longest to import."""
 
 
 def grade_here(
@@ -46,22 +51,24 @@ def grade_here(
     details.meanwhile("Grading ...")
     # It reads our own messages. Finding plugins for it takes a student's time, and check processes have none either.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    from grader.model.messages import Start
+    earlier = None
+    with _started_early(submission, workers) as early:
+        from grader.model.messages import Start
 
-    setup, earlier = workers.setup(seed or 0), None
-    if like is not None:
-        from grader.report.repeat import read_like
+        setup = workers.setup(seed or 0)
+        if like is not None:
+            from grader.report.repeat import read_like
 
-        earlier, same = read_like(Path(like))
-        is_spawned = earlier.environment.get("start") == Start.SPAWN.value and workers.start is None
-        setup = replace(setup, seed=same, start=Start.SPAWN if is_spawned else setup.start)
-    plan, handed_in = _plan(names, submission, setup, earlier, seeded=seed is not None or like is not None)
-    # In a report for programs each check has a row; a student reads one sentence, and at once.
-    plan = replace(plan, stops=stops, compiles=json_path is None)
-    saves = not (stops or json_path or like or submission or plan.rules)
-    lines = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain)
-    shown = lines if not plan.rules else lambda graded: lines(graded) if graded.checks else iter(())
-    report = _graded(plan, handed_in, submission, (say, details), shown, saves=saves, fresh=fresh)
+            earlier, same = read_like(Path(like))
+            is_spawned = earlier.environment.get("start") == Start.SPAWN.value and workers.start is None
+            setup = replace(setup, seed=same, start=Start.SPAWN if is_spawned else setup.start)
+        plan, handed_in = _plan(names, submission, setup, earlier, seeded=seed is not None or like is not None)
+        # In a report for programs each check has a row; a student reads one sentence, and at once.
+        plan = replace(plan, stops=stops, compiles=json_path is None)
+        saves = not (stops or json_path or like or submission or plan.rules)
+        lines = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain)
+        shown = lines if not plan.rules else lambda graded: lines(graded) if graded.checks else iter(())
+        report = _graded(plan, handed_in, submission, (say, details), shown, early, saves=saves, fresh=fresh)
     if earlier is not None:
         from grader.report.repeat import differences
 
@@ -79,6 +86,31 @@ def grade_here(
         write_named(html_path, page(report), "--html")
         say(f"The report for a browser is in {html_path}")
     sys.exit(UNDECIDED if options.broken_of(plan.course, names) else exit_status(report))
+
+
+@contextmanager
+def _started_early(submission: Path | None, workers: options.Workers) -> Iterator[Early | None]:
+    """Start processes for a student's own folder while this one imports what grading needs, which takes as long.
+
+    Where it is imported already there is nothing to gain. Where something must be compiled first, PyTorch may not be
+    imported before that.
+    """
+    from grader.course.layout import find_course
+    from grader.runner.compiled import is_compiled
+
+    started = submission is None and _RUNTIME not in sys.modules and workers.forks and is_compiled()
+    try:
+        root = find_course(Path.cwd().resolve()) if started else None
+    except CourseError:  # which is raised again, and said, where the course is read
+        root = None
+    if root is None:
+        yield None
+        return
+    from grader.model.messages import Level
+    from grader.runner.early import Early
+
+    with closing(Early(root, Level.of(workers.confinement or "none"))) as early:
+        yield early
 
 
 def _plan(
@@ -119,6 +151,7 @@ def _graded(
     submission: Path | None,
     says: tuple[Say, Say],
     shown: Callable[[GradedExercise], Iterator[str]],
+    early: Early | None,
     *,
     saves: bool,
     fresh: bool,
@@ -143,6 +176,10 @@ def _graded(
 
     slots, to_run, hidden = lanes_for(plan, handed_in), plan.to_run(handed_in), (submission or course.root,)
     progress = OfExercises(details, shown, len(plan.exercises), slots)
+    processes = Runtime.processes
+    if early is not None:
+        zygote, source = partial(early.take_zygote, processes.zygote), partial(early.take_server, processes.source)
+        processes = replace(processes, zygote=zygote, source=source)
     with (
         open_store(kept_results(course) if submission is None else None) as store,
         Runtime(
@@ -151,6 +188,7 @@ def _graded(
             known=Known(plan.setup, store),
             progress=progress,
             warm=submission is None,
+            processes=processes,
         ) as runtime,
     ):
         report = grade_submission(plan, handed_in, runtime, store if saves else None, fresh=fresh)

@@ -89,6 +89,13 @@ class Workers:
     device: str
     confinement: str | None
 
+    @property
+    def forks(self) -> bool:
+        """Whether workers are forked, as far as these words say."""
+        from grader.runner.source import CAN_FORK
+
+        return CAN_FORK and self.start in (None, "fork") and self.device == "sim"
+
     def setup(self, seed: int = 0, confinement: str = "none") -> Setup:
         """Return the setup of a run; with this level of confinement if none was named."""
         from grader.grading.lanes import setup_of

@@ -1,10 +1,11 @@
 """The warm server that forks confined workers, as the host sees it.
 
-How well they are confined on this machine is tried out once, while torch is being imported elsewhere.
+How well they are confined on this machine is tried out once, in a thread, while the host goes on.
 """
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import os
 import secrets
@@ -12,7 +13,7 @@ import socket
 import subprocess
 import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -72,6 +73,19 @@ class WorkerServer(Source):
         if plan.plain and not is_plain:
             self._start_plain()
 
+    def serves(self, plan: SandboxPlan) -> bool:
+        """Return whether its workers are confined as another plan wants, which may name another file for the probes.
+
+        Args:
+            plan: the other one. If it wants plain workers, their server is started.
+        """
+        own, same = self._plan, False
+        if (own.least, own.most, {*own.hidden}) == (plan.least, plan.most, {*plan.hidden}):
+            same = True
+            if plan.plain:
+                self._start_plain()
+        return same
+
     def _start_plain(self) -> WorkerServer:
         if self._plain is None:
             self._plain = WorkerServer(self._plan, is_plain=True)
@@ -95,20 +109,29 @@ class WorkerServer(Source):
                 start = partial(start_for_workers, command, self._log, [theirs.fileno()])
                 self._process = _starter.submit(start).result()
         self._socket = ours
-        self._reached: Reached | None = None
+        self._trial = Future[Reached]()  # it answers once, and each lane asks
+        threading.Thread(target=self._try_out, args=(self._trial,), name="grade-trial", daemon=True).start()
 
     def wait_ready(self) -> Reached:
         """Wait until it has imported torch and tried how well workers are confined."""
         with self._lock:
-            self._reached = self._reached or self._tried()  # it answers once, and each lane asks
+            trial, before = self._trial, self._before
+        found = trial.result()
         # Reports have named the level by now; a successor must not be worse.
-        if self._before is not None and self._reached.level < self._before.level:
-            was, now = self._before.level.word, self._reached.level.word
+        if before is not None and found.level < before.level:
+            was, now = before.level.word, found.level.word
             raise StartError(f"the worker server was lost, and its successor reaches {now} where it had {was}")
-        self._reached.require(self._plan.least)
+        found.require(self._plan.least)
         if self._plain is not None:
-            return min(self._reached, self._plain.wait_ready(), key=lambda reached: reached.level)
-        return self._reached
+            return min(found, self._plain.wait_ready(), key=lambda reached: reached.level)
+        return found
+
+    def _try_out(self, trial: Future[Reached]) -> None:
+        """Have a trial get what was found, or why nothing was."""
+        try:
+            trial.set_result(self._tried())
+        except Exception as error:  # of any kind: it is raised where the result is waited for
+            trial.set_exception(error)
 
     def _tried(self) -> Reached:
         """Lay out a folder, a port and Unix sockets of the host's, have probes reach for them; say what holds."""
@@ -167,8 +190,8 @@ class WorkerServer(Source):
             except StartError:
                 if not self.was_lost(self._life):
                     raise
-            self._before = self._reached
             self._end()
+            self._before = None if self._trial.exception() is not None else self._trial.result()
             self._life += 1
             self._start()
             return Supply(self.open_lane(lane), life=self._life)
@@ -237,6 +260,8 @@ class WorkerServer(Source):
             self._zygote.close()
 
     def _end(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)  # a trial that still waits for an answer fails at once
+        concurrent.futures.wait([self._trial])
         self._socket.close()
         end(self._process)
         self._log.close()

@@ -73,7 +73,7 @@ class NotebookGrader:
     def answer(self, request: Mapping[str, Any]) -> dict[str, str]:
         """Return the report, as `html` and as `text`; or an `error`, in a sentence."""
         try:
-            if request["what"] == "pack":
+            if request.get("what") == "pack":
                 return self._packed(request)
             return self._answer(request) if request["name"] else self._all(request)
         except GraderError as error:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from grader.course.layout import kept_progress
 from grader.course.load import find_exercises, one_exercise
 from grader.course.topics import read_topics
 from grader.intake.collect import read_submission
-from grader.model import Course, Exercise
+from grader.model import Course, Exercise, Module
 from grader.model.errors import CourseError
 from grader.student import folder
 from grader.student.folder import Progress, Standing
@@ -53,20 +54,22 @@ def rows_of(course: Course, progress: Progress | None = None) -> list[Row]:
     Its file shows whether it was begun, the last run how far it is.
     """
     progress = progress or folder.read_progress(course)
-    submission = read_submission(course.root, course.exercises, author="")
-    rows = []
-    for module in course.modules:
-        mine = []
-        for exercise in module.exercises:
-            standing = progress.of(exercise.id)
-            row = Row(exercise, standing, fast=exercise is module.exercises[-1])
-            if (own := submission.of(exercise)).files and not own.untouched:
-                begun = "started" if standing.state == "not_started" else standing.state
-                row = replace(row, state=begun, earned=round(100 * standing.earned))
-            mine.append(row)
-        is_known = mine[-1:] and mine[-1].state == "done"
-        rows += [replace(row, state=KNOWN) if is_known and row.state == "not_started" else row for row in mine]
-    return rows
+    return [row for module in course.modules for row in _rows_of_module(course, module, progress)]
+
+
+def _rows_of_module(course: Course, module: Module, progress: Progress) -> list[Row]:
+    """Return the rows of a module; the files of other modules are not read."""
+    submission = read_submission(course.root, module.exercises, author="")
+    mine = []
+    for exercise in module.exercises:
+        standing = progress.of(exercise.id)
+        row = Row(exercise, standing, fast=exercise is module.exercises[-1])
+        if (own := submission.of(exercise)).files and not own.untouched:
+            begun = "started" if standing.state == "not_started" else standing.state
+            row = replace(row, state=begun, earned=round(100 * standing.earned))
+        mine.append(row)
+    is_known = mine[-1:] and mine[-1].state == "done"
+    return [replace(row, state=KNOWN) if is_known and row.state == "not_started" else row for row in mine]
 
 
 def chosen(
@@ -123,13 +126,15 @@ def next_row(course: Course, start: str | None = None, progress: Progress | None
         CourseError: there is no such exercise or module.
     """
     progress = progress or folder.read_progress(course)
-    rows = rows_of(course, progress)
-    ids = [row.exercise.id for row in rows]
     first = find_exercises(course, start)[0].id if start else progress.last
-    place = ids.index(first) if first in ids else 0
-    # Round the course: what was left out on the way comes when the end is reached.
-    ahead = [*rows[place:], *rows[:place]]
-    return next((row for row in ahead if row.is_open or (start and row.state == KNOWN)), None)
+    # Round the course: what was left out on the way comes when the end is reached. The module of that exercise comes
+    # last, too, with what stands before it. No module is read before it is reached: most often the first one has it.
+    ids = [[exercise.id for exercise in module.exercises] for module in course.modules]
+    place = next((number for number, own in enumerate(ids) if first in own), 0)
+    skipped = ids[place].index(first) if ids and first in ids[place] else 0
+    modules = [*course.modules[place:], *course.modules[: place + (skipped > 0)]]
+    rows = (row for module in modules for row in _rows_of_module(course, module, progress))
+    return next((row for row in islice(rows, skipped, None) if row.is_open or (start and row.state == KNOWN)), None)
 
 
 def exercise_in_hand(course: Course, name: str | None) -> Exercise:

@@ -1,0 +1,60 @@
+"""Processes that are started before it is known what is graded, while the host still imports what grading needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.course.layout import COURSE_FILE, closed_folders
+from grader.model.messages import Level, Start
+from grader.runner.promises import SandboxPlan
+from grader.runner.source import Source
+from grader.runner.worker_server import WorkerServer
+from grader.runner.zygote import Zygote, open_zygote
+
+
+class Early:
+    """A zygote and its worker server, which a runtime may take over. What nobody has taken ends with `close`.
+
+    Args:
+        root: the folder of the course. No worker may see it, nor what else the course hides.
+        least: see `SandboxPlan`.
+    """
+
+    def __init__(self, root: Path, least: Level) -> None:
+        hidden = {root, *closed_folders(root)}
+        self._zygote: Zygote | None = open_zygote(warm=True)
+        self._server: WorkerServer | None = None
+        try:
+            plan = SandboxPlan(least, hidden=tuple(sorted(hidden)), readable=root / COURSE_FILE)
+            self._server = WorkerServer(plan, self._zygote)
+        except BaseException:
+            self._zygote.close()
+            raise
+
+    def take_zygote(self, opened: Callable[..., Zygote], *, warm: bool = False) -> Zygote:
+        """Return the zygote, which the caller closes; the second time, one that is opened as usual."""
+        taken, self._zygote = self._zygote, None
+        return taken or opened(warm=warm)
+
+    def take_server(
+        self,
+        opened: Callable[[Start, SandboxPlan, Zygote | None], Source],
+        start: Start,
+        plan: SandboxPlan,
+        zygote: Zygote,
+    ) -> Source:
+        """Return the worker server, which the caller closes, if it serves a plan; else what is opened as usual."""
+        taken, self._server = self._server, None
+        if taken is not None and taken.serves(plan):
+            return taken
+        if taken is not None:
+            taken.close()
+        return opened(start, plan, zygote)
+
+    def close(self) -> None:
+        """End what was not taken."""
+        if self._server is not None:
+            self._server.close()
+        if self._zygote is not None:
+            self._zygote.close()
