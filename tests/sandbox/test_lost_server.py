@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -95,7 +96,7 @@ def test_lanes_of_a_new_server_are_not_kept_waiting(monkeypatch: pytest.MonkeyPa
 
         monkeypatch.setattr(source, "was_lost", was_lost)
         supplies = [source.supply(number) for number in range(2)]
-        source._socket.close()
+        source._socket.shutdown(socket.SHUT_RDWR)  # it refuses lanes from now on
         source._process.kill()
         supplies.append(source.supply(2))
     for supply in supplies:
