@@ -38,7 +38,9 @@ def test_a_runtime_takes_over_what_serves_its_plan(early: Early, tiny: Course) -
         closing(early.take_server(not_wanted, Start.FORK, SandboxPlan(hidden=tuple(hidden)), zygote)) as server,
     ):
         assert server.wait_ready().level > Level.NONE
-        assert server.supply(0).server is not None
+        lane = server.supply(0).server
+        assert lane is not None
+        lane.close()
 
 
 def test_what_does_not_serve_a_plan_ends(early: Early, tiny: Course) -> None:
