@@ -82,7 +82,7 @@ $(VENV)/installed: pyproject.toml constraints.txt | $(VENV)/python-here
 $(VENV)/installed-dev: $(VENV)/installed
 	@echo "Downloading the tools for tests and types (about 40 MB) into $(VENV)"
 	$(GROUPS_PIP)
-	. $(BIN)/activate && $(PIP) -c constraints.txt $(PIP_ARGS) -e ".[cluster,notebook,similarity]" --group dev
+	. $(BIN)/activate && $(PIP) -c constraints.txt $(PIP_ARGS) -e ".[cluster,notebook,similarity,web]" --group dev
 	@touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed-dev

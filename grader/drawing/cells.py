@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from xml.sax.saxutils import escape, quoteattr
 
-from grader.drawing.facts import Tensor
+from grader.drawing.tensor import Tensor
 from grader.model.picture import Window
 
 _CELL_W, _CELL_H, _GAP = 44, 30, 14

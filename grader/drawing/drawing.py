@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.drawing.cells import cells_svg
-from grader.drawing.facts import Tensor, facts_of, shared_sentence
+from grader.drawing.facts import facts_of
+from grader.drawing.tensor import Tensor, shared_sentence
 from grader.model.picture import Grid, NamedShape, Picture, Shapes
 from grader.report.pictures import lines_of, sentence_of
 

@@ -1,0 +1,55 @@
+"""`grade web`: the course in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli import options
+from grader.model.errors import CourseError
+from grader.report.console import Say
+
+
+@click.command("web")
+@click.option("--port", type=click.IntRange(min=0, max=65535), default=0, help="Of 127.0.0.1; by default a free one.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--prefix", default="", metavar="PATH", help="What a proxy takes away from paths: /user/me/proxy/8123.")
+@click.option("--host", "hosts", multiple=True, metavar="NAME", help="The name of that proxy, such as hub.example.org.")
+@click.option("--poll", is_flag=True, help="Look for changed files again and again, for network drives.")
+@options.course
+@options.workers("none")
+def web_command(
+    port: int,
+    no_browser: bool,
+    prefix: str,
+    hosts: tuple[str, ...],
+    poll: bool,
+    course_folder: Path | None,
+    workers: options.Workers,
+) -> None:
+    """Show the course of this folder in a browser.
+
+    Only this machine reaches the pages, and only with the address that is printed. Ctrl-C ends it.
+    """
+    say = Say()
+    # Before the course is read: a path that is wrong is said at once.
+    course = options.course_here(course_folder)
+    try:
+        from grader.web.server import Address, open_socket, serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] in ("nicegui", "fastapi", "uvicorn"):
+            raise CourseError(
+                "grade web needs NiceGUI, which is not installed; install it with  pip install 'tensorgrade[web]'"
+            ) from None
+        raise
+    listener = open_socket(port)
+    from grader.web.student_app import declare
+
+    declare(course, workers.setup(), poll=poll)
+    title = course.title
+
+    def ready(address: Address) -> None:
+        say(f"{title}: {address.url}", "Ctrl-C ends it.")
+
+    serve(listener, title, ready, prefix=prefix.rstrip("/"), hosts=hosts, opens=not no_browser)

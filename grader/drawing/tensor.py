@@ -1,0 +1,104 @@
+"""A tensor's facts as data, and what they mean in sentences. It needs no PyTorch: pages of the web use it, too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, product
+
+from grader.model.picture import Window
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor's facts.
+
+    Attributes:
+        window: the view and its storage; None where PyTorch has no strides for it, as of a sparse tensor.
+        name: what the student calls it.
+        shape: its shape.
+        dtype: without "torch.".
+        device: such as "cpu" or "cuda:0".
+        contiguous: whether its elements lie one behind another in the order of their indices.
+        grad: "requires grad", "leaf that requires grad" or "".
+        values: its first elements as text, in the order of their indices; none where they cannot be read.
+        itemsize: bytes of an element.
+    """
+
+    window: Window | None
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    contiguous: bool
+    grad: str = ""
+    values: tuple[str, ...] = ()
+    itemsize: int = 1
+
+    @property
+    def sentence(self) -> str:
+        """Its dtype, its device, and whether it is contiguous, with the reason."""
+        parts = [f"{self.dtype} on {self.device}", *filter(None, [self.grad])]
+        return f"{', '.join(parts)}; {self.contiguity}"
+
+    @property
+    def contiguity(self) -> str:
+        """Whether it is contiguous, and why it is not."""
+        if self.window is None:
+            return f"shape {self.shape}; it has no strides, so no storage is drawn"
+        wanted = contiguous_strides(self.shape)
+        if self.contiguous:
+            return "contiguous"
+        dims = range(len(self.shape))
+        wrong = [dim for dim in dims if self.shape[dim] > 1 and self.window.strides[dim] != wanted[dim]]
+        dim = wrong[-1] if wrong else 0
+        why = f"dim {dim} has stride {self.window.strides[dim]}, and contiguous strides are {wanted}"
+        return f"not contiguous: {why}"
+
+
+def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of a contiguous tensor, as PyTorch gives them to a new one."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(1, size)
+    return tuple(reversed(strides))
+
+
+def elements_read(facts: Tensor, most: int = 1 << 16) -> set[int]:
+    """Return the bytes of the storage, by the number of the first byte of an element, that a tensor's elements have."""
+    window = facts.window
+    if window is None or not math.prod(window.shape):
+        return set()
+    indices = islice(product(*(range(min(size, most)) for size in window.shape)), most)
+    return {
+        (window.offset + sum(step * at for step, at in zip(window.strides, index, strict=True))) * facts.itemsize
+        for index in indices
+    }
+
+
+def shared_sentence(first: Tensor, second: Tensor) -> str:
+    """Say what two tensors share."""
+    if first.window is None or second.window is None:
+        return ""
+    names = f"{first.name} and {second.name}"
+    if first.window.memory != second.window.memory:
+        return f"{names} share no memory: writing into one does not change the other."
+    mine, other = elements_read(first), elements_read(second)
+    if first.itemsize != second.itemsize:
+        return f"{names} are views on the same storage, with elements of {first.itemsize} and {second.itemsize} bytes."
+    both = len(mine & other)
+    if not both:
+        return f"{names} are views on the same storage, but no element belongs to both."
+    if mine == other:
+        return f"{names} have all {both:,} elements of memory in common: writing into one changes the other."
+    counts = f"of {len(mine):,} of {first.name} and {len(other):,} of {second.name}"
+    common = f"{both:,} element{'s' if both > 1 else ''} of memory"
+    return f"{names} have {common} in common, {counts}: writing there changes both."
+
+
+def shared_sentences(tensors: Sequence[Tensor]) -> Iterator[str]:
+    """Say what each two of several tensors share."""
+    yield from filter(None, (shared_sentence(one, other) for one, other in combinations(tensors, 2)))

@@ -1,0 +1,14 @@
+"""`grade web`: the course in a browser on this machine. It needs the extra `tensorgrade[web]`.
+
+Nothing else of ours imports it. Student code runs in workers, as for every command: this process holds pages, files and
+scores.
+
+- `server`: the address with its token, the server, and how it ends
+- `guard`: which requests are answered: those of the right host, with the token, from no other page
+- `look`: what all pages have in common
+- `live`: one runtime for all windows: grades a file when it is saved, runs lines in a worker
+- `own_text`: a file that a page and another editor may both change
+- `task`: a task as HTML, with its rules marked
+- `map_page`, `exercise_page`, `memory_page`, `games_page`: what a student sees
+- `student_app`: declares these pages
+"""

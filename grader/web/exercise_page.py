@@ -1,0 +1,390 @@
+"""The page of one exercise: the task, an editor on the student's own file, and the checks."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from nicegui import background_tasks, ui
+
+from grader.model import Exercise, GradedExercise
+from grader.model.errors import CourseError, GraderError
+from grader.model.score import Causes
+from grader.report.html import fragment
+from grader.report.safe import for_html
+from grader.report.student_line import line_of
+from grader.student.folder import read_progress, reset, write_progress
+from grader.student.lines_to_try import lines_of
+from grader.student.rows import next_row, solved_reference
+from grader.student.task_page import solution_lines
+from grader.web import look
+from grader.web.live import Live, Result
+from grader.web.map_page import links
+from grader.web.memory_page import show_panel
+from grader.web.own_text import OnDisk, keep_both, read, save
+from grader.web.task import pre, rule_marks, task_html
+
+_PAUSE_S = 0.25
+"""So long nothing is typed, and the text is saved."""
+
+_MEMORY_TOPICS = ("02", "05", "08", "09")
+_SYNTAX = re.compile(r"\bline (\d{1,6})\b")
+"""Of a file that Python cannot read, the message names the line."""
+
+_DRAFT = """
+(() => { const key = 'tensorgrade:' + %(key)s, box = getHtmlElement(%(id)s);
+  const text = () => getElement(%(id)s).editor?.state.doc.toString();
+  if (!box || box.dataset.drafts) return; box.dataset.drafts = '1';
+  const keep = () => { try {
+    localStorage.setItem(key, JSON.stringify({text: text(), base: window.tensorgradeBase})); } catch (e) {} };
+  for (const kind of ['input', 'keyup', 'paste', 'cut']) box.addEventListener(kind, () => setTimeout(keep, 0));
+})()
+"""
+"""The text of the editor as it is typed, in the browser: a server that ended cannot lose it."""
+
+
+class ExercisePage:
+    """One window with one exercise.
+
+    Args:
+        live: grades.
+        exercise: the exercise.
+    """
+
+    def __init__(self, live: Live, exercise: Exercise) -> None:
+        self._live = live
+        self._exercise = exercise
+        self._path = exercise.starter
+        self._base = ""
+        self._timer: ui.timer | None = None
+
+    # -- building
+
+    def show(self) -> None:
+        """Build the page."""
+        exercise = self._exercise
+        client = self._client = ui.context.client
+        on_disk = read(self._path)
+        self._base = on_disk.text
+        with look.page(self._live.course.title, links(self._live.course)):
+            look.heading(f"{exercise.number} {exercise.title}", 1)
+            self._conflict = ui.element("div").props('role="alert"').style("width:100%")
+            with ui.element("div").classes("work"):
+                with ui.element("section").classes("card task").props('aria-label="Task"'):
+                    self._task = look.html(task_html(exercise, {}))
+                    self._show_hints()
+                with ui.element("section").classes("edit card").props('aria-label="Your file"'):
+                    self._show_editor(on_disk)
+                    self._status = look.html("").props('role="status" aria-live="polite"')
+                with ui.element("section").classes("card checks").props('aria-label="Checks"'):
+                    self._results = ui.element("div").style("width:100%")
+            if exercise.module[:2] in _MEMORY_TOPICS:
+                with ui.element("details").classes("card").style("margin-top:1rem"):
+                    look.html("See the memory: draw tensors as views on their storages", "summary")
+                    show_panel(self._live, exercise)
+        self._live.listen(self, exercise.id, self._guarded(self._on_result))
+        client.on_delete(lambda: self._live.forget(self))
+        client.on_connect(self._on_connect)
+        if (last := self._live.last.get(exercise.id)) is not None:
+            self._on_result(last)
+        self._live.grade(exercise)
+
+    def _guarded(self, listener: Callable[[Result], None]) -> Callable[[Result], None]:
+        client = ui.context.client
+
+        def called(result: Result) -> None:
+            if not client.is_deleted:
+                with client:
+                    listener(result)
+
+        return called
+
+    def _show_editor(self, on_disk: OnDisk) -> None:
+        name = escape(self._exercise.file_name)
+        look.html(f'{name} <span class="soft">saved as you type; Ctrl-S saves at once</span>', "h2")
+        if on_disk.problem:
+            look.html(f'<div class="warn">{for_html(on_disk.problem)}</div>')
+        keys: dict[str, Any] = {"Mod-s": self._save_now}
+        self._editor = ui.codemirror(
+            on_disk.text, language="Python", line_wrapping=True, on_change=self._on_change, keymap=keys
+        )
+        self._editor.props('aria-label="Editor of your file; press Escape, then Tab to leave it"')
+        if on_disk.problem:
+            self._editor.disable()
+        with ui.element("div").classes("row").style("margin-top:.5rem"):
+            look.button("Check now", lambda: self._save(again=True), first=True)
+            look.button("Restore the starter", self._reset)
+
+    async def _on_connect(self) -> None:
+        dark = await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=5)
+        self._editor.set_theme("vscodeDark" if dark else "vscodeLight")
+        key = f"{self._live.course.root}/{self._exercise.id}"
+        found = await ui.run_javascript(f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})", timeout=5)
+        ui.run_javascript(f"window.tensorgradeBase = {json.dumps(self._base)};")
+        ui.run_javascript(_DRAFT % {"key": json.dumps(key), "id": self._editor.id})
+        ui.run_javascript(
+            f"for (const [name, value] of [['aria-label', 'Your file'], ['tabindex', '0']])"
+            f" document.querySelector('#c{self._editor.id} .cm-content')?.setAttribute(name, value)"
+        )
+        self._reveal()
+        if found:
+            self._on_draft(found)
+        await self._read_again()
+
+    def _on_draft(self, found: str) -> None:
+        """Take up a text that a browser kept because it could not be saved."""
+        try:
+            draft = json.loads(found)
+            text, base = str(draft["text"]), str(draft.get("base") or "")
+        except (ValueError, TypeError, KeyError):
+            return
+        if text in (self._base, self._editor.value):
+            return
+        if base == self._base:  # the file is as it was when that was typed
+            self._editor.value = text
+            self._save()
+        else:
+            self._editor.value = text
+            self._ask(read(self._path))
+
+    def _reveal(self) -> None:
+        """Show the first function, which stands below the task."""
+        try:
+            body = ast.parse(self._editor.value or "").body
+        except (SyntaxError, ValueError):
+            return
+        first = next((node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)), None)
+        if first is not None:
+            last = min(first.lineno + 12, len((self._editor.value or "").split("\n")))
+            self._editor.reveal_line(last)
+
+    # -- the file
+
+    def _on_change(self) -> None:
+        """Save after a pause."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = ui.timer(_PAUSE_S, self._save, once=True)
+
+    def _save_now(self) -> None:
+        self._save()
+
+    def _save(self, *, again: bool = False) -> None:
+        text = self._editor.value or ""
+        try:
+            other = save(self._path, text, self._base)
+        except CourseError as error:
+            self._say(str(error))
+            return
+        if other is not None:
+            self._ask(other)
+            return
+        self._conflict.clear()
+        if text != self._base:
+            self._base = text
+            self._remember()
+        self._live.grade(self._exercise, again=again)
+
+    def _remember(self) -> None:
+        key = json.dumps(f"tensorgrade:{self._live.course.root}/{self._exercise.id}")
+        base = json.dumps(self._base)
+        ui.run_javascript(
+            f"window.tensorgradeBase = {base}; try {{ const d = JSON.parse(localStorage.getItem({key}) || 'null');"
+            f" if (d && d.text === {base}) localStorage.removeItem({key}); }} catch (e) {{}}"
+        )
+
+    async def _read_again(self) -> None:
+        """Show what another editor saved, unless there is text in the browser that is not saved.
+
+        The browser is asked for its text: what was typed while the connection was lost has not come here yet.
+        """
+        now = read(self._path)
+        if now.problem or now.text == self._base:
+            return
+        with self._client:
+            try:
+                shown = await ui.run_javascript(f"getElement({self._editor.id}).editor.state.doc.toString()", timeout=3)
+            except TimeoutError:
+                return  # no connection: it is read again with the next one
+            now = read(self._path)
+            if shown == self._base:
+                self._base = now.text
+                self._editor.value = now.text
+                self._remember()
+            elif shown is not None and shown != now.text:
+                self._ask(now)
+
+    def _ask(self, other: OnDisk) -> None:
+        """Both texts changed: the student chooses, and nothing is lost."""
+        self._conflict.clear()
+        with self._conflict, ui.element("div").classes("warn"):
+            name = escape(self._exercise.file_name)
+            look.html(
+                f"<p><b>{name} was changed by another program, and here, too.</b> Nothing is saved until you choose. "
+                "The other version stays beside the file, and is not graded.</p>"
+            )
+            with ui.element("div").classes("row"):
+                look.button("Keep the text of this page", lambda: self._choose(own=True), first=True)
+                look.button("Take the file's text", lambda: self._choose(own=False))
+            with ui.element("details"):
+                look.html("Show the file's text", "summary")
+                look.html(pre(other.text))
+
+    def _choose(self, *, own: bool) -> None:
+        mine, other = self._editor.value or "", read(self._path).text
+        winner, loser = (mine, other) if own else (other, mine)
+        try:
+            beside = keep_both(self._path, winner, loser)
+        except CourseError as error:
+            self._say(str(error))
+            return
+        self._base = winner
+        if not own:
+            self._editor.value = winner
+        self._remember()
+        self._conflict.clear()
+        self._say(f"The other version is beside the file, as {beside.name}.")
+        self._live.grade(self._exercise)
+
+    def _reset(self) -> None:
+        with ui.dialog() as dialog, ui.element("div").classes("card").style("max-width:30rem"):
+            look.html(f"<p>Restore the starter of {for_html(self._exercise.title)}? Your file stays beside it.</p>")
+            with ui.element("div").classes("row"):
+                look.button("Restore", lambda: self._restore(dialog), first=True)
+                look.button("Cancel", dialog.close)
+        dialog.open()
+
+    def _restore(self, dialog: ui.dialog) -> None:
+        dialog.close()
+        try:
+            said = list(reset(self._live.course, self._exercise))
+        except GraderError as error:
+            said = [str(error)]
+        self._base = self._editor.value = read(self._path).text
+        self._remember()
+        self._say(". ".join(said))
+        self._live.grade(self._exercise)
+
+    def _say(self, text: str) -> None:
+        self._status.content = f"<p>{for_html(text)}</p>"
+
+    # -- results
+
+    def _on_result(self, result: Result) -> None:
+        background_tasks.create(self._read_again())
+        if result.problem:
+            self._say(result.problem)
+            return
+        if result.graded is None:
+            self._status.content = '<p class="soft">Checking ...</p>'
+            return
+        graded = result.graded
+        marks = rule_marks(graded.checks)
+        self._task.content = task_html(self._exercise, marks)
+        lost = sum(row.verdict.lost for row in graded.checks)
+        passed = sum(row.verdict.value == "passed" for row in graded.checks)
+        said = f"{passed} of {len(graded.checks)} checks pass" if lost else f"All {passed} checks pass"
+        self._status.content = f"<p><b>{said}</b>{'' if result.diagnosed else ' ...'}</p>"
+        self._underline(graded)
+        self._results.clear()
+        with self._results:
+            look.html(fragment([graded]))
+            self._show_tries(graded)
+            if graded.passes:
+                self._show_after(result)
+
+    def _underline(self, graded: GradedExercise) -> None:
+        """Mark the line of the student's code that a failing check names, or the function that it called."""
+        cause = Causes.of(graded.checks).cause
+        lines = (self._editor.value or "").split("\n")
+        number = (line_of(cause, graded) or 0) if cause is not None else 0
+        if cause is not None and not number and (found := _SYNTAX.search(cause.outcome.message)):
+            number = int(found[1])
+        if 0 < number <= len(lines):
+            start = sum(len(line) + 1 for line in lines[: number - 1])
+            own = lines[number - 1]
+            first = start + len(own) - len(own.lstrip())
+            mark = {"kind": "mark", "from": first, "to": start + len(own), "class": "cm-wrong"}
+            self._editor.decorations = [mark] if first < start + len(own) else []
+        else:
+            self._editor.decorations = []
+
+    def _show_tries(self, graded: GradedExercise) -> None:
+        rows = Causes.of(graded.checks)
+        for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
+            lines = "\n".join(lines_of(row, self._exercise.id))
+            if lines:
+                check = row.check.id
+                look.html("Try it", "h2")
+                look.html(pre(lines))
+                shown = look.html("").props('aria-live="polite"')
+
+                async def run(lines: str = lines, check: str = check, shown: ui.html = shown) -> None:
+                    shown.content = '<p class="soft">Running ...</p>'
+                    runs = "\n".join(
+                        line
+                        for line in lines.split("\n")
+                        if not line.startswith(("from grader import accelerator", "accelerator.enable("))
+                    )
+                    try:
+                        shown.content = pre(await self._live.run_lines(self._exercise, runs, check) or "(no output)")
+                    except GraderError as error:
+                        shown.content = f"<p>{for_html(str(error))}</p>"
+
+                look.button("Run these lines", run)
+                return
+
+    def _show_after(self, result: Result) -> None:
+        exercise = self._exercise
+        with ui.element("div").classes("card").style("margin-top:1rem"):
+            following = next_row(self._live.course)
+            if following is not None and following.exercise is not exercise:
+                words = f"Next: {following.exercise.number} {following.exercise.title}"
+                ui.link(words, f"/exercise/{following.exercise.id}").classes("b first")
+            for text in result.advice:
+                if text.startswith("Golf:"):
+                    look.html(f"<p>{for_html(text)}</p>")
+            if result.solved and exercise.reference is not None:
+                with ui.element("details"):
+                    look.html("The reference, and other right answers", "summary")
+                    try:
+                        solved_reference(self._live.course, exercise)
+                        plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(solution_lines(exercise)))
+                    except GraderError as error:
+                        plain = str(error)
+                    look.html(pre(plain.strip("\n")))
+                with ui.element("p"):
+                    ui.link("Play: break your code, and catch wrong answers", f"/play/{exercise.id}")
+
+    # -- hints
+
+    def _show_hints(self) -> None:
+        exercise = self._exercise
+        with ui.element("div"):
+            look.heading("Hints")
+            self._hints = look.html("").props('aria-live="polite"')
+            self._more = look.button("Show a hint", self._next_hint)
+        self._fill_hints(min(read_progress(self._live.course).of(exercise.id).hints, len(exercise.hints)))
+
+    def _fill_hints(self, seen: int) -> None:
+        hints = self._exercise.hints
+        rows = "".join(f"<li>{for_html(hint.strip())}</li>" for hint in hints[:seen])
+        left = len(hints) - seen
+        said = f"{left} of {len(hints)} left; hints cost no points" if left else "You have seen all hints"
+        self._hints.content = f"<ol>{rows}</ol><p class='soft'>{said}</p>" if rows else f"<p class='soft'>{said}</p>"
+        self._more.set_visibility(bool(left))
+
+    def _next_hint(self) -> None:
+        from dataclasses import replace
+
+        progress = read_progress(self._live.course)
+        standing = progress.of(self._exercise.id)
+        seen = min(standing.hints + 1, len(self._exercise.hints))
+        problem = write_progress(self._live.course, progress.with_(self._exercise.id, replace(standing, hints=seen)))
+        if problem:
+            self._say(problem)
+        self._fill_hints(seen)

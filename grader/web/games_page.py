@@ -1,0 +1,158 @@
+"""`drill`, `break` and `catch` as pages."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+from nicegui import ui
+
+from grader.model import Exercise
+from grader.model.errors import CourseError, GraderError
+from grader.report.safe import for_html
+from grader.student.games import breaking, catching, drilling
+from grader.web import look
+from grader.web.live import Live
+from grader.web.map_page import links
+from grader.web.task import pre
+
+_WIDTH, _QUESTIONS = 90, 10
+
+
+class Drill:
+    """Questions, one after another; a worker runs the lines, and says which choice is right."""
+
+    def __init__(self, live: Live, exercise: Exercise) -> None:
+        self._live, self._exercise = live, exercise
+        self._memory = drilling.Memory(live.course)
+        questions = drilling.read_questions(live.course)
+        self._left = drilling.chosen(questions, _QUESTIONS, None, self._memory.rank)
+        self._right = self._asked = 0
+        self._again: set[str] = set()
+
+    async def show(self) -> None:
+        """Build the questions."""
+        self._question = ui.element("div").classes("card")
+        self._said = look.html("").props('role="status" aria-live="polite"')
+        await self._next()
+
+    async def _next(self) -> None:
+        self._question.clear()
+        if not self._left:
+            with self._question:
+                look.html(f"<p>{self._right} of {self._asked} right at once.</p>")
+            return
+        question = self._left[0]
+        try:
+            answer = await self._answer_of(question)
+        except GraderError as error:
+            with self._question:
+                look.html(f"<p>{for_html(str(error))}</p>")
+            return
+        with self._question:
+            look.html(pre("\n".join(f">>> {line}" for line in question.lines)))
+            look.html(f"<p>{for_html(question.asked)}</p>")
+            with ui.element("div").classes("row"):
+                for choice in answer.choices:
+                    look.button(choice, partial(self._answered, question, answer, choice))
+
+    async def _answer_of(self, question: drilling.Question) -> drilling.Answer:
+        """Ask a worker what is right: this process runs no lines and imports no PyTorch."""
+        lines = (
+            "import json\nfrom grader.student.games.drilling import Question, answer\n"
+            f"found = answer({question!r})\nprint(json.dumps([found.right, found.choices, found.after]))"
+        )
+        printed = await self._live.run_lines(self._exercise, lines, own=False)
+        try:
+            right, choices, after = json.loads(printed.strip().split("\n")[-1])
+        except ValueError:
+            raise CourseError(f"{question.place} cannot be run: {printed.strip()[-300:]}") from None
+        return drilling.Answer(str(right), tuple(map(str, choices)), str(after))
+
+    async def _answered(self, question: drilling.Question, answer: drilling.Answer, choice: str) -> None:
+        self._left.pop(0)
+        is_right = choice == answer.right
+        if question.id not in self._again:
+            self._asked += 1
+            self._right += is_right
+            self._memory.note(question, right=is_right)
+        if not is_right:
+            self._again.add(question.id)
+            self._left.insert(min(2, len(self._left)), question)
+        shown = pre(f">>> {question.watch}\n{answer.after}") if answer.after and not is_right else ""
+        word = "Right" if is_right else "Wrong"
+        self._said.content = f"<p><b>{word}: {for_html(answer.right)}.</b> {for_html(question.why)}</p>{shown}"
+        await self._next()
+
+
+async def show_drill(live: Live) -> None:
+    """Build the page of the drill."""
+    with look.page(live.course.title, links(live.course)):
+        look.heading("Drill", 1)
+        exercise = next((one for one in live.course.exercises if not one.without), None)
+        try:
+            if exercise is not None:
+                await Drill(live, exercise).show()
+        except GraderError as error:
+            look.html(f"<p>{for_html(str(error))}</p>")
+
+
+def show_play(live: Live, exercise: Exercise) -> None:
+    """Build the page on which a student breaks their code, and catches wrong answers."""
+    with look.page(live.course.title, links(live.course)):
+        look.heading(f"Play with {exercise.number} {exercise.title}", 1)
+        with ui.element("p"):
+            ui.link("Back to the exercise", f"/exercise/{exercise.id}")
+        with ui.element("section").classes("card"):
+            look.heading("Break: find the fault that is planted in your own code")
+            said = look.html("").props('role="status" aria-live="polite"')
+
+            async def play(*, give_up: bool) -> None:
+                said.content = '<p class="soft">Looking for a fault ...</p>'
+                said.content = await _lines(live, exercise, give_up=give_up)
+
+            with ui.element("div").classes("row"):
+                look.button("Plant a fault, or see whether you found it", lambda: play(give_up=False), first=True)
+                look.button("Give up", lambda: play(give_up=True))
+        with ui.element("section").classes("card").style("margin-top:1rem"):
+            look.heading("Catch: write a check that catches known wrong answers")
+            caught = look.html("").props('role="status" aria-live="polite"')
+            path = catching.own_check(live.course, exercise)
+            area = ui.codemirror(_text(live, exercise), language="Python").style("height:20rem")
+            area.props('aria-label="Your check"')
+
+            async def catch() -> None:
+                path.write_text(str(area.value), encoding="utf-8")
+                caught.content = '<p class="soft">Running ...</p>'
+                caught.content = await _caught(live, exercise)
+
+            look.button("Save and run", catch, first=True)
+
+
+def _text(live: Live, exercise: Exercise) -> str:
+    try:
+        catching.write_template(live.course, exercise)
+        return catching.own_check(live.course, exercise).read_text(encoding="utf-8")
+    except (GraderError, OSError) as error:
+        return f"# {error}"
+
+
+async def _lines(live: Live, exercise: Exercise, *, give_up: bool) -> str:
+    from grader.model.progress import Progress
+
+    def job(_: object) -> list[str]:
+        return list(breaking.play(live.course, exercise, live.setup, None, Progress(), give_up=give_up))
+
+    try:
+        lines = await live.do(job)
+    except GraderError as error:
+        lines = [str(error)]
+    return "".join(f"<p>{for_html(line)}</p>" for line in lines if "grade " not in line)
+
+
+async def _caught(live: Live, exercise: Exercise) -> str:
+    try:
+        lines, _ = await live.do(lambda _: catching.caught_by(live.course, exercise, live.setup, _WIDTH))
+    except GraderError as error:
+        lines = [str(error)]
+    return pre("\n".join(lines))

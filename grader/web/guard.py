@@ -1,0 +1,133 @@
+"""Which requests are answered: those that name this server, come from its own pages, and have its token.
+
+A page of another site can send requests to 127.0.0.1, and with DNS rebinding even read the answers. So the host must be
+ours, the origin must be that host, and the token, which only the address in the terminal has, must be there. The first
+request with the token gets it as a cookie, so that it does not stay in the address.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'self'; object-src 'none'"
+)
+"""Pages load nothing from elsewhere: the browser refuses it."""
+
+_CLOSE_REFUSED = 1008
+_PREFIX = b"x-forwarded-prefix"
+
+
+def new_token() -> str:
+    """Return a new secret for one run of the server."""
+    return secrets.token_urlsafe(24)
+
+
+@dataclass(frozen=True)
+class Guard:
+    """An application that hands allowed requests on to another one.
+
+    Attributes:
+        app: the other one.
+        token: which requests must have.
+        port: of the server.
+        prefix: what a proxy takes away from the beginning of paths, such as /user/me/proxy/8123, or "".
+        hosts: names that this server has besides 127.0.0.1 and localhost: that of a proxy.
+    """
+
+    app: App
+    token: str
+    port: int
+    prefix: str = ""
+    hosts: tuple[str, ...] = field(default=())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))
+        refusal = self._refusal(headers)
+        if refusal:
+            await _refuse(scope, send, refusal)
+        elif self._is_token(query.get("token", "")) and scope["type"] == "http":
+            await self._remember(scope, query, send)
+        elif not self._is_token(self._cookie(headers)):
+            await _refuse(scope, send, "This page needs the whole address that `grade web` printed, with its token.")
+        else:
+            kept = [(name, value) for name, value in scope["headers"] if name.lower() != _PREFIX]
+            scope["headers"] = [*kept, *([(_PREFIX, self.prefix.encode())] if self.prefix else [])]
+            await self.app(scope, receive, _with_policy(send))
+
+    def _refusal(self, headers: Mapping[str, str]) -> str:
+        """Why a request is refused with any token, or ""."""
+        host = headers.get("host", "")
+        if host not in self._own_hosts():
+            return "This server does not have the name that the request gave it."
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return "This request came from a page of another site."
+        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+            return "This request came from a page of another site."
+        return ""
+
+    def _own_hosts(self) -> tuple[str, ...]:
+        return (f"127.0.0.1:{self.port}", f"localhost:{self.port}", *self.hosts)
+
+    def _is_token(self, text: str) -> bool:
+        return secrets.compare_digest(text.encode(), self.token.encode())
+
+    @property
+    def cookie_name(self) -> str:
+        """Cookies do not tell ports apart, so the name does."""
+        return f"tensorgrade-{self.port}"
+
+    def _cookie(self, headers: Mapping[str, str]) -> str:
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(self.cookie_name)
+        except CookieError:
+            return ""
+        return cookie.value if cookie is not None else ""
+
+    async def _remember(self, scope: Scope, query: Mapping[str, str], send: Send) -> None:
+        """Give the browser the token as a cookie, and send it to the same address without the token."""
+        rest = urlencode({name: value for name, value in query.items() if name != "token"})
+        path = scope.get("path", "/")
+        target = f"{self.prefix}/{path.lstrip('/')}" + (f"?{rest}" if rest else "")
+        cookie = f"{self.cookie_name}={self.token}; Path={self.prefix or '/'}; HttpOnly; SameSite=Strict"
+        headers = [(b"location", target.encode("latin-1", "ignore")), (b"set-cookie", cookie.encode())]
+        headers += [(b"cache-control", b"no-store"), (b"referrer-policy", b"no-referrer")]
+        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def _with_policy(send: Send) -> Send:
+    async def sent(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            more = [(b"content-security-policy", _POLICY.encode()), (b"x-content-type-options", b"nosniff")]
+            message["headers"] = [*message.get("headers", []), *more, (b"referrer-policy", b"no-referrer")]
+        await send(message)
+
+    return sent
+
+
+async def _refuse(scope: Scope, send: Send, reason: str) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": _CLOSE_REFUSED, "reason": reason})
+        return
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": f"{reason}\n".encode()})

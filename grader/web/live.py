@@ -1,0 +1,238 @@
+"""One runtime for all windows: grades a file when it is saved, and runs lines in a worker.
+
+Everything is done by one thread, one thing after another, as `grade watch` does it. Pages learn of results in the loop
+of the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from grader.course.layout import kept_results
+from grader.course.saves import saves
+from grader.grading.diagnosis import Known, diagnose
+from grader.grading.plan import RunPlan
+from grader.grading.runtime import Runtime
+from grader.grading.schedule import grade_submission
+from grader.grading.store import open_store
+from grader.model import Course, Device, Exercise, GradedExercise
+from grader.model.errors import CourseError, GraderError
+from grader.model.messages import Part, Setup
+from grader.model.progress import Cancelled
+from grader.student.advice import advice
+from grader.student.folder import read_progress, save_starters, write_progress
+from grader.student.own import own_files
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a page shows after a file was graded.
+
+    Attributes:
+        exercise: its id.
+        graded: None while it is graded.
+        advice: sentences of what to do next.
+        diagnosed: whether known mistakes were looked for.
+        problem: why it could not be graded, or "".
+        solved: whether the student has had full marks at some time.
+    """
+
+    exercise: str
+    graded: GradedExercise | None = None
+    advice: tuple[str, ...] = ()
+    diagnosed: bool = False
+    problem: str = ""
+    solved: bool = False
+
+
+Listener = Callable[[Result], None]
+
+
+@dataclass
+class Live:
+    """The grading behind the pages of a student's course. `start` begins it, `close` ends it.
+
+    Attributes:
+        course: the student's folder.
+        setup: how runs are set up.
+        last: the last result of each exercise, by id.
+    """
+
+    course: Course
+    setup: Setup
+    poll: bool = False
+    last: dict[str, Result] = field(default_factory=dict)
+    _jobs: queue.Queue[Callable[[], None] | None] = field(default_factory=queue.Queue)
+    _listeners: dict[object, tuple[str, Listener]] = field(default_factory=dict)
+    _seen: dict[str, str] = field(default_factory=dict)
+    _stopped: str = ""
+    _ends: threading.Event = field(default_factory=threading.Event)
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Begin: open the runtime, and watch the folder."""
+        self._loop = loop
+        self._threads = [threading.Thread(target=self._work), threading.Thread(target=self._watch)]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """End all processes of ours; what runs is cancelled."""
+        self._ends.set()
+        runtime = getattr(self, "_runtime", None)
+        if runtime is not None:
+            runtime.cancel.cancel()
+        self._jobs.put(None)
+        for thread in getattr(self, "_threads", []):
+            thread.join()
+
+    # -- pages
+
+    def listen(self, key: object, exercise: str, listener: Listener) -> None:
+        """Have a page learn of the results of an exercise."""
+        self._listeners[key] = exercise, listener
+
+    def forget(self, key: object) -> None:
+        """Have a page learn of nothing any more."""
+        self._listeners.pop(key, None)
+
+    def exercise(self, id: str) -> Exercise:
+        """Return the exercise of an id.
+
+        Raises:
+            CourseError: there is no such exercise.
+        """
+        for exercise in self.course.exercises:
+            if exercise.id == id:
+                return exercise
+        raise CourseError(f"this course has no exercise {id!r}")
+
+    def grade(self, exercise: Exercise, *, again: bool = False) -> None:
+        """Grade an exercise as its file is now, unless that was graded already."""
+        self._jobs.put(lambda: self._grade(exercise, again=again))
+
+    async def run_lines(self, exercise: Exercise, lines: str, check: str | None = None, *, own: bool = True) -> str:
+        """Run lines in a worker; return what they print.
+
+        Args:
+            exercise: whose files the lines may import.
+            lines: of Python.
+            check: the id of the check whose surroundings they get; by default one without a device.
+            own: whether the student's file is there; else it is empty.
+
+        Raises:
+            GraderError: a process of ours cannot be started.
+        """
+        return await self._do(lambda: self._run_lines(exercise, lines, check, own))
+
+    async def do(self, job: Callable[[Runtime], Answer]) -> Answer:
+        """Have something done by the thread that has the runtime."""
+        return await self._do(lambda: job(self._runtime))
+
+    async def _do(self, job: Callable[[], Answer]) -> Answer:
+        if self._stopped:
+            raise CourseError(self._stopped)
+        future: Future[Answer] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(job())
+            except BaseException as error:  # it is raised where the answer is waited for
+                future.set_exception(error)
+
+        self._jobs.put(run)
+        return await asyncio.wrap_future(future)
+
+    # -- threads
+
+    def _watch(self) -> None:
+        for paths in saves(self.course.root, poll=self.poll):
+            if self._ends.is_set():
+                return
+            resolved = {path.resolve() for path in paths}
+            for exercise in self.course.exercises:
+                folder = exercise.starter.resolve().parent
+                if any(folder in path.parents for path in resolved):
+                    self.grade(exercise)
+
+    def _work(self) -> None:
+        try:
+            with (
+                open_store(kept_results(self.course)) as store,
+                Runtime(self.course.exercises, self.setup, hidden=(self.course.root,), warm=True) as self._runtime,
+            ):
+                self._known = Known(self.setup, store)
+                self._runtime.warm_up()
+                while (job := self._jobs.get()) is not None:
+                    job()
+        except Cancelled:
+            return  # the server ends
+        except GraderError as error:
+            self._stop(str(error))
+        finally:
+            if not self._ends.is_set() and not self._stopped:
+                self._stop("The grading has stopped; the terminal says why. Start  grade web  again.")
+
+    def _stop(self, problem: str) -> None:
+        """Say on all pages that nothing is graded any more."""
+        self._stopped = problem
+        for exercise in self.course.exercises:
+            self._publish(Result(exercise.id, problem=problem))
+        while not self._jobs.empty():
+            self._jobs.get_nowait()
+
+    def _publish(self, result: Result) -> None:
+        if result.graded is not None or result.problem:
+            self.last[result.exercise] = result
+        for id, listener in list(self._listeners.values()):
+            if id == result.exercise:
+                self._loop.call_soon_threadsafe(listener, result)
+
+    def _grade(self, exercise: Exercise, *, again: bool) -> None:
+        try:
+            self._grade_one(exercise, again=again)
+        except GraderError as error:
+            self._seen.pop(exercise.id, None)
+            self._publish(Result(exercise.id, problem=str(error)))
+
+    def _grade_one(self, exercise: Exercise, *, again: bool) -> None:
+        if not exercise.starter.is_file():
+            self._publish(
+                Result(exercise.id, problem=f"There is no file {exercise.file_name}: type something, or reset.")
+            )
+            return
+        handed_in = own_files(self.course, [exercise])
+        if self._seen.get(exercise.id) == handed_in.digest and not again:
+            return
+        self._seen[exercise.id] = handed_in.digest
+        self._publish(Result(exercise.id))
+        plan = RunPlan(self.course, [exercise], self.setup, runs_untouched=True, has_folder=True, compiles=True)
+        report = grade_submission(plan, handed_in, self._runtime)
+        (graded,) = report.exercises
+        before = read_progress(self.course)
+        after = before.after(report)
+        problem = write_progress(self.course, after)
+        if not problem:
+            save_starters(self.course)
+        said = tuple(filter(None, [*advice(self.course, report, after, saved=not problem), problem or before.problem]))
+        solved = after.of(exercise.id).solved
+        self._publish(Result(exercise.id, graded, said, solved=solved))
+        found = self._runtime.ask(lambda lane: diagnose(graded, handed_in, self.setup, lane, self._known)).result()
+        self._publish(Result(exercise.id, found.graded, said, diagnosed=True, solved=solved))
+
+    def _run_lines(self, exercise: Exercise, lines: str, check: str | None, own: bool) -> str:
+        checks = self._runtime.checks_of(exercise)
+        id = check or next((one.id for one in checks if one.device is Device.NONE and one.shown), "")
+        files: Any = own_files(self.course, [exercise]).of(exercise).files if own else {}
+        files = files or {exercise.file_name: b""}
+        if not id:
+            raise CourseError(f"{exercise.id} has no check whose surroundings lines could run in")
+        part = Part(frozenset([id]), with_tries=False, typed={id: lines})
+        return self._runtime.run(exercise, files, self.setup.seed, part).outcomes[0].message

@@ -1,0 +1,120 @@
+"""A student in a real browser: an exercise is solved with mistakes on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from web_server import Server
+
+RIGHT = "    return 2 * x"
+
+
+def type_text(window: Any, text: str) -> None:
+    """Replace the text of the editor, as a student types it."""
+    window.click(".cm-content")
+    window.keyboard.press("Control+a")
+    window.keyboard.insert_text(text)
+
+
+def own_file(server: Server) -> Path:
+    return server.folder / "exercises" / "01_basics" / "double" / "double.py"
+
+
+def with_body(server: Server, body: str) -> str:
+    """The starter with another body of its first function, and a right second one."""
+    head = own_file(server).read_text(encoding="utf-8").partition("\ndef ")[0]
+    return f"{head}\ndef double(x):\n{body}\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+
+
+def open_exercise(window: Any, server: Server) -> None:
+    window.goto(f"{server.url}exercise/double")
+    window.wait_for_selector(".checks table.checks")
+
+
+def test_an_exercise_is_solved_in_the_browser(window: Any, server: Server) -> None:
+    """From the map to full marks: two mistakes, marked rules, lines to try, a hint, a reload, and what comes next."""
+    window.click("text=Next: 01-1")
+    window.wait_for_selector(".checks table.checks")
+    type_text(window, with_body(server, "    return x"))
+    window.wait_for_selector(".rule.failed")
+    window.click("text=Run these lines")
+    window.wait_for_selector(".checks [aria-live] pre.code")
+    type_text(window, with_body(server, "    return 2 * y"))
+    window.wait_for_selector("text=NameError")
+    assert window.locator(".cm-wrong").count() >= 1
+    window.click("text=Show a hint")
+    window.wait_for_selector(".task ol li")
+    window.reload()
+    window.wait_for_selector("text=NameError")
+    assert "2 * y" in window.locator(".cm-content").inner_text()
+    type_text(window, with_body(server, RIGHT))
+    window.wait_for_selector("text=/All \\d+ checks pass/")
+    assert window.locator(".rule.failed").count() == 0
+    window.wait_for_selector(".checks >> text=The reference, and other right answers")
+    assert RIGHT in own_file(server).read_text(encoding="utf-8")
+    window.click("text=/Next: 01-2/")
+    window.wait_for_selector("h1:has-text('01-2')")
+
+
+def test_another_editor_and_another_window(window: Any, server: Server) -> None:
+    """A save of another editor, and of another window, appears in all windows."""
+    open_exercise(window, server)
+    second = window.context.new_page()
+    open_exercise(second, server)
+    own_file(server).write_text(with_body(server, "    return 3 * x"), encoding="utf-8")
+    for page in (window, second):
+        page.wait_for_selector(".cm-content:has-text('return 3 * x')")
+    type_text(window, with_body(server, "    return 4 * x"))
+    second.wait_for_selector(".cm-content:has-text('return 4 * x')")
+
+
+def test_the_memory_is_drawn_and_played_with(window: Any, server: Server) -> None:
+    """Views have the colour of their storage; strides by hand make another view; an element is found in the storage."""
+    window.goto(f"{server.url}memory")
+    window.wait_for_selector("svg.cells")
+    cell = window.locator("svg.cells .cell[data-place=A9]")
+    cell.first.hover()
+    assert window.locator("svg.cells .cell.on").count() == 3
+    window.fill("input[aria-label='Strides']", "4, 2")
+    window.click("text=Add this view")
+    window.wait_for_selector("svg.cells >> text=shape (3, 2) strides (4, 2) offset 1")
+    window.fill("input[aria-label='Which element? Such as y[1, 0]']", "v[2, 1]")
+    window.keyboard.press("Enter")
+    window.wait_for_selector("text=v[2, 1] is element 11 of its storage: 1 + 2 * 4 + 1 * 2.")
+    window.click("button:has-text('A copy')")
+    window.wait_for_selector("svg.cells [data-place=B0]", state="attached")
+    window.fill("textarea", "x = torch.ones(3, 4)\nx + torch.ones(3)")
+    window.click("button:has-text('Draw')")
+    window.wait_for_selector("text=Broadcasting aligns shapes at the right")
+
+
+def test_nothing_is_loaded_from_elsewhere(window: Any, server: Server) -> None:
+    """All requests go to the server, and no page has an error of a script."""
+    seen: list[str] = []
+    errors: list[str] = []
+    window.on("request", lambda request: seen.append(request.url))
+    window.on("pageerror", lambda error: errors.append(str(error)))
+    open_exercise(window, server)
+    window.goto(f"{server.url}memory")
+    window.wait_for_selector("svg.cells")
+    host = server.url.removeprefix("http://")
+    assert [url for url in seen if not url.startswith((f"http://{host}", f"ws://{host}", "data:"))] == []
+    assert errors == []
+
+
+def test_it_works_with_the_keyboard_on_a_phone(window: Any, server: Server) -> None:
+    """At 390 pixels nothing is wider than the page, and Tab reaches each button."""
+    window.set_viewport_size({"width": 390, "height": 844})
+    for path in ("", "exercise/double", "memory"):
+        window.goto(f"{server.url}{path}")
+        window.wait_for_selector("h1")
+        assert window.evaluate("document.documentElement.scrollWidth") <= 390, path
+    open_exercise(window, server)
+    window.click(".cm-content")
+    window.keyboard.press("Escape")
+    for _ in range(20):
+        window.keyboard.press("Tab")
+        if window.evaluate("document.activeElement.innerText || ''") == "Check now":
+            break
+    assert window.evaluate("document.activeElement.innerText") == "Check now"
