@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from grader.connection.connection import Connection, named
+from grader.connection.connection import Connection, proxy_of_name
 from grader.model import Limits
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
@@ -34,7 +34,7 @@ def round_of(starter: ForkStarter, without: tuple[str, ...]) -> dict[str, float]
     connection = Connection(starter, "small", FILES, Limits(), without=without)
     connection.names()
     first = time.perf_counter()
-    named(connection, "small")((2, 5))
+    proxy_of_name(connection, "small")((2, 5))
     pid = connection.live_worker().pid
     rows = dict(line.split(":") for line in Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()[1:])
     memory = {name: int(text.split()[0]) / 1024 for name, text in rows.items()}

@@ -25,7 +25,7 @@ import short_checks
 from grader.course.load import load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise, setup_of
-from grader.grading.outcomes import Finished
+from grader.grading.outcomes import WorkResult
 from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
@@ -58,9 +58,9 @@ class Counting:
         self.workers += run.workers
         return run
 
-    def submit(self, work: Work) -> Future[Finished]:
+    def submit(self, work: Work) -> Future[WorkResult]:
         """Grade it."""
-        future: Future[Finished] = Future()
+        future: Future[WorkResult] = Future()
         future.set_result(grade_exercise(work, self.lane, self.known))
         return future
 

@@ -18,11 +18,11 @@ from click.testing import CliRunner, Result
 from grader.author.judge import Proof
 from grader.author.verify import Prover
 from grader.cli import main
-from grader.connection.connection import Connection, Proxy, named
+from grader.connection.connection import Connection, Proxy, proxy_of_name
 from grader.course.load import find_exercises
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
-from grader.grading.outcomes import Finished
+from grader.grading.outcomes import WorkResult
 from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Processes, Runtime
 from grader.grading.schedule import grade_submission
@@ -92,7 +92,7 @@ def functions(starter: Starter) -> Iterator[Function]:
         texts = {"work.py": head + text, **(files or {})}
         encoded = {path: content.encode() for path, content in texts.items()}
         connections.append(Connection(starter, "work", encoded, Limits(**limits), owner, device=Device(device)))
-        return named(connections[-1], name)
+        return proxy_of_name(connections[-1], name)
 
     yield make
     for connection in connections:
@@ -116,7 +116,7 @@ class InLane:
         self._lane = lane
         self._known = known
 
-    def submit(self, work: Work) -> Future[Finished]:
+    def submit(self, work: Work) -> Future[WorkResult]:
         """Grade it."""
         return done_at_once(lambda lane: grade_exercise(work, lane, self._known), self._lane)
 
@@ -203,7 +203,7 @@ class Shelf:
         if not self._free:
             return Kept(Lane(exercises, source, number, readable=self._folders), self.put_back)
         lane = self._free.pop()
-        lane.collect_anew(exercises)
+        lane.recollect(exercises)
         return Kept(lane, self.put_back)
 
     def put_back(self, lane: Lane) -> None:

@@ -22,7 +22,7 @@ import torch
 
 import grader
 from grader.check_process.checks import InputStream
-from grader.connection.connection import Connection, named
+from grader.connection.connection import Connection, proxy_of_name
 from grader.connection.record import Record
 from grader.model import Check, Limits
 from grader.wire.frames import Channel
@@ -82,7 +82,7 @@ def frames_of(*args: Any) -> tuple[Watch, Watch]:
     with tempfile.TemporaryDirectory() as root:
         serve._prepare_stops = lambda: None  # which sets a signal handler, as only the main thread may do
         connection = Connection(InThread(Path(root), theirs), "work", {"work.py": _STUDENT}, Limits())
-        same = named(connection, "same")
+        same = proxy_of_name(connection, "same")
         for _ in range(3):  # the first call loads, and seeds generators
             same(*args)
         # As in a session, where a worker that learns of inputs learns nothing of later ones.

@@ -24,7 +24,7 @@ import click
 import torch
 
 from grader.check.costs import assert_no_loop, assert_no_slow_loop
-from grader.connection.connection import Connection, Proxy, connection_of, named
+from grader.connection.connection import Connection, Proxy, connection_of, proxy_of_name
 from grader.model import Limits
 from grader.model.endings import CheckFailed
 from grader.runner.promises import SandboxPlan
@@ -64,7 +64,7 @@ def function(starter: ForkStarter, body: str, owner: str = "your") -> Iterator[P
     """A function in a worker."""
     text = f"import torch\n\n\ndef total(x):\n{body}\n".encode()
     with closing(Connection(starter, "work", {"work.py": text}, LIMITS, owner)) as connection:
-        yield named(connection, "total")
+        yield proxy_of_name(connection, "total")
 
 
 def is_found(starter: ForkStarter, body: str, judge: Callable[[Proxy, Proxy], Any]) -> bool:

@@ -233,11 +233,11 @@ def attempt(mine: Any, reference: Any, limit: float, size: int) -> str:
 
 
 def function(starter: Any, kind: str, times: int, owner: str) -> Any:
-    from grader.connection.connection import Connection, named
+    from grader.connection.connection import Connection, proxy_of_name
     from grader.model import Limits
 
     files = {"work.py": WORK.replace("{times}", str(times)).encode()}
-    return named(Connection(starter, "work", files, Limits(), owner), kind)
+    return proxy_of_name(Connection(starter, "work", files, Limits(), owner), kind)
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ from grader.author.text import collecting_problem, course_problems, leaks, sourc
 from grader.course.answers import read_answer
 from grader.course.layout import COURSE_FILE, SHARED
 from grader.course.load import load_course
-from grader.course.saves import saves
+from grader.course.saves import watch_files
 from grader.course.topics import Coverage
 from grader.grading.lanes import lanes_here
 from grader.grading.plan import Work
@@ -189,7 +189,7 @@ class Prover:
             if not named:
                 say("Save a file of an exercise, and it is verified.")
             ids, warned = [*named], False
-            for paths in saves(self.course.root, poll=poll, kinds=_SAVED):
+            for paths in watch_files(self.course.root, poll=poll, kinds=_SAVED):
                 ids += [id for id in _touched(self.course, named, paths) if id not in ids]
                 if ids and self._prove_saved(runtime, ids, say) and not warned:
                     tried = f"These are the exercise's own files, with {counted(self.seeds, 'seed')}"

@@ -71,7 +71,7 @@ def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
     return journal.started(run), changes
 
 
-def decided(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
+def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
     """Compare what checks give with what staff made of it, by overrides and void checks."""
     alone = replace(plan, exercises=[replace(exercise, void=()) for exercise in plan.exercises])
     for noted in journal.submissions():

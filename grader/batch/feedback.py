@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from grader.batch.journal import MOODLES, Journal, Noted
+from grader.batch.journal import MOODLES, Journal, SubmissionRecord
 from grader.batch.results_folder import RETURNED, ResultsFolder, page_of
 from grader.course.layout import NOTEBOOK
 from grader.intake.match import place_in
@@ -141,7 +141,7 @@ def return_pages(place: ResultsFolder, journal: Journal, people: People) -> tupl
     return count, unknown
 
 
-def _starts(noted: Noted, starts: Mapping[str, str], people: People) -> Iterator[str]:
+def _starts(noted: SubmissionRecord, starts: Mapping[str, str], people: People) -> Iterator[str]:
     """Yield what the names of an author's files begin with when they go back to the platform; nothing if none do."""
     start = starts.get(noted.author, "")
     if not start and people.kind == "moodle":  # the default group has no number, and its members have

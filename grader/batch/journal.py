@@ -20,7 +20,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.grading.outcomes import Finished
+from grader.grading.outcomes import WorkResult
 from grader.grading.secret import secret_in
 from grader.grading.store import SAVE_TRACE, VERSION, Saved, Store, as_bytes, connect, now, prepare
 from grader.intake.contents import Handed
@@ -80,7 +80,7 @@ class Current:
 
 
 @dataclass(frozen=True, order=True)
-class Noted:
+class SubmissionRecord:
     """A submission that was ever graded; of its files there is a digest alone."""
 
     author: str
@@ -137,7 +137,7 @@ class Journal(Store):
         rows = self.execute("SELECT handin FROM runs ORDER BY id DESC LIMIT 1")
         return rows[0][0] if rows else None
 
-    def save(self, one: Finished) -> int | None:
+    def save(self, one: WorkResult) -> int | None:
         """Write every result down, with its module, unless that is the starter."""
         own = one.work.submission.of(one.work.exercise)
         text = own.files.get(one.work.exercise.file_name)
@@ -154,17 +154,17 @@ class Journal(Store):
             (as_bytes(author), exercise, result, self.run),
         )
 
-    def note_submission(self, noted: Noted) -> None:
+    def note_submission(self, noted: SubmissionRecord) -> None:
         """Note whose a submission is."""
         self.execute(
             "INSERT OR REPLACE INTO submissions VALUES (CAST(? AS TEXT), ?, ?, ?, ?)",
             (as_bytes(noted.author), json.dumps(noted.authors), noted.digest, noted.at, noted.late),
         )
 
-    def submissions(self) -> list[Noted]:
+    def submissions(self) -> list[SubmissionRecord]:
         """Return all submissions that were ever graded, by name."""
         rows = self.execute("SELECT author, authors, digest, at, late FROM submissions")
-        return sorted(Noted(who, tuple(json.loads(names)), *rest) for who, names, *rest in rows)
+        return sorted(SubmissionRecord(who, tuple(json.loads(names)), *rest) for who, names, *rest in rows)
 
     def note_people(self, handed: Iterable[Handed]) -> None:
         """Note the names of people and groups of whom only numbers are shown, and how something is returned to them."""

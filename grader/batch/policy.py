@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from grader.batch.journal import Noted
+from grader.batch.journal import SubmissionRecord
 from grader.batch.lateness import late_text, lateness, needed_grace, penalty
 from grader.batch.overrides import Override, decisions, overridden
 from grader.course.layout import COURSE_FILE
@@ -41,11 +41,11 @@ class Rules:
         people = self.people
         return frozenset(person.author for person in people.persons if people.kind != "plain")
 
-    def persons(self, noted: Noted) -> list[Person]:
+    def persons(self, noted: SubmissionRecord) -> list[Person]:
         """Return those on the roster whose submission it is."""
         return [person for name in noted.members if (person := self.people.person_of(name))]
 
-    def names(self, noted: Noted) -> frozenset[str]:
+    def names(self, noted: SubmissionRecord) -> frozenset[str]:
         """Return all names of the authors of a submission, folded: as in the gradebook, and as on the roster."""
         own = frozenset(folded(text) for name in (noted.author, *noted.authors) for text in (name, for_csv(name)))
         return own.union(*map(self.people.names_of, self.persons(noted)))
@@ -68,7 +68,7 @@ class Rules:
         members = tuple(person.author for person in team)
         return replace(handed, authors=members, name="") if members else handed
 
-    def applied(self, report: Report, raw: Mapping[str, int], noted: Noted) -> Report:
+    def applied(self, report: Report, raw: Mapping[str, int], noted: SubmissionRecord) -> Report:
         """Return the report with the final score that staff and the policy make of it.
 
         Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from grader.batch.journal import Journal, Noted
+from grader.batch.journal import Journal, SubmissionRecord
 from grader.batch.overrides import unused
 from grader.batch.policy import Rules
 from grader.grading.plan import RunPlan
@@ -15,7 +15,7 @@ from grader.model.score import counted, listed
 from grader.report.people import missing_of
 
 
-def report_of(plan: RunPlan, journal: Journal, noted: Noted, rules: Rules) -> Report | None:
+def report_of(plan: RunPlan, journal: Journal, noted: SubmissionRecord, rules: Rules) -> Report | None:
     """Return the report of a submission, with those exercises of the plan that were graded; None if none was."""
     results = {row.exercise: journal.result(row.result) for row in journal.current(noted.author)}
     rows = [(exercise, results[exercise.id]) for exercise in plan.exercises if exercise.id in results]

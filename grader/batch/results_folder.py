@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
-from grader.batch.journal import Journal, Noted, open_journal
+from grader.batch.journal import Journal, SubmissionRecord, open_journal
 from grader.batch.overrides import OVERRIDES, read_overrides
 from grader.batch.policy import Rules
 from grader.batch.reports import reports
@@ -206,7 +206,7 @@ class ResultsFolder:
             return
         write_whole(self.path / name, csv_text([for_csv(cell) for cell in row] for row in (head, *rows)))
 
-    def forget(self, noted: Noted, rules: Rules) -> None:
+    def forget(self, noted: SubmissionRecord, rules: Rules) -> None:
         """Remove the files and rows of a submission, and pages with others that are written again on demand.
 
         Raises:

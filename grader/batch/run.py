@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.batch.journal import Journal, Noted, Shard, open_run
+from grader.batch.journal import Journal, Shard, SubmissionRecord, open_run
 from grader.batch.policy import Rules
 from grader.batch.reports import notes_of, report_of, reports
 from grader.batch.results_folder import ResultsFolder
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Engine
-from grader.grading.outcomes import Finished, is_broken
+from grader.grading.outcomes import WorkResult, is_broken
 from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
@@ -32,7 +32,7 @@ OpenEngine = Callable[[RunPlan, Progress], AbstractContextManager[Engine]]
 
 
 @dataclass(frozen=True)
-class Order:
+class BatchOptions:
     """What of a class is graded, and what is graded again though nothing changed.
 
     Attributes:
@@ -93,7 +93,7 @@ def grade_batch(
     plan: RunPlan,
     intake: Intake,
     out: Path,
-    order: Order,
+    order: BatchOptions,
     progress: Progress | None = None,
     *,
     slots: int = 1,
@@ -139,7 +139,7 @@ def grade_batch(
         journal.note_people(intake.handed)
         batch = _Batch(plan, intake, place, order, journal, rules, progress or Progress())
         batch.grade(slots, engine)
-        summary = batch.looked_over()
+        summary = batch.summarize()
         if shard is None:
             place.write_unmatched(batch.unmatched, journal.names() if order.names else None)
             on_book(reports(plan, journal, rules))
@@ -215,7 +215,7 @@ class _Batch:
     plan: RunPlan
     intake: Intake
     place: ResultsFolder
-    order: Order
+    order: BatchOptions
     journal: Journal
     rules: Rules
     progress: Progress
@@ -285,7 +285,7 @@ class _Batch:
             why = f"it could not be read, by a fault of ours: {self.summary.unread[handed.key]}; please report it"
             return [], [Unmatched("", handed.key, why)]
 
-    def take(self, finished: Finished) -> None:
+    def take(self, finished: WorkResult) -> None:
         """Note a result. When each work of a submission has one, its report is written; later again, if need be."""
         work = finished.work
         own, attempt = self.under_way[work]
@@ -309,7 +309,7 @@ class _Batch:
         at, unread = time_of(own.handed, submission)
         if unread:
             self.unread_times[submission.author] = unread
-        noted = Noted(submission.author, authors, submission.digest, at, own.handed.late)
+        noted = SubmissionRecord(submission.author, authors, submission.digest, at, own.handed.late)
         self.journal.note_submission(noted)
         self._count(own)
         if own.is_new and not own.open:
@@ -337,7 +337,7 @@ class _Batch:
             self.summary.changed += id in current and current[id].run != journal.run and current[id].result != number
             journal.let_count(submission.author, id, number)
 
-    def looked_over(self) -> Summary:
+    def summarize(self) -> Summary:
         """Complete the summary: what is broken among what counts, and whose results are of other checks."""
         self.summary.unmatched = len(self.unmatched)
         if self.unread_times:

@@ -21,7 +21,7 @@ from grader.check.loops import said_of_rows
 from grader.check.properties import assert_true
 from grader.check.text import assert_no_hidden_code
 from grader.check.values import allclose
-from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
+from grader.connection.connection import Proxy, connection_of, is_proxy, place_of, proxy_of_name, word_of
 from grader.connection.student import own_probe
 from grader.model.endings import CannotRun, CheckFailed
 from grader.model.picture import Moment, Picture
@@ -181,7 +181,7 @@ def same_of_reference(function: Proxy) -> Proxy | None:
     child, reference = place_of(function).child, connection_of(function).reference
     if reference is None or child[0] != "name" or child[2] not in reference.names():
         return None
-    return named(reference, child[2])
+    return proxy_of_name(reference, child[2])
 
 
 def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> None:
@@ -235,7 +235,7 @@ def _fresh_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) ->
     with closing(connection_of(function).fresh()) as fresh:
         # How often this is called depends on times, and a check's later inputs must not. The worker learns nothing new.
         fresh.record.renew = None
-        same = named(fresh, place_of(function).child[2])
+        same = proxy_of_name(fresh, place_of(function).child[2])
         _called(same, small)
         return _called(same, large)[1] or 0.0
 

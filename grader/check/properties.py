@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from grader.check import show
-from grader.connection.connection import is_proxy, kind_of, named, place_of, word_of
+from grader.connection.connection import is_proxy, kind_of, place_of, proxy_of_name, word_of
 from grader.model.endings import CheckFailed
 from grader.model.picture import Picture
 from grader.model.public_text import say
@@ -129,7 +129,7 @@ def is_of(actual: Any, kind: Any) -> bool:
     if is_proxy(actual):
         known = kind if is_proxy(kind) else f"{kind.__module__}.{kind.__qualname__}"
         connection = place_of(actual).connection
-        return connection.call(named(connection, "is_instance", ""), (actual, known), {}, actual) is True
+        return connection.call(proxy_of_name(connection, "is_instance", ""), (actual, known), {}, actual) is True
     # In Python True is an int; an exercise that expects a number does not mean that.
     return not is_proxy(kind) and isinstance(actual, kind) and not (kind is int and isinstance(actual, bool))
 
@@ -393,7 +393,7 @@ def _named(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:
 
 def _tensors(reply: Any, what: str) -> dict[str, torch.Tensor]:
     # A worker may answer anything.
-    named = isinstance(reply, dict) and all(isinstance(key, str) for key in reply)
-    if not named or not all(isinstance(each, torch.Tensor) for each in reply.values()):
+    has_names = isinstance(reply, dict) and all(isinstance(key, str) for key in reply)
+    if not has_names or not all(isinstance(each, torch.Tensor) for each in reply.values()):
         raise CheckFailed(say("{} could not be read", what))
     return dict(reply)

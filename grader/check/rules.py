@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from grader.check.text import Mention, assert_no_hidden_code, looked_up, text_of, words_of
-from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
+from grader.connection.connection import Proxy, connection_of, is_proxy, place_of, proxy_of_name, word_of
 from grader.connection.raised import raised_by_student, shown_lines
 from grader.connection.student import Student, connection_behind
 from grader.model.endings import CheckFailed
@@ -120,7 +120,7 @@ def assert_does_not_import(student: Student, *packages: str) -> None:
             text = say("your file imports {}, which the rule forbids", mention.name)
             raise CheckFailed(text, f"{text} (line {mention.line})", from_text=True)
     # Only now: an import in plain sight says more than a word that could hide one.
-    assert_no_hidden_code(named(connection, ""))
+    assert_no_hidden_code(proxy_of_name(connection, ""))
 
 
 def assert_runs_without(function: Proxy | Student, *args: Any) -> None:

@@ -19,8 +19,8 @@ from dataclasses import replace
 from grader.check_process.judge import AS_THEY_WERE
 from grader.check_process.reproduce import MOST_CALLS, reproduce
 from grader.check_process.run_check import PlannedRun
-from grader.check_process.value_source import remade
-from grader.connection.connection import Connection, named
+from grader.check_process.value_source import made_from_source
+from grader.connection.connection import Connection, proxy_of_name
 from grader.connection.record import Record
 from grader.model import Check, Device, Outcome, Verdict
 from grader.model.check import EXAMPLE_TO_TRY
@@ -127,7 +127,7 @@ class Reproducer:
 
 def _fails_alike(fresh: Connection, outcome: Outcome, planned: PlannedRun) -> bool:
     """Return whether a check fails in the same way with arguments that are made anew."""
-    again = planned.run(fresh, rewrite=remade).outcome
+    again = planned.run(fresh, rewrite=made_from_source).outcome
     return (again.verdict, again.message) == (outcome.verdict, outcome.message.replace(f"\n{AS_THEY_WERE}", ""))
 
 
@@ -175,7 +175,7 @@ def _tried(connection: Connection, lines: str, seed: int = 0) -> str:
     limits = connection.limits
     connection.begin_check(Record(seed=seed), replace(limits, call_s=min(_CALL_S, limits.call_s)))
     try:
-        printed = named(connection, "tried", "")(connection.module, lines)
+        printed = proxy_of_name(connection, "tried", "")(connection.module, lines)
     except WorkerLost as lost:
         return f"{_LOST}{lost.verdict}"
     except Exception as error:  # any exception of student code
@@ -185,13 +185,13 @@ def _tried(connection: Connection, lines: str, seed: int = 0) -> str:
     return _DIGITS.sub(r"\1", _VARIES.sub("", str(printed)[:_LONGEST]))
 
 
-def typed(check: Check, student: Connection, lines: str) -> Outcome:
+def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
     """Run lines in a worker of their own: the message of the outcome says what they print."""
     outcome = Outcome(check.id, Verdict.NOT_RUN, device=student.device)
     try:
         with closing(student.fresh()) as fresh:
             fresh.begin_check(Record())
-            printed = named(fresh, "typed", "")(lines)
+            printed = proxy_of_name(fresh, "typed", "")(lines)
     except WorkerLost as lost:
         return replace(outcome, verdict=lost.verdict, message=lost.message)
     return replace(outcome, message=printed if isinstance(printed, str) else "")

@@ -20,9 +20,9 @@ from grader.check_process.connections import Connections
 from grader.check_process.fixtures import Fixtures
 from grader.check_process.host import Host
 from grader.check_process.judge import Judge, Verdicts
-from grader.check_process.lines_to_try import Reproducer, typed
+from grader.check_process.lines_to_try import Reproducer, run_typed_lines
 from grader.check_process.run_check import CheckRunner, PlannedRun
-from grader.check_process.trace import traced
+from grader.check_process.trace import run_traced
 from grader.connection.connection import Connection
 from grader.lint.lines import findings
 from grader.model import Check, Device, Outcome, Verdict
@@ -185,9 +185,9 @@ class CheckSession:
         check, part = row.check, job.part
         planned = PlannedRun(self._runner, row, following, job)
         if check.id in part.traced:
-            return traced(planned, student, part.traced[check.id])
+            return run_traced(planned, student, part.traced[check.id])
         if check.id in part.typed:
-            return typed(check, student, part.typed[check.id])
+            return run_typed_lines(check, student, part.typed[check.id])
         started = time.monotonic()
         outcome = Judge(planned, student, self._connections, self._verdicts).judge()
         # Only a diagnosis asks whether something was drawn.

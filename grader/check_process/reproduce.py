@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grader.check_process.value_source import written
+from grader.check_process.value_source import source_of_values
 from grader.connection.record import Call
 from grader.model import Device
 from grader.model.check import LINES_TO_TRY
@@ -48,7 +48,7 @@ def reproduce(
     last, rows = calls[-MOST_CALLS:], list[tuple[str, list[str], list[str]]]()
     for call in last:
         try:
-            setup, texts = written([*call.args, *call.kwargs.values()])
+            setup, texts = source_of_values([*call.args, *call.kwargs.values()])
         except ValueError:
             return None
         words = [*([""] * len(call.args)), *(f"{key}=" for key in call.kwargs)]

@@ -15,7 +15,7 @@ from pathlib import Path
 from grader.check_process.hidden_words import ERRORS
 from grader.check_process.submitted_lines import is_stub, lines_of, statements, undefined_names
 from grader.connection.connection import Connection
-from grader.connection.raised import Line, Raised, left_over, refuses_arguments, shown, shown_lines
+from grader.connection.raised import Line, Raised, debugger_hint, refuses_arguments, shown, shown_lines
 from grader.connection.student import not_run
 from grader.model import Verdict
 from grader.model.public_text import say
@@ -57,7 +57,7 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
     if last is not None and is_stub(student.files.get(last[0], b""), last[1]):
         public = say("{} is not written yet (it raises NotImplementedError)", raised.what)
         return Ground(Verdict.SKIPPED, public, "\n".join([public, *lines]))
-    if (public_left := left_over(raised, raised.what)) is not None:
+    if (public_left := debugger_hint(raised, raised.what)) is not None:
         return Ground(Verdict.CRASHED, public_left, "\n".join([public_left, *lines]))
     # The nearest builtin type only: a class of the student's own could carry the hidden input in its name.
     kind = raised.builtin if raised.builtin in ERRORS else "an exception of another kind"

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from grader.connection.raised import Line
 
 
-def existing(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple[Line, ...]:
+def existing_lines(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple[Line, ...]:
     """Return those of the claimed lines that exist in the submitted files, with the text of the files."""
     lines = []
     # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.

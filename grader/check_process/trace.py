@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from grader.check.costs import moments_of
 from grader.check_process.run_check import PlannedRun
-from grader.connection.connection import Connection, named
+from grader.connection.connection import Connection, proxy_of_name
 from grader.connection.raised import raised_by_student, shown
 from grader.connection.record import Record
 from grader.model import Outcome, Verdict
@@ -20,7 +20,7 @@ from grader.model.picture import Moment
 _MOST_MOMENTS = 4000
 
 
-def traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
+def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
     """Run a check or the student's lines, and return an outcome with what took virtual time.
 
     Args:
@@ -39,7 +39,7 @@ def traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
             fresh.begin_check(Record())
             fresh.names()
             try:
-                named(fresh, "tried", "")(fresh.module, lines)
+                proxy_of_name(fresh, "tried", "")(fresh.module, lines)
             except Exception as error:  # any exception of the lines: what they did until then is drawn
                 raised = raised_by_student(error)
                 outcome = replace(outcome, message=f"raised {shown(raised) if raised else type(error).__name__}")
@@ -53,4 +53,4 @@ def traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
 
 
 def _moments(connection: Connection) -> tuple[Moment, ...]:
-    return tuple(moments_of(named(connection, "moments", "")(), _MOST_MOMENTS))
+    return tuple(moments_of(proxy_of_name(connection, "moments", "")(), _MOST_MOMENTS))

@@ -15,7 +15,7 @@ from grader.wire.memory import place_of
 from grader.wire.table import parts
 
 
-def written(values: Sequence[Any]) -> tuple[list[str], list[str]]:
+def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
     """Return Python source that makes these values again, with the memory that they share.
 
     Returns:
@@ -45,10 +45,10 @@ def written(values: Sequence[Any]) -> tuple[list[str], list[str]]:
     return setup, [as_source(value, window) for value in values]
 
 
-def remade(*values: Any) -> tuple[Any, ...]:
+def made_from_source(*values: Any) -> tuple[Any, ...]:
     """Make values anew from their source, as a student does; copy those without source, and pass proxies on."""
     try:
-        setup, texts = written([value for value in values if not is_proxy(value)])
+        setup, texts = source_of_values([value for value in values if not is_proxy(value)])
     except ValueError:
         return copies(*values)
     names: dict[str, Any] = {"torch": torch, "np": np}

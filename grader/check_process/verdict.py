@@ -22,7 +22,7 @@ from grader.check_process.check_picture import picture_of
 from grader.check_process.checks import CollectedCheck
 from grader.check_process.features import FIXTURES
 from grader.check_process.student_error import Ground, student_raised, where_known
-from grader.check_process.submitted_lines import existing, is_empty, may_lack_return
+from grader.check_process.submitted_lines import existing_lines, is_empty, may_lack_return
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
 from grader.connection.record import Record
@@ -193,7 +193,7 @@ def _ground(error: BaseException | None, path: Path, comparison: Comparison | No
         return Ground(Verdict.BROKEN, f"the reference was lost: {reference.record.lost.message}")
     lost = student.record.lost or (error if isinstance(error, WorkerLost) else None)
     if lost is not None:
-        frames = existing(map(Line._make, lost.frames), student.files)
+        frames = existing_lines(map(Line._make, lost.frames), student.files)
         lines = shown_lines(frames, student.folder)
         story = "\n".join([f"{lost.message}; it was then at", *lines]) if lines else lost.message
         return Ground(lost.verdict, lost.public, story, where_known(frames, student), unreadable=lost.in_load)
@@ -214,7 +214,7 @@ def _ground(error: BaseException | None, path: Path, comparison: Comparison | No
         case CannotJudge() | Inconclusive() | CannotRun():
             return Ground(_NOT_JUDGED[type(error)], error.public, error.story)
     if raised is not None:
-        return student_raised(replace(raised, lines=existing(raised.lines, student.files)), student)
+        return student_raised(replace(raised, lines=existing_lines(raised.lines, student.files)), student)
     return _ended_by_the_check(error, path, comparison, student)
 
 

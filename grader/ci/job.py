@@ -19,7 +19,7 @@ from pathlib import Path
 from grader.course.layout import ARCHIVES, NOTEBOOK, PYTHON, bundled_course, find_course, find_given, is_given
 from grader.course.load import load_course
 from grader.grading.diagnosis import Known
-from grader.grading.outcomes import Finished, graded_so_far
+from grader.grading.outcomes import WorkResult, graded_so_far
 from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission, report_of
@@ -229,7 +229,7 @@ class _News(Progress):
     def __init__(
         self, plan: RunPlan, submission: Submission, write: Callable[[Report], None], progress: Progress
     ) -> None:
-        self.latest: dict[str, Finished] = {}
+        self.latest: dict[str, WorkResult] = {}
         self._plan = plan
         self._submission = submission
         self._write = write
@@ -242,7 +242,7 @@ class _News(Progress):
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
         """Note and tell that an exercise was graded, and write the report."""
         id = graded.exercise.id
-        self.latest[id], self._has_news = Finished(self._works[id], graded, confinement), True
+        self.latest[id], self._has_news = WorkResult(self._works[id], graded, confinement), True
         if graded.checks:
             self._progress.graded(graded, confinement, saved=saved)
         self.waits()
@@ -252,7 +252,7 @@ class _News(Progress):
         outcomes = self._outcomes[exercise.id]
         outcomes[outcome.check] = outcome
         graded = graded_so_far(exercise, self._submission, checks, list(outcomes.values()))
-        self.latest[exercise.id] = Finished(self._works[exercise.id], graded, final=False)
+        self.latest[exercise.id] = WorkResult(self._works[exercise.id], graded, final=False)
         self._has_news = True
 
     def waits(self) -> None:

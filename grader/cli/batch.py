@@ -20,7 +20,7 @@ from grader.report.safe import for_terminal
 
 if TYPE_CHECKING:
     from grader.batch.journal import Shard
-    from grader.batch.run import OpenEngine, Order, Summary
+    from grader.batch.run import BatchOptions, OpenEngine, Summary
     from grader.grading.plan import RunPlan
     from grader.intake.collect import Intake
     from grader.model import Course, Report
@@ -83,7 +83,7 @@ def batch_command(
     say, details = Say(), Say(quiet=quiet)
     details.meanwhile(what := f"Grading {folder} into {out}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
-    from grader.batch.run import Order
+    from grader.batch.run import BatchOptions
     from grader.grading.plan import RunPlan
     from grader.intake.collect import taken_in
 
@@ -101,7 +101,7 @@ def batch_command(
         details.prose(*(for_terminal(note, one_line=True) for note in intake.notes))
         wanted = _authors(intake, authors)
         best = (attempts or course.attempts) == "best"
-        order = Order(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)
+        order = BatchOptions(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)
         summary = _graded_class(plan, intake, out, order, engine, lanes, details)
     say.prose(*_sentences(summary, order, out))
     for item in broken:
@@ -110,7 +110,13 @@ def batch_command(
 
 
 def _graded_class(
-    plan: RunPlan, intake: Intake, out: Path, order: Order, engine: OpenEngine | None, lanes: int | None, say: Say
+    plan: RunPlan,
+    intake: Intake,
+    out: Path,
+    order: BatchOptions,
+    engine: OpenEngine | None,
+    lanes: int | None,
+    say: Say,
 ) -> Summary:
     """Grade, and print each author as it comes, then the table."""
     from grader.batch.run import grade_batch
@@ -207,7 +213,7 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
     return [key for name in names for key in keys[name]]
 
 
-def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
+def _sentences(summary: Summary, order: BatchOptions, out: Path) -> Iterator[str]:
     """Yield what somebody should know of a run besides the table."""
     if summary.saved and not summary.graded:
         same = "no submission and no check has changed since the last run"

@@ -206,7 +206,7 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
     Pages with several authors are removed, too; grade report and grade similar write them anew. The folder of
     submissions stays as it is.
     """
-    from grader.batch.journal import Noted
+    from grader.batch.journal import SubmissionRecord
     from grader.batch.results_folder import ResultsFolder
     from grader.course.files import suggestion
 
@@ -215,7 +215,7 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
         names = journal.names()
         noted = {one.author: one for one in journal.submissions()}
         # Of who handed in nothing that can be read, there is a name alone.
-        noted = {**{key: Noted(key, (), "", "", late=False) for key in names}, **noted}
+        noted = {**{key: SubmissionRecord(key, (), "", "", late=False) for key in names}, **noted}
         same_name = [one for key, one in noted.items() if author in (key, names.get(key), *one.authors)]
         if not same_name:
             raise CourseError(f"{out} has nothing of {author!r}{suggestion(author, [*noted, *names.values()])}")
@@ -239,7 +239,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
 
     For each author and check: the score before, after, and why.
     """
-    from grader.batch.changes import decided, last_regrade
+    from grader.batch.changes import last_regrade, staff_changes
     from grader.batch.reports import notes_of
     from grader.batch.results_folder import ResultsFolder
     from grader.grading.plan import RunPlan
@@ -250,7 +250,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     with ResultsFolder(out).journal() as journal:
         rules = ResultsFolder(out).rules(course, journal, journal.handin())
         at, changes = last_regrade(course, journal)
-        by_staff, notes = list(decided(plan, journal, rules)), list(notes_of(plan, journal, rules))
+        by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_of(plan, journal, rules))
     changed = [change for change in changes if change.is_one]
     _say_changes(say, changes if every else changed)
     again = f"Graded again on {at}: {counted(len(changes), 'exercise')}, {len(changed)} with another result."

@@ -72,11 +72,11 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
     """List the exercises with states and points."""
     from grader.student.folder import read_progress
     from grader.student.list_page import list_data, list_lines
-    from grader.student.rows import chosen, rows_of
+    from grader.student.rows import filter_rows, rows_of
 
     course, say = options.course_here(), Say(quiet=as_json)
     progress = read_progress(course)
-    rows = chosen(course, rows_of(course, progress), names, topic, states)
+    rows = filter_rows(course, rows_of(course, progress), names, topic, states)
     if as_json:
         print_json(list_data(course, rows))
     elif rows:

@@ -41,7 +41,7 @@ from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
 from grader.grading.cells import as_handed_in
 from grader.grading.diagnosis import Known
-from grader.grading.outcomes import Finished, Outcomes, lost
+from grader.grading.outcomes import Outcomes, WorkResult, lost_machine_result
 from grader.grading.packed_plan import pack, unpack
 from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
@@ -104,28 +104,30 @@ class Cluster:
         """How many works are graded at once, by the workers that are there now."""
         return max(1, sum(list(self._slots.values())))
 
-    def submit(self, work: Work) -> Future[Finished]:
+    def submit(self, work: Work) -> Future[WorkResult]:
         """Have one exercise graded by the next worker that is free."""
         if self._client is None:
             self._client = self._open(self._connect())
-        own = Future[Finished]()
+        own = Future[WorkResult]()
         own.set_running_or_notify_cancel()
         self._send(self._client, work, own)
         return own
 
-    def _send(self, client: Client, work: Work, own: Future[Finished], *, again: bool = False) -> None:
+    def _send(self, client: Client, work: Work, own: Future[WorkResult], *, again: bool = False) -> None:
         id, submission = work.exercise.id, work.submission
         slim = replace(submission, exercises={id: submission.of(work.exercise)})  # nothing of others travels with it
         sent = id, slim, Outcomes.of(work.before) if work.before is not None else None
         theirs = client.submit(grade_here, self._name, sent, pure=False, resources={self._name: 1})
         theirs.add_done_callback(partial(self._came, client, work, own, again))
 
-    def _came(self, client: Client, work: Work, own: Future[Finished], again: bool, theirs: Any) -> None:
+    def _came(self, client: Client, work: Work, own: Future[WorkResult], again: bool, theirs: Any) -> None:
         try:
             outcomes, confinement, late = theirs.result()
-            own.set_result(Finished(work, outcomes.graded(work.exercise), confinement, late))
+            own.set_result(WorkResult(work, outcomes.graded(work.exercise), confinement, late))
         except KilledWorker as error:
-            own.set_result(Finished(work, as_handed_in(lost(work.exercise, str(error)), work.submission)))
+            own.set_result(
+                WorkResult(work, as_handed_in(lost_machine_result(work.exercise, str(error)), work.submission))
+            )
         except (NoWorkerError, NoValidWorkerError):
             own.set_exception(StartError(f"all machines of the cluster were lost or refused; {_AGAIN}"))
         except CancelledError:

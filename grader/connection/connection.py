@@ -183,7 +183,7 @@ def what_of(proxy: Proxy, attribute: str = "") -> str:
     return f"the probe `{word}`" if of_probe else f"{place.connection.owner} `{word}`"
 
 
-def named(connection: Connection, name: str, space: str = "student") -> Proxy:
+def proxy_of_name(connection: Connection, name: str, space: str = "student") -> Proxy:
     """Return a proxy of a name in a worker: of the student's module, of a probe file, or of our own probes ("")."""
     return Proxy(Place(connection, ("name", space, name), name))
 

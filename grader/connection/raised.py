@@ -150,7 +150,7 @@ def shown(raised: Raised) -> str:
     return f"{raised.type}: {text}" if text else raised.type
 
 
-def left_over(raised: Raised, what: str) -> Public | None:
+def debugger_hint(raised: Raised, what: str) -> Public | None:
     """Return a sentence about a debugging aid, such as `breakpoint()`, that cannot work while it is graded, or None."""
     if raised.type == "BdbQuit":
         return say("{} stops at a breakpoint; remove it, because no one can type while it is graded", what)
@@ -192,7 +192,7 @@ def does_not_load(module: str, raised: Raised, folder: str, source: bytes = b"",
         before: whether it has loaded before.
     """
     what = f"your {module}.py"
-    head = left_over(raised, what) or f"{what} does not load: {shown(raised)}"
+    head = debugger_hint(raised, what) or f"{what} does not load: {shown(raised)}"
     if raised.builtin == "SystemExit":
         head = f"{what} ends itself while it loads, by exit(), sys.exit() or SystemExit; remove that call"
     if raised.builtin in _SYNTAX_ERRORS and merge_line(source):

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grader.connection.connection import Connection, Proxy, connection_of, is_proxy, named
+from grader.connection.connection import Connection, Proxy, connection_of, is_proxy, proxy_of_name
 from grader.model.endings import NoSuchName, NotUsable
 from grader.model.public_text import say
 from grader.wire.frames import Unsupported
@@ -46,14 +46,14 @@ class Student:
                 raise NoSuchName(text, about="name", at_load=False)
             raise NoSuchName(_missing(connection, name), about="name")
         if kind == "callable":
-            return named(connection, name)
-        return connection.ask("get", [named(connection, ""), name], f"{connection.owner} `{name}`", name)
+            return proxy_of_name(connection, name)
+        return connection.ask("get", [proxy_of_name(connection, ""), name], f"{connection.owner} `{name}`", name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a name of the module, in the worker."""
         connection = connection_behind(self)
         connection.names()[name] = "callable" if is_proxy(value) else "value"
-        connection.ask("set", [named(connection, ""), name, value], f"{connection.owner} `{name}`")
+        connection.ask("set", [proxy_of_name(connection, ""), name, value], f"{connection.owner} `{name}`")
 
     def __dir__(self) -> list[str]:
         """Return the public names of the module."""
@@ -187,7 +187,7 @@ class Probe:
         connection = next(map(connection_of, proxies), self._connection)
         space = connection.load_probe(self._path.stem, self._path.read_text(encoding="utf-8"))
         # A probe around a student's function is noted, and named in messages, as that function.
-        probe = named(connection, name, space)
+        probe = proxy_of_name(connection, name, space)
         called = args[0] if args and is_proxy(args[0]) else probe
         noted = connection.note_call(called, args if called is probe else args[1:], kwargs)
         return connection.call(probe, args, kwargs, called, noted)
@@ -213,4 +213,4 @@ def own_probe(
             "compare values, or take that line out of exercise.yaml"
         )
     noted = connection.note_call(function, args, kwargs, ranks)
-    return connection.call(named(connection, name, ""), (function, *values), {}, function, noted)
+    return connection.call(proxy_of_name(connection, name, ""), (function, *values), {}, function, noted)

@@ -15,7 +15,7 @@ _MOST_MS = 200
 _LOOK_MS = 100
 
 
-def saves(folder: Path, *, poll: bool = False, kinds: tuple[str, ...] = (".py",)) -> Iterator[set[Path]]:
+def watch_files(folder: Path, *, poll: bool = False, kinds: tuple[str, ...] = (".py",)) -> Iterator[set[Path]]:
     """Yield the set of files that were written, renamed or removed below a folder, and empty sets in between.
 
     No save after the first set is missed.

@@ -207,12 +207,12 @@ Sealed = Mapping[str, str]
 """By a name that a behaviour gives, what is sealed with it."""
 
 
-def name_of(exercise: str, behaviour: Sequence[Traces]) -> str:
-    """Return the key of the mistakes that do this with each of the seeds. It begins with `beginning_of`."""
-    return beginning_of(exercise, behaviour[0]) + _digest("name", exercise, behaviour).hex()[:_HALF]
+def behaviour_key(exercise: str, behaviour: Sequence[Traces]) -> str:
+    """Return the key of the mistakes that do this with each of the seeds. It begins with `behaviour_key_prefix`."""
+    return behaviour_key_prefix(exercise, behaviour[0]) + _digest("name", exercise, behaviour).hex()[:_HALF]
 
 
-def beginning_of(exercise: str, first: Traces) -> str:
+def behaviour_key_prefix(exercise: str, first: Traces) -> str:
     """Return how the keys of all mistakes begin that do this with the first seed; others need no second seed."""
     return _digest("name", exercise, [first]).hex()[:_HALF]
 
@@ -249,7 +249,7 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Tol
 def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, Told]:
     """Decrypt the sentences that this behaviour opens; none if it opens nothing."""
     text = _veiled(
-        base64.b64decode(mistakes.get(name_of(exercise, behaviour), "")), _digest("seal", exercise, behaviour)
+        base64.b64decode(mistakes.get(behaviour_key(exercise, behaviour), "")), _digest("seal", exercise, behaviour)
     )
     with suppress(ValueError, TypeError, AttributeError):  # there is nothing, or somebody changed it
         rows: dict[str, dict[str, Any]] = json.loads(text)

@@ -265,7 +265,7 @@ class _Task:
     def _unsealed(self, mistakes: Sealed, group: _Ids) -> Iterator[Mistake]:
         """Yield the mistake that the behaviour opens, in a copy that has the mistakes sealed."""
         id, first = self._exercise.id, _only(self.run(SEALED_SEEDS[0]), group)
-        beginning = behaviour.beginning_of(id, first)
+        beginning = behaviour.behaviour_key_prefix(id, first)
         if not any(name.startswith(beginning) for name in mistakes):
             return
         done = [first, *(_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])]

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from grader.grading.cells import as_handed_in
 from grader.grading.diagnosis import Known, diagnose
-from grader.grading.outcomes import Finished, broken, graded_from, is_inconclusive
+from grader.grading.outcomes import WorkResult, graded_from, is_inconclusive, unreadable_checks_result
 from grader.grading.plan import RunPlan, Work
 from grader.model import Device, GradedExercise, Outcome, Submission, Verdict
 from grader.model.messages import Level, Part, Setup, Start
@@ -47,7 +47,7 @@ class Engine(Protocol):
     def slots(self) -> int:
         """How many works are graded at once at present."""
 
-    def submit(self, work: Work) -> Future[Finished]:
+    def submit(self, work: Work) -> Future[WorkResult]:
         """Have one exercise graded. The future raises what kept it from being graded."""
 
 
@@ -61,7 +61,7 @@ def lanes_for(plan: RunPlan, submission: Submission) -> int:
     return 1 if plan.stops else max(1, min(lanes_here(), len(plan.to_run(submission)) // _FOR_A_LANE))
 
 
-def grade_exercise(work: Work, lane: Lane, known: Known | None) -> Finished:
+def grade_exercise(work: Work, lane: Lane, known: Known | None) -> WorkResult:
     """Grade one exercise of one submission.
 
     Args:
@@ -75,7 +75,7 @@ def grade_exercise(work: Work, lane: Lane, known: Known | None) -> Finished:
     """
     plan, exercise, submission = work.plan, work.exercise, work.submission
     problem = lane.collected.problems.get(exercise.id)
-    graded, late = (broken(exercise, problem), False) if problem else _run_checks(work, lane)
+    graded, late = (unreadable_checks_result(exercise, problem), False) if problem else _run_checks(work, lane)
     if plan.runs_untouched and submission.of(exercise).untouched:
         graded = graded.not_started()
     # What is inconclusive at first is explained when it has been repeated.
@@ -83,7 +83,7 @@ def grade_exercise(work: Work, lane: Lane, known: Known | None) -> Finished:
         diagnosed = diagnose(graded, submission, plan.setup, lane, known)
         graded, late = diagnosed.graded, late or diagnosed.late
     confinement = lane.reached.level.word if submission.of(exercise).files else None
-    return Finished(work, as_handed_in(graded, submission), confinement, late)
+    return WorkResult(work, as_handed_in(graded, submission), confinement, late)
 
 
 def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:

@@ -28,7 +28,7 @@ VOID = "this check is void: everybody gets its points"
 
 
 @dataclass(frozen=True)
-class Finished:
+class WorkResult:
     """What came of a work.
 
     Attributes:
@@ -158,13 +158,13 @@ def graded_so_far(
     return as_handed_in(replace(graded, state="started", left_out=()), submission)
 
 
-def broken(exercise: Exercise, problem: str) -> GradedExercise:
+def unreadable_checks_result(exercise: Exercise, problem: str) -> GradedExercise:
     """Return the result of an exercise whose checks cannot be read."""
     check = Check("collection", exercise.id, "The checks of this exercise can be read", category="error")
     return _our_fault(exercise, check, "the checks of this exercise are broken", problem)
 
 
-def lost(exercise: Exercise, why: str) -> GradedExercise:
+def lost_machine_result(exercise: Exercise, why: str) -> GradedExercise:
     """Return the result of an exercise that no machine could grade."""
     check = Check("machine", exercise.id, "A machine grades this exercise", category="error")
     return _our_fault(exercise, check, "the machines that graded this exercise were lost", why)

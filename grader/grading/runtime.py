@@ -14,7 +14,7 @@ from typing import ClassVar, Self, TypeVar
 
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
-from grader.grading.outcomes import Finished, graded_from, lost_points
+from grader.grading.outcomes import WorkResult, graded_from, lost_points
 from grader.grading.plan import Work
 from grader.model import Check, Device, Exercise, Submission
 from grader.model.errors import CourseError, StartError
@@ -160,7 +160,7 @@ class Runtime:
 
     # -- work
 
-    def submit(self, work: Work) -> Future[Finished]:
+    def submit(self, work: Work) -> Future[WorkResult]:
         """Have one exercise graded in the next free lane."""
         return self.ask(partial(self._grade, work))
 
@@ -173,7 +173,7 @@ class Runtime:
 
         def done(lane: Lane) -> Answer:
             if self._changed is not None and lane.exercises is not self._changed:
-                lane.collect_anew(self._changed)
+                lane.recollect(self._changed)
             return job(lane)
 
         return self._pool.submit(done)
@@ -194,14 +194,14 @@ class Runtime:
         """Have each lane collect the checks again before its next work: their files may have changed."""
         self._changed = exercises
 
-    def _grade(self, work: Work, lane: Lane) -> Finished:
+    def _grade(self, work: Work, lane: Lane) -> WorkResult:
         problems = lane.collected.problems
         if self._strict and problems:
             last = {id: problem.strip().splitlines()[-1].removeprefix("E").strip() for id, problem in problems.items()}
             remedy = "fix them (grade verify shows the line), then run the same command again"
             raise CourseError(*(f"{id}: its checks cannot be read ({why}); {remedy}" for id, why in last.items()))
         if self._stopped is work.submission:
-            return Finished(work, graded_from(work.exercise, lane.checks_of(work.exercise), []))
+            return WorkResult(work, graded_from(work.exercise, lane.checks_of(work.exercise), []))
         result = grade_exercise(work, lane, self.known)
         if work.plan.stops and lost_points(result.graded):
             self._stopped = work.submission

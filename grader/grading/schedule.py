@@ -20,7 +20,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 
 from grader.grading.lanes import Engine
-from grader.grading.outcomes import Finished, is_broken, is_inconclusive
+from grader.grading.outcomes import WorkResult, is_broken, is_inconclusive
 from grader.grading.plan import RunPlan, Work, not_run
 from grader.grading.store import Store, describe_machine, now, package_digest
 from grader.model import GradedExercise, Report, Score, Submission
@@ -56,7 +56,7 @@ def grade_submission(
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
     works = [Work(plan, exercise, submission) for exercise in plan.exercises]
-    done: dict[str, Finished] = {}
+    done: dict[str, WorkResult] = {}
     finished = schedule(works, engine, store, fresh=fresh)
     for one in in_order(works, finished):
         done[one.work.exercise.id] = one
@@ -64,7 +64,7 @@ def grade_submission(
     return report_of(plan, submission, done)
 
 
-def report_of(plan: RunPlan, submission: Submission, done: Mapping[str, Finished]) -> Report:
+def report_of(plan: RunPlan, submission: Submission, done: Mapping[str, WorkResult]) -> Report:
     """Return the report of a submission from finished exercises; the points of those that still run are undecided."""
     rows = []
     for exercise in plan.exercises:
@@ -109,7 +109,7 @@ def schedule(
     *,
     again: Callable[[GradedExercise], bool] = lambda graded: False,
     fresh: bool = False,
-) -> Iterator[Finished]:
+) -> Iterator[WorkResult]:
     """Grade works; report each as it is finished, and once more if it was repeated.
 
     Args:
@@ -130,7 +130,7 @@ def schedule(
             if saved is not None and not again(saved.graded):
                 yield run.noted(place, saved)
             elif (graded := not_run(work.plan, work.exercise, work.submission)) is not None:
-                yield run.noted(place, run.saved(Finished(work, graded)))
+                yield run.noted(place, run.saved(WorkResult(work, graded)))
             else:
                 while len(run.submitted) >= _AHEAD * engine.slots:
                     yield from run.arrived()
@@ -147,7 +147,7 @@ def schedule(
             future.cancel()
 
 
-def in_order(works: Iterable[Work], finished: Iterable[Finished]) -> Iterator[Finished]:
+def in_order(works: Iterable[Work], finished: Iterable[WorkResult]) -> Iterator[WorkResult]:
     """Yield final results in the order of their works; repeated ones come as they arrive, after the others."""
     waiting, ready = list(works), {}
     for one in finished:
@@ -165,13 +165,13 @@ class _Run:
     """The state of one call of `schedule`."""
 
     def __init__(self, engine: Engine, store: Store | None) -> None:
-        self.submitted: dict[Future[Finished], int] = {}
+        self.submitted: dict[Future[WorkResult], int] = {}
         self._engine = engine
         self._store = store
-        self._later: list[tuple[int, Finished]] = []
+        self._later: list[tuple[int, WorkResult]] = []
         self._stayed_broken: Counter[str] = Counter()
 
-    def arrived(self) -> Iterator[Finished]:
+    def arrived(self) -> Iterator[WorkResult]:
         """Wait a moment, and report what has arrived meanwhile, in the order in which it was given out."""
         done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
         self._engine.progress.waits()
@@ -180,11 +180,11 @@ class _Run:
             # A late one is not a result yet.
             yield self.noted(place, one if self._is_late(one) else self.saved(one))
 
-    def saved(self, one: Finished) -> Finished:
+    def saved(self, one: WorkResult) -> WorkResult:
         """Write a new result into the store, and return it with its number."""
         return replace(one, id=self._store.save(one)) if self._store is not None else one
 
-    def noted(self, place: int, one: Finished) -> Finished:
+    def noted(self, place: int, one: WorkResult) -> WorkResult:
         """Return a result marked as final or not, and remember it if it must be repeated at the end."""
         broken = is_broken(one.graded) and not one.saved
         if not (self._is_late(one) or is_inconclusive(one.graded) or broken):
@@ -192,11 +192,11 @@ class _Run:
         self._later.append((place, replace(one, final=False)))
         return self._later[-1][1]
 
-    def repeated(self) -> Iterator[Finished]:
+    def repeated(self) -> Iterator[WorkResult]:
         """Repeat what was late, inconclusive or broken, one after another: now nothing else of ours runs."""
         return (self._again(one) for _, one in sorted(self._later, key=lambda row: row[0]))
 
-    def _again(self, one: Finished) -> Finished:
+    def _again(self, one: WorkResult) -> WorkResult:
         work, late, id = one.work, self._is_late(one), one.work.exercise.id
         broken = not (late or is_inconclusive(one.graded))
         if broken and self._stayed_broken[id] >= _GIVEN_UP:
@@ -209,12 +209,12 @@ class _Run:
             one = replace(self._alone(replace(work, before=one.graded)), work=work)
         return self.saved(one)
 
-    def _alone(self, work: Work) -> Finished:
+    def _alone(self, work: Work) -> WorkResult:
         future = self._engine.submit(work)
         while not wait([future], _LOOK_S).done:
             self._engine.progress.waits()
         return future.result()
 
-    def _is_late(self, one: Finished) -> bool:
+    def _is_late(self, one: WorkResult) -> bool:
         """Return whether a result was late; one of a lane that worked alone is not, as it had all its time."""
         return one.late and self._engine.slots > 1

@@ -27,7 +27,7 @@ from grader.course.answers import wrong_files
 from grader.course.layout import BUNDLED
 from grader.grading.behaviour import COSTS, Trace, Traces
 from grader.grading.cells import as_handed_in
-from grader.grading.outcomes import Finished, Outcomes
+from grader.grading.outcomes import Outcomes, WorkResult
 from grader.grading.plan import Work
 from grader.model import Device, Environment, Exercise, GradedExercise, Verdict
 from grader.model.files import from_json, to_json
@@ -233,7 +233,7 @@ class Store:
         self._connection = connection
         self._lock = threading.Lock()  # lanes save how known wrong answers behave
 
-    def find(self, work: Work) -> Finished | None:
+    def find(self, work: Work) -> WorkResult | None:
         """Return the latest earlier result for the same files, checks, inputs and machine, or None."""
         where = "author = CAST(? AS TEXT) AND exercise = ? AND files = ? AND seed = ? ORDER BY id DESC"
         rows: list[Saved] = []
@@ -248,16 +248,16 @@ class Store:
             if same == key and work.plan.setup.allows(saved.confinement):
                 # Where its file lies may have changed.
                 graded = as_handed_in(saved.outcomes.graded(work.exercise), work.submission)
-                return Finished(work, graded, saved.confinement, saved=True, id=saved.id)
+                return WorkResult(work, graded, saved.confinement, saved=True, id=saved.id)
         return None
 
-    def save(self, one: Finished) -> int | None:
+    def save(self, one: WorkResult) -> int | None:
         """Save a result, if the next run would find the same; give its number."""
         with suppress(sqlite3.Error):  # it can be found again, in a second or two
             return self.add(one) if _will_hold(one.graded) else None
         return None
 
-    def add(self, one: Finished, path: str | None = None, text: bytes | None = None) -> int:
+    def add(self, one: WorkResult, path: str | None = None, text: bytes | None = None) -> int:
         """Write a result down, as graded now."""
         author, key, outcomes = one.work.submission.author, self.keys.of(one.work), Outcomes.of(one.graded)
         return self.write(Saved(0, author, one.work.exercise.id, key, now(), one.confinement, outcomes, path, text))

@@ -14,7 +14,7 @@ from grader.intake import match
 from grader.intake.archive import is_packed
 from grader.intake.code import fault
 from grader.intake.contents import LATE, Contents, Handed, Unmatched
-from grader.intake.match import Version, named
+from grader.intake.match import Version, exercise_of_file_name
 from grader.intake.notebook import Module, exported, module_of_script, modules_of, written_files
 from grader.model import Exercise, Submission
 from grader.model.report import ExerciseFiles
@@ -156,7 +156,7 @@ def _of_file(
         return {}, ""
     script = exported(data)
     source = data if script is None else script.text.encode("utf-8", "replace")
-    name, known = named(path.name, course), match.given(source)
+    name, known = exercise_of_file_name(path.name, course), match.given(source)
     ids, why = match.by_contents(source, course)
     own = {id: _Candidate(path, source, "by the functions that it defines", rank=1) for id in ids}
     if name:
@@ -188,7 +188,7 @@ def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -
         ValueError: it is not a notebook.
     """
     known = {exercise.id: exercise for exercise in course}
-    name = named(path.name, course)
+    name = exercise_of_file_name(path.name, course)
     version = name.version if name else _UNNAMED
     candidates = {}
     for id, module in modules_of(data, path.name, course).items():
@@ -348,7 +348,7 @@ def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixP
 def _problem(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
     """Say why there is no file of an exercise, and what was handed in that could not be read."""
     for path, why in contents.left.items():
-        name = named(path.name, course)
+        name = exercise_of_file_name(path.name, course)
         if name and name.exercise == exercise.id:
             return f"{exercise.file_name} cannot be read: {why}", path
     # Its author should know about a broken archive.

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from grader.course.layout import Places, is_course
 from grader.intake.choice import submissions_of
 from grader.intake.contents import Handed, Part, Unmatched
-from grader.intake.match import named
+from grader.intake.match import exercise_of_file_name
 from grader.model import Exercise, Submission
 from grader.model.errors import GraderError, StartError, SubmissionError
 from grader.model.files import from_json, to_json
@@ -72,7 +72,9 @@ def _own_parts(folder: Path, exercises: Sequence[Exercise]) -> list[Part]:
     """Return the folders of exercises, which may also be laid out as MODULE/EXERCISE, and single files."""
     places = [place for item in exercises for place in (Places.of(item).shown, Path(item.module, item.id))]
     parts = [Part(folder / place, PurePosixPath(place.as_posix())) for place in places if (folder / place).is_dir()]
-    single = [path for path in sorted(folder.iterdir()) if path.is_file() and named(path.name, exercises)]
+    single = [
+        path for path in sorted(folder.iterdir()) if path.is_file() and exercise_of_file_name(path.name, exercises)
+    ]
     return parts + [Part(path, PurePosixPath(path.name)) for path in single]
 
 

@@ -25,7 +25,7 @@ from grader.course.layout import CLONED, ZIP, is_course
 from grader.intake.archive import ALL_OF_IT, archive_suffix, code_stem, is_junk, is_packed
 from grader.intake.collect import Download, Intake
 from grader.intake.contents import METADATA, TIME, Handed, Part, Unmatched, unpack
-from grader.intake.match import is_answer_of, named, without_downloads
+from grader.intake.match import exercise_of_file_name, is_answer_of, without_downloads
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
 
@@ -382,7 +382,7 @@ def _of_somebody(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatche
     stem, is_code = code_stem(item.name)
     if not is_code:
         return _nobodys(item, "neither a folder nor a zip, nor Python, nor a notebook")
-    if (name := named(item.name, exercises)) and name.owner:  # ada_double.py
+    if (name := exercise_of_file_name(item.name, exercises)) and name.owner:  # ada_double.py
         return _of(name.owner, part)
     if name:
         return _nobodys(item, "it is named like an exercise, and its name does not say whose it is")
@@ -481,9 +481,9 @@ def _owner(parts: Sequence[str]) -> str:
     """Return whose a file is: by a platform's number if there is one, else by the folder or the file."""
     if len(parts) == 1 and parts[0] in METADATA:
         return ""
-    if named := _MOODLE.fullmatch(parts[0]):
-        return named["number"] or named["who"]
-    return named["user"] if (named := _canvas_name(parts[0])) else parts[0]
+    if by_moodle := _MOODLE.fullmatch(parts[0]):
+        return by_moodle["number"] or by_moodle["who"]
+    return by_canvas["user"] if (by_canvas := _canvas_name(parts[0])) else parts[0]
 
 
 def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Handed]) -> Iterator[Unmatched]:
@@ -563,7 +563,7 @@ def _is_one_authors(items: Sequence[Path], exercises: Sequence[Exercise]) -> boo
     """Return whether items are what one author has: nothing but files and folders that exercises have."""
     folders = [item for item in items if item.is_dir()]
     code = [item for item in items if not item.is_dir() and code_stem(item.name)[1]]
-    files = [item for item in code if (name := named(item.name, exercises)) and not name.owner]
+    files = [item for item in code if (name := exercise_of_file_name(item.name, exercises)) and not name.owner]
     if len(files) < len(code) or not (files or folders) or any(is_packed(item.name) for item in items):
         return False
     return {folder.name for folder in folders} <= {name for item in exercises for name in (item.id, item.module)}

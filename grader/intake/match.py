@@ -83,7 +83,7 @@ class Name(NamedTuple):
     owner: str = ""
 
 
-def named(name: str, exercises: Sequence[Exercise]) -> Name | None:
+def exercise_of_file_name(name: str, exercises: Sequence[Exercise]) -> Name | None:
     """Parse the name of a file; return None if it is not that of an exercise."""
     stem, _ = code_stem(name)
     return None if not stem or is_ours(name) or len(name) > _LONGEST_NAME else _named(stem, exercises)
@@ -92,7 +92,9 @@ def named(name: str, exercises: Sequence[Exercise]) -> Name | None:
 def is_answer_of(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
     """Return a function that tests quickly whether a file name is that of an exercise."""
     words = [_fold(word) for item in exercises for word in (item.id, item.number) if word]
-    return lambda name: any(word in _fold(name) for word in words) and named(name, exercises) is not None
+    return lambda name: (
+        any(word in _fold(name) for word in words) and exercise_of_file_name(name, exercises) is not None
+    )
 
 
 def without_downloads(stem: str) -> str:
@@ -100,7 +102,7 @@ def without_downloads(stem: str) -> str:
     return _DOWNLOADED.sub("", stem)
 
 
-def called(word: str, exercises: Sequence[Exercise]) -> str:
+def find_exercise(word: str, exercises: Sequence[Exercise]) -> str:
     """Return the exercise with this id or number, in any spelling; "" for none."""
     folded = _fold(word)
     return next((item.id for item in exercises if folded in (_fold(item.id), _fold(item.number))), "")
@@ -108,7 +110,7 @@ def called(word: str, exercises: Sequence[Exercise]) -> str:
 
 def _named(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -> Name | None:
     """Parse a name without its suffix; take off so many marks of versions."""
-    if id := called(stem, exercises):
+    if id := find_exercise(stem, exercises):
         return Name(id)
     if marks and (copied := _COPY_OF.fullmatch(stem)):
         inner = _named(copied[1], exercises, marks - 1)

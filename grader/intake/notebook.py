@@ -34,7 +34,15 @@ from grader.intake.cells import (
     simple_statements,
     tried,
 )
-from grader.intake.match import LARGEST, called, defined, given_names, named, starter_names, syntax_error
+from grader.intake.match import (
+    LARGEST,
+    defined,
+    exercise_of_file_name,
+    find_exercise,
+    given_names,
+    starter_names,
+    syntax_error,
+)
 from grader.intake.needed import Needed, Placed, Step, needed_by, steps_of
 from grader.model import Exercise
 from grader.model.unparsed import UNRESOLVED, merge_line
@@ -427,8 +435,8 @@ def takes_from_file(cells: Sequence[Cell], module: str, asked: Collection[str]) 
     if any({*asked} & _defines(cell) for cell in cells):
         return False
     nodes = [step.node for cell in cells for step in steps_of(cell.source)]
-    named = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    return module in named | {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return module in modules | {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
 def written_files(data: bytes) -> dict[str, bytes]:
@@ -456,7 +464,7 @@ def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise
     asked = {exercise.id: starter_names(exercise) for exercise in exercises}
     texts = {cell: _defines(cell) for cell in cells}
     every = {text for own in texts.values() for text in own}
-    file = named(name, exercises)
+    file = exercise_of_file_name(name, exercises)
     is_whole = bool(file and asked[file.exercise] and asked[file.exercise] <= every)
     ids = {file.exercise} if file and is_whole else set[str]()
     # A comment or a heading that happens to be an exercise's name says nothing where its cells define nothing of it.
@@ -538,14 +546,14 @@ def _text(source: object) -> str:
 def _marked_exercise(tags: object, grade_id: object, exercises: Sequence[Exercise]) -> str:
     """Return the exercise that a code cell names by a tag or by nbgrader's id."""
     words = [str(tag).rsplit(":", 1)[-1] for tag in tags] if isinstance(tags, list) else []
-    return next(filter(None, (called(word, exercises) for word in [*words, str(grade_id)])), "")
+    return next(filter(None, (find_exercise(word, exercises) for word in [*words, str(grade_id)])), "")
 
 
 def _commented_exercise(text: str, exercises: Sequence[Exercise]) -> tuple[str, bool]:
     """Return the exercise that a cell names in its first line, and whether the line has only that name."""
     first = text.strip().split("\n", 1)[0]
     comment = _COMMENT.fullmatch(first) if len(first) <= _LONGEST_COMMENT else None
-    return (called(comment[2], exercises), comment[1] is None) if comment else ("", False)
+    return (find_exercise(comment[2], exercises), comment[1] is None) if comment else ("", False)
 
 
 def _exercise_in(heading: str, exercises: Sequence[Exercise]) -> str:

@@ -38,8 +38,8 @@ from grader.grading.behaviour import (
     Told,
     Traces,
     as_file,
+    behaviour_key,
     failures_of,
-    name_of,
     seal,
     traces_of,
 )
@@ -102,7 +102,7 @@ def release(
     if zipped and place.suffix != ZIP:
         place = place.with_name(place.name + ZIP)
     _refuse(course, place, zipped=zipped)
-    part = chosen(course, handin)
+    part = restricted_to_handin(course, handin)
     if not any(exercise.reference or exercise.hidden_checks for exercise in part.exercises):
         raise CourseError(f"{part.root} has no solutions and no hidden checks: it is a copy; go to the course")
     install = require_install(course)
@@ -266,7 +266,7 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
     alike: dict[str, tuple[_Behaviour, list[Answer]]] = {}
     for answer in told_answers(exercise):
         for behaviour in _behaviours(exercise, runtime, answer):
-            alike.setdefault(name_of(exercise.id, behaviour), (behaviour, []))[1].append(answer)
+            alike.setdefault(behaviour_key(exercise.id, behaviour), (behaviour, []))[1].append(answer)
     sealed: dict[str, str] = {}
     texts: list[str] = []
     for name, (behaviour, answers) in alike.items():
@@ -316,7 +316,7 @@ def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_B
 # -- what it contains --------------------------------------------------------------------------------------------------
 
 
-def chosen(course: Course, handin: HandIn | None) -> Course:
+def restricted_to_handin(course: Course, handin: HandIn | None) -> Course:
     """Return a course with the exercises of a hand-in alone, and without modules that have none of them."""
     if handin is None:
         return course

@@ -39,7 +39,7 @@ def exercise_lines(
         f"{exercise.number} {exercise.title}", f"{words.score_text(words.score_here(graded))} points", width
     )
     yield from (click.style(line, bold=True) for line in title)
-    for line in (words.Line((row,), in_full=True) for row in graded.checks) if every else words.in_short(graded.checks):
+    for line in (words.Line((row,), in_full=True) for row in graded.checks) if every else words.condense(graded.checks):
         first = line.rows[0]
         yield from page.first(line)
         if line.in_full:
@@ -132,7 +132,7 @@ class _Page:
         verdict = line.verdict if line.text else row.verdict
         word, colour = words.VERDICTS[verdict] if verdict else ("", None)
         head = f"  {click.style(f'{word:<7}', fg=colour)} "
-        points = words.score_text(words.together(line.rows))
+        points = words.score_text(words.total_score(line.rows))
         if line.text:
             rule, title = "", f"{line.text} ({rules})" if rules else line.text
         else:

@@ -61,7 +61,7 @@ def score_text(score: Score) -> str:
     return f"{points_text(score.earned)} / {points_text(score.possible)}"
 
 
-def together(rows: Sequence[GradedCheck]) -> Score:
+def total_score(rows: Sequence[GradedCheck]) -> Score:
     """Return the points of several checks."""
     return sum((row.score for row in rows), Score(0, 0))
 
@@ -120,7 +120,7 @@ class Line:
     in_full: bool = False
 
 
-def in_short(rows: Sequence[GradedCheck]) -> Iterator[Line]:
+def condense(rows: Sequence[GradedCheck]) -> Iterator[Line]:
     """Yield the first failure of each function in full, beginning with the cause of what was lost; others in short."""
     groups = Causes.of(rows)
     if groups.cause is not None:

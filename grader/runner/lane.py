@@ -168,7 +168,7 @@ class Lane:
         self._send(Plan(Path(self._root), commands[0], self._accelerator, planned, folders, commands[1]))
         self._collected: Collected | None = None
 
-    def collect_anew(self, exercises: Sequence[Exercise]) -> None:
+    def recollect(self, exercises: Sequence[Exercise]) -> None:
         """Read checks again, of these exercises: their files were changed. The process stays, and so it is quick."""
         if self._process is not None and self._collected is None:
             self._receive_checks()

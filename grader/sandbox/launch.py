@@ -21,7 +21,7 @@ import sys
 
 from grader.sandbox import kernel, seccomp, view
 from grader.sandbox.messages import Launched, LaunchPlan, from_text, to_text
-from grader.sandbox.namespace_limits import advice, patiently, require_room
+from grader.sandbox.namespace_limits import advice, require_room, retry_while_out_of_namespaces
 from grader.sandbox.namespaces import REFUSED
 
 _STRANGER = 2_000_000_000
@@ -105,13 +105,13 @@ def _inner(plan: LaunchPlan, keep: int | None, report: int) -> Launched:
     is_root = _may_mount()
     if is_root:
         # With root's rights, which may be needed to reach the interpreter.
-        patiently(lambda: kernel.unshare(kernel.CLONE_NEWNS))
+        retry_while_out_of_namespaces(lambda: kernel.unshare(kernel.CLONE_NEWNS))
         stranger = _stranger()  # before /proc is covered
         view.build(plan.view)
         _be(stranger)
     # In a user namespace one has the rights to make the others.
     user, group = os.getuid(), os.getgid()
-    patiently(lambda: kernel.unshare(kernel.CLONE_NEWUSER | _WORLD))
+    retry_while_out_of_namespaces(lambda: kernel.unshare(kernel.CLONE_NEWUSER | _WORLD))
     kernel.map_user(proc, 0, user, group)
     if not is_root:
         view.build(plan.view)

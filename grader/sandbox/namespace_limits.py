@@ -33,8 +33,8 @@ def require_room(proc: int) -> None:
     here, opened = os.pidfd_open(os.getpid()), list[Namespaces]()
     try:
         while len(opened) < AT_ONCE:
-            opened.append(patiently(lambda: open_namespaces(proc, here, of_one=True)))
-        opened.append(patiently(lambda: open_namespaces(proc, here, of_one=False)))
+            opened.append(retry_while_out_of_namespaces(lambda: open_namespaces(proc, here, of_one=True)))
+        opened.append(retry_while_out_of_namespaces(lambda: open_namespaces(proc, here, of_one=False)))
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
@@ -48,7 +48,7 @@ def require_room(proc: int) -> None:
             os.close(each.pidfd)
 
 
-def patiently(action: Callable[[], Result]) -> Result:
+def retry_while_out_of_namespaces(action: Callable[[], Result]) -> Result:
     """Retry an action for a while as long as there are no namespaces left, and return its result.
 
     Raises:

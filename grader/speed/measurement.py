@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from grader.connection.connection import Proxy, connection_of
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
-from grader.speed.ratio import Ratio, Sample, Sides, decide, hopeless_s, is_hopeless
+from grader.speed.ratio import Ratio, Sample, Sides, decide, hopeless_s, is_clearly_slower
 from grader.speed.timing import Inputs, TimedWorker, Timing
 from grader.wire.call import copies
 
@@ -134,9 +134,9 @@ class Measurement:
             # that takes minutes at full size is found out here; but not by the first, which looks slower than it is.
             small = max(1, self.size // 10)
             sample = pair.sample(small)
-            if is_hopeless(sample, self.limit) and not sample.stopped:
+            if is_clearly_slower(sample, self.limit) and not sample.stopped:
                 sample = pair.sample(small)
-            while is_hopeless(sample, self.limit):
+            while is_clearly_slower(sample, self.limit):
                 yield sample
                 sample = pair.sample(small)
             # From here on the other side's time is known, and with it when waiting longer cannot change the verdict.

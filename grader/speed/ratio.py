@@ -95,7 +95,7 @@ class Sample:
         return Sides(self.cpu.mine - idle.mine, self.cpu.other - idle.other)
 
 
-def is_hopeless(sample: Sample, limit: float) -> bool:
+def is_clearly_slower(sample: Sample, limit: float) -> bool:
     """Return whether one sample is enough: the call was stopped, or took ten times the limit."""
     if sample.stopped:
         return True
@@ -178,7 +178,7 @@ class _Pairs:
 
     def _are_enough(self, taken: Sequence[Sample], hopeless_samples: int) -> bool:
         # One sample that was disturbed looks hopeless, too. So each of those that would do must say the same.
-        hopeless = sum(is_hopeless(sample, self.limit) for sample in taken)
+        hopeless = sum(is_clearly_slower(sample, self.limit) for sample in taken)
         if taken[-1].stopped or hopeless >= hopeless_samples or len(taken) >= MOST_SAMPLES:
             return True
         least = hopeless_samples if hopeless else 1

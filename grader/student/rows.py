@@ -72,7 +72,7 @@ def _rows_of_module(course: Course, module: Module, progress: Progress) -> list[
     return [replace(row, state=KNOWN) if is_known and row.state == "not_started" else row for row in mine]
 
 
-def chosen(
+def filter_rows(
     course: Course, rows: Sequence[Row], names: Collection[str], topic: str | None, states: Collection[str]
 ) -> list[Row]:
     """Return the rows with one of the names, of a topic, in one of the states.

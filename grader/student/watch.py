@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from grader.course.layout import kept_results
-from grader.course.saves import saves
+from grader.course.saves import watch_files
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime
@@ -87,7 +87,7 @@ class Watch(Progress):
             Runtime(self._course.exercises, self._setup, progress=self, warm=True) as self._lanes,
         ):
             self._known = Known(self._setup, store)
-            saved = saves(self._course.root, poll=poll)
+            saved = watch_files(self._course.root, poll=poll)
             next(saved)  # from here on, no save is missed
             self._on({self._exercise.starter})
             for paths in saved:

@@ -25,4 +25,4 @@ def lanes(tiny: Course, fork_lane: Lane, few_unusual: None) -> Iterator[Runtime]
     """A warm lane, which has the checks of the pretend course again afterwards."""
     with runtime_of(fork_lane) as runtime:
         yield runtime
-    fork_lane.collect_anew(tiny.exercises)
+    fork_lane.recollect(tiny.exercises)

@@ -34,7 +34,7 @@ def test_checks_are_read_anew(lane: Lane, home: Path) -> None:
     seen = []
     for written in (text.replace("def check_dtype", "def check_other"), f"import torchh\n{text}", text):
         path.write_text(written)
-        lane.collect_anew([exercise])
+        lane.recollect([exercise])
         problem = lane.collected.problems.get(exercise.id, "").strip().split("\n")[-1]
         seen.append(([check.id for check in lane.collected.checks if not check.shown], problem))
     nothing = "E   ModuleNotFoundError: No module named 'torchh'"
@@ -94,18 +94,18 @@ def test_a_save_is_proved(lane: Lane, lanes: Runtime, home: Path, monkeypatch: p
         ]
     )
     runs: list[int] = []
-    really_run, really_collect = lane.run, lane.collect_anew
+    really_run, really_collect = lane.run, lane.recollect
 
     def run(*args: Any, **named: Any) -> Any:
         runs[-1] += 1
         return really_run(*args, **named)
 
-    def collect_anew(exercises: Any) -> None:
+    def recollect(exercises: Any) -> None:
         runs.append(0)
         really_collect(exercises)
 
     monkeypatch.setattr(lane, "run", run)
-    monkeypatch.setattr(lane, "collect_anew", collect_anew)
+    monkeypatch.setattr(lane, "recollect", recollect)
     monkeypatch.setattr("grader.author.verify.Runtime", lambda *arguments: nullcontext(lanes))
     monkeypatch.setattr("grader.author.verify.saves", author.saves)
     with pytest.raises(KeyboardInterrupt), open_store(None) as store:

@@ -11,7 +11,7 @@ from unittest import mock
 
 from support import not_needed
 
-from grader.batch.run import OpenEngine, Order, Summary, grade_batch
+from grader.batch.run import BatchOptions, OpenEngine, Summary, grade_batch
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Processes, Runtime
 from grader.intake.collect import taken_in
@@ -148,7 +148,7 @@ class PretendClass:
             mock.patch.object(Runtime, "processes", Processes(not_needed, lambda *_: Source(), pretended)),
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
-            order_ = Order(**order)
+            order_ = BatchOptions(**order)
             return grade_batch(plan, intake, self.out, order_, Told(self), slots=slots, engine=engine)
 
     def rows(self) -> dict[str, str]:

@@ -35,7 +35,7 @@ def test_what_a_check_file_prints_at_import_is_not_the_protocol(tiny: Course, tm
 
 def test_exercises_without_checks_are_reported_at_once(tiny: Course, fork_lane: Lane) -> None:
     """A plan in which no file has checks is answered, and so is the next one."""
-    fork_lane.collect_anew(())
+    fork_lane.recollect(())
     assert fork_lane.collected.checks == ()
-    fork_lane.collect_anew(tiny.exercises)
+    fork_lane.recollect(tiny.exercises)
     assert fork_lane.checks_of(tiny.exercises[0])

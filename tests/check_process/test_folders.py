@@ -85,7 +85,7 @@ def test_a_course_that_is_replaced_is_read_from_its_new_folders(tmp_path: Path) 
         replace()  # before references and probes are first read
         assert [[check.id for check in lane.collected.checks], graded(lane)] == found
         replace()
-        lane.collect_anew(exercises)
+        lane.recollect(exercises)
         assert lane.collected.problems == {}
         # While the old folders are away and the new ones not there yet, checks that were read are run.
         (root / "exercises").rename(root / "away")

@@ -176,7 +176,7 @@ def test_spawned_workers_end_at_the_exercises_deadline(tiny: Course, spawn_lane:
     yaml = root / "exercises/01_basics/double/exercise.yaml"
     yaml.write_text(yaml.read_text() + f"limits: {{call_s: 100, exercise_s: {seconds}}}\n")
     course = load_course(root)
-    spawn_lane.collect_anew(course.exercises)
+    spawn_lane.recollect(course.exercises)
     try:
         grade = grader_of(course, spawn_lane, tmp_path)
         graded = grade("import time\ndef double(x):\n    time.sleep(100)\n")
@@ -185,7 +185,7 @@ def test_spawned_workers_end_at_the_exercises_deadline(tiny: Course, spawn_lane:
         # The next exercise, whose deadline a loaded machine does not reach.
         assert grade("def total(x):\n    return x.sum()\n", "total").score.earned == 500
     finally:
-        spawn_lane.collect_anew(tiny.exercises)
+        spawn_lane.recollect(tiny.exercises)
 
 
 @pytest.mark.usefixtures("own_server")

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from grader.check.calls import call_seeded
-from grader.connection.connection import Connection, named
+from grader.connection.connection import Connection, proxy_of_name
 from grader.connection.record import Record
 from grader.model import Limits
 from grader.wire.containers import PlainEncoder
@@ -81,7 +81,7 @@ def test_a_call_is_encoded_once(connection: Connection, encoded: Counted, copyin
     """Whether its calls are kept for the report or not, and whether student code gets copies or not."""
     connection.begin_check(Record(copying=copying, recording=recording))
     x = torch.zeros(2)
-    named(connection, "spoil")(x, y=[x])
+    proxy_of_name(connection, "spoil")(x, y=[x])
     assert encoded.count == 1
     assert x.tolist() == ([0, 0] if copying else [1, 1])
     assert len(connection.record.sent) == recording
@@ -95,9 +95,9 @@ def test_a_call_of_the_reference_is_encoded_once(connection: Connection, encoded
     with closing(reference):
         reference.names()
         x = torch.zeros(2)
-        named(connection, "spoil")(x)
+        proxy_of_name(connection, "spoil")(x)
         before = encoded.count
-        result = named(reference, "spoil")(x)
+        result = proxy_of_name(reference, "spoil")(x)
     assert encoded.count == before + 1
     assert (result.tolist(), x.tolist()) == ([1, 1], [1, 1])
     assert result is not x
@@ -107,8 +107,8 @@ def test_what_is_kept_is_what_was_sent(connection: Connection) -> None:
     """Its arguments are read later as they were, share memory as they did, and are made anew by each reading."""
     connection.begin_check(Record(recording=True))
     x = torch.zeros(2)
-    named(connection, "spoil")(x, y=x[1:])
-    call_seeded(3, named(connection, "spoil"), x, y=None)
+    proxy_of_name(connection, "spoil")(x, y=x[1:])
+    call_seeded(3, proxy_of_name(connection, "spoil"), x, y=None)
     x.fill_(7)
     first, second = connection.record.calls()
     assert (first.name, first.args[0].tolist(), first.kwargs["y"].tolist()) == ("spoil", [0, 0], [0])

@@ -15,9 +15,9 @@ from grader.grading.behaviour import (
     Told,
     Trace,
     as_file,
+    behaviour_key,
     failures_of,
     is_sealed,
-    name_of,
     read_sealed,
     seal,
     suspects_of,
@@ -130,7 +130,7 @@ SENTENCES = {"You tripled it.": Told(), "Été: 3 x.": Told(("Tensor",), ("doubl
 @pytest.fixture
 def mistakes() -> bytes:
     """A file with one entry."""
-    return as_file({name_of("double", [FIRST, SECOND]): seal("double", [FIRST, SECOND], SENTENCES)})
+    return as_file({behaviour_key("double", [FIRST, SECOND]): seal("double", [FIRST, SECOND], SENTENCES)})
 
 
 def test_same_behaviour_opens(mistakes: bytes, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_same_behaviour_opens(mistakes: bytes, tmp_path: Path) -> None:
     path = tmp_path / "mistakes.json"
     path.write_bytes(mistakes)
     sealed = read_sealed(path)
-    assert list(sealed) == [name_of("double", [FIRST, SECOND])]
+    assert list(sealed) == [behaviour_key("double", [FIRST, SECOND])]
     assert unsealed("double", [FIRST, SECOND], sealed) == SENTENCES
     assert b"tripled" not in mistakes
 
@@ -157,7 +157,7 @@ def test_another_behaviour_opens_nothing(mistakes: bytes, exercise: str, behavio
     """Another exercise, value, verdict or seed."""
     (text,) = json.loads(mistakes)["mistakes"].values()
     assert unsealed(exercise, behaviour, json.loads(mistakes)["mistakes"]) == {}
-    assert unsealed(exercise, behaviour, {name_of(exercise, behaviour): text}) == {}
+    assert unsealed(exercise, behaviour, {behaviour_key(exercise, behaviour): text}) == {}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from support import COURSES, FORK, InLane, Noted, not_needed, open_lane
 from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import lanes_for
-from grader.grading.outcomes import Finished
+from grader.grading.outcomes import WorkResult
 from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Processes, Runtime
 from grader.grading.schedule import grade_submission, schedule
@@ -60,7 +60,7 @@ class ScriptedLane:
         return Run([Outcome(id, verdict, seconds=1.0) for id in sorted(part.only)], "")
 
 
-def finished_in(tiny: Course, lane: ScriptedLane, slots: int = 2) -> list[Finished]:
+def finished_in(tiny: Course, lane: ScriptedLane, slots: int = 2) -> list[WorkResult]:
     """All that the scheduler reports of one exercise."""
     submission = Submission("a", {"double": ExerciseFiles({"double.py": b"x = 1"}, Path("double.py"))})
     plan = RunPlan(tiny, tiny.exercises[:1], FORK)
@@ -69,7 +69,7 @@ def finished_in(tiny: Course, lane: ScriptedLane, slots: int = 2) -> list[Finish
     return list(schedule([Work(plan, tiny.exercises[0], submission)], engine))
 
 
-def outcomes(finished: Finished) -> list[Outcome]:
+def outcomes(finished: WorkResult) -> list[Outcome]:
     return [row.outcome for row in finished.graded.checks]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.intake.match import Name, Version, by_contents, named
+from grader.intake.match import Name, Version, by_contents, exercise_of_file_name
 from grader.model import Course
 
 
@@ -30,14 +30,14 @@ from grader.model import Course
 def test_changed_names(tiny: Course, names: str, version: tuple[int, int, int], owner: str) -> None:
     """Case, versions, copies: all of them are the exercise's; what stands before or behind it is the author's."""
     for name in names.split("|"):
-        assert named(name, tiny.exercises) == Name("double", Version(*version), owner), name
+        assert exercise_of_file_name(name, tiny.exercises) == Name("double", Version(*version), owner), name
 
 
 def test_other_names(tiny: Course) -> None:
     """A name that only looks alike, a test of the student's own, a check of ours, a text: none is an answer."""
     endless = "v-1" * 80 + ".py"  # not all of its marks are taken off, so that it is read quickly
     for name in ("doubles.py", "test_double.py", "check_double.py", "double.csv", "helper.py", ".py", endless):
-        assert named(name, tiny.exercises) is None, name
+        assert exercise_of_file_name(name, tiny.exercises) is None, name
 
 
 @pytest.mark.parametrize(

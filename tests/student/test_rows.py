@@ -16,7 +16,7 @@ from grader.model.errors import CourseError
 from grader.report.safe import columns
 from grader.student.folder import Progress, Standing, reset, save_starters, write_progress
 from grader.student.list_page import list_data, list_lines, next_lines
-from grader.student.rows import Row, chosen, next_row, rows_of
+from grader.student.rows import Row, filter_rows, next_row, rows_of
 from grader.student.task_page import show_lines
 
 DONE = Standing("done", 10, solved=True)
@@ -117,7 +117,7 @@ def test_chosen(
 ) -> None:
     """Names, topic and states choose together; a topic goes by its id or by words of its name."""
     begin(course, "total")
-    rows = chosen(course, rows_of(course), names, topic, chosen_states)
+    rows = filter_rows(course, rows_of(course), names, topic, chosen_states)
     assert [row.exercise.id for row in rows] == expected
 
 

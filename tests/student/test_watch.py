@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from support import COURSES, FORK, RIGHT
 
 from grader.cli import main
-from grader.course.saves import saves
+from grader.course.saves import watch_files
 from grader.model import Course
 from grader.report.console import Say
 from grader.student.watch import Watch
@@ -170,7 +170,7 @@ def test_saves_are_reported(tmp_path: Path, poll: bool) -> None:
     """A file that is written, and one that is renamed into place; what is no Python file is not."""
     told: set[Path] = set()
     wanted = {tmp_path / "one.py", tmp_path / "two.py"}
-    saved = saves(tmp_path, poll=poll)
+    saved = watch_files(tmp_path, poll=poll)
     assert next(saved) == set()
     (tmp_path / "notes.txt").write_text("no Python")
     (tmp_path / "one.py").write_text("1")

@@ -222,7 +222,7 @@ def test_a_lane_learns_of_it_later(course: Course, tmp_path: Path) -> None:
     steps, tensor = course.exercises
     with open_lane([tensor], Setup(Start.FORK, most=Level.NONE)) as lane:
         assert lane.collected.checks
-        lane.collect_anew([steps])
+        lane.recollect([steps])
         assert earned(grader_of(course, lane, tmp_path)(PLAIN, "steps")) == 10
 
 
