@@ -68,7 +68,7 @@ class Connections:
         self._starter.tested.add(plain)
 
     def meet(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
-        """Return the connection to the student whose worker sees this device; start one if there is none."""
+        """Return the connection to the student whose worker sees this device; start a worker if it has not run yet."""
         # A process sees one accelerator for good, so a student has one worker for each that the checks need.
         if device not in self._students:
             given = self._starter, planned.id, job.files, planned.limits

@@ -55,7 +55,7 @@ class OwnTime:
 
 @contextmanager
 def own_time_limited(item: pytest.Item, seconds: float) -> Iterator[None]:
-    """Limit the time of a check's own code while the block runs: its mark `timeout`, or these seconds; 0 is no limit.
+    """Limit the time of a check's own code while the block runs: its mark `timeout`, or these seconds; 0 for any time.
 
     Args:
         item: the check.

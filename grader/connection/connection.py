@@ -504,7 +504,7 @@ class Connection:
     # -- the worker, and its loss -------------------------------------------------------------------------------------
 
     def live_worker(self) -> WorkerProcess:
-        """Return the worker; start one, with nothing loaded, if there is none.
+        """Return the worker; start one, with nothing loaded, unless it runs already.
 
         Raises:
             WorkerLost: there will be no other.

@@ -192,7 +192,7 @@ def given(source: bytes) -> Given:
 
 
 def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
-    """Return the exercises all of whose functions a file defines, or the reason why there are none.
+    """Return the exercises all of whose functions a file defines, or else the reason.
 
     Where one has all functions of another one, and more, it is that one alone. Of several with the same functions it is
     the one whose task the file begins with.
