@@ -148,6 +148,8 @@ class ExercisePage:
             self._editor.value = text
             self._save()
         else:
+            # The file as that text knew it: so a save finds that both changed, and writes nothing before the choice.
+            self._base = base
             self._editor.value = text
             self._ask(read(self._path))
 
