@@ -227,17 +227,41 @@ class Lane:
         for kind in (Collected, Outcome, Done):
             adapter(kind)  # what reads them is made while the check process starts
         try:
-            collected = self._receive("Starting", time.monotonic() + START_S, self.progress)
-        except (ChannelClosed, TimeoutError):
-            raise StartError(f"the check process did not start: {tail(self._log)}") from None
-        # Not before the checks are there: the workers' server starts at the same time.
-        self._source.wait_ready()
-        assert isinstance(collected, Collected)
+            collected = self._collected_by_process()
+        except (ChannelClosed, StartError) as error:
+            if isinstance(error, StartError) and not self._source.was_lost(self._life):
+                raise
+            # Somebody killed a process of ours while it started, as a machine short of memory does: once more.
+            self._end_process()
+            self._open()
+            try:
+                collected = self._collected_by_process()
+            except ChannelClosed:
+                raise self._not_started() from None
         if not collected.accelerators:
             raise DeviceError(f"PyTorch finds no {self._accelerator} device on this machine; {_INSTEAD}")
         for finding in collected.findings:
             _warn_of(finding)
         return collected
+
+    def _collected_by_process(self) -> Collected:
+        """Receive what the check process collected, once workers can be started, too.
+
+        Raises:
+            ChannelClosed: the check process is gone.
+            StartError: it says nothing in time, or the worker server did not start.
+        """
+        try:
+            collected = self._receive("Starting", time.monotonic() + START_S, self.progress)
+        except TimeoutError:
+            raise self._not_started() from None
+        # Not before the checks are there: the workers' server starts at the same time.
+        self._source.wait_ready()
+        assert isinstance(collected, Collected)
+        return collected
+
+    def _not_started(self) -> StartError:
+        return StartError(f"the check process did not start: {tail(self._log)}")
 
     def checks_of(self, exercise: Exercise) -> list[Check]:
         """Return the checks of one exercise, in the order in which they run; see `collected`."""

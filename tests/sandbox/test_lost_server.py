@@ -119,3 +119,15 @@ def test_plain_workers_outlive_the_thread_that_started_them() -> None:
     with closing(opened[0]) as server:
         assert not server.was_lost(server.life)
         server.open_lane(0).close()
+
+
+@pytest.mark.parametrize("which", ["check process", "worker server"])
+def test_what_is_killed_while_it_starts_is_started_again(tiny: Course, which: str) -> None:
+    """A machine short of memory kills one of our processes before it has said anything: the batch goes on."""
+    with closing(WorkerServer(SandboxPlan())) as source, closing(Lane(tiny.exercises, source)) as lane:
+        process = lane._process if which == "check process" else source._process
+        assert process is not None
+        process.kill()
+        assert lane.collected.checks
+        assert not lane.collected.problems
+        assert lane.reached.level >= Level.NONE
