@@ -150,7 +150,25 @@ HEAVY = ["torch", "pytest", "numpy"]
 LIGHT = [
     (["cli", "cli.grade", "check_process.__main__"], [*HEAVY, "pydantic", "yaml"]),
     (["batch.run", "ci.job", "grading.diagnosis", "author.verify", "release.make"], HEAVY),
-    ([f"student.{name}" for name in ("notebook", "folder", "pages", "own", "watch")], HEAVY),
+    (
+        [
+            f"student.{name}"
+            for name in (
+                "notebook",
+                "folder",
+                "rows",
+                "list_page",
+                "task_page",
+                "advice",
+                "hints",
+                "own",
+                "pack",
+                "lines_to_try",
+                "watch",
+            )
+        ],
+        HEAVY,
+    ),
     (["notebook"], [*HEAVY, "pydantic", "yaml", "jinja2", "grader.course"]),
     (["student.pytest_plugin"], ["torch", "numpy", "pydantic", "yaml", "grader.course", "grader.model"]),
 ]

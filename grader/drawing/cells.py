@@ -125,7 +125,7 @@ def _draw_tensor(sheet: _Sheet, facts: Tensor, window: Window, letter: str, ink:
 
 
 def _flat(index: Sequence[int], shape: Sequence[int]) -> int:
-    """The number of an element in the order of indices."""
+    """Return the number of an element in the order of indices."""
     number = 0
     for at, size in zip(index, shape, strict=True):
         number = number * size + at
@@ -174,7 +174,7 @@ def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[Tensor, Window]], letter: 
 
 
 def _reads(window: Window) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Each place that is read, with the index; of a large tensor the first ones."""
+    """Yield each place that is read, with the index; of a large tensor the first ones."""
     if 0 in window.shape:
         return
     for index in islice(product(*(range(min(size, 4096)) for size in window.shape)), 4096):

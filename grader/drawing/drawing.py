@@ -82,7 +82,7 @@ class Drawing:
 
 
 def _below(parts: Sequence[str]) -> str:
-    """SVGs one below another, as one; "" without any."""
+    """Join SVGs one below another into one; "" without any."""
     import re
 
     boxes = [re.match(r'<svg[^>]*?width="([\d.]+)" height="([\d.]+)"', part) for part in parts]
@@ -129,7 +129,7 @@ def _is_shape(value: Any) -> bool:
 
 
 def _beside(name: str, value: Any, expected: Any) -> Drawing:
-    """A small tensor beside the one that it should be."""
+    """Draw a small tensor beside the one that it should be."""
     import torch
 
     got, wanted = torch.as_tensor(value).detach().cpu(), torch.as_tensor(expected).detach().cpu()

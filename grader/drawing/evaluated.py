@@ -70,7 +70,7 @@ def show(lines: Sequence[str], names: dict[str, Any] | None = None) -> None:
 
 
 def _short(facts: Tensor) -> Tensor:
-    """The same with as many values as fit into an answer."""
+    """Return the facts with as many values as fit into an answer."""
     return replace(facts, values=facts.values[:_MOST_VALUES])
 
 

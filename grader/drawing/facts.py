@@ -87,7 +87,7 @@ def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[Tensor, _Memory]:
 
 
 def _texts(value: torch.Tensor) -> tuple[str, ...]:
-    """The first elements as text."""
+    """Return the first elements as text."""
     if not value.numel():
         return ()
     # Only as many as are shown are read: an expanded tensor may have more elements than memory has.
@@ -123,7 +123,7 @@ def _groups(storages: Sequence[_Memory]) -> list[int]:
 
 
 def _placed(facts: Tensor, storages: Sequence[_Memory], groups: Sequence[int], number: int) -> Tensor:
-    """The same with a window on the memory of all that share it: NumPy and PyTorch may name another beginning."""
+    """Place a tensor in the memory that all share; NumPy and PyTorch may name another beginning of it."""
     if facts.window is None:
         return facts
     own = storages[number]

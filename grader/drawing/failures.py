@@ -86,7 +86,7 @@ def student_expression(
 
 
 def _is_library(frame: FrameType) -> bool:
-    """Whether a frame is PyTorch's, NumPy's, ours or of what runs a script."""
+    """Return whether a frame is PyTorch's, NumPy's, ours or of what runs a script."""
     name = str(frame.f_globals.get("__name__", ""))
     return name.split(".")[0] in ("torch", "numpy", "runpy") or name.startswith("grader.drawing")
 
@@ -158,7 +158,7 @@ def operands_of(failed: FailedCall, frame: FrameType | None, node: ast.AST | Non
 
 
 def _sources(node: ast.AST | None, function: str) -> list[str]:
-    """The source of each operand of an expression, in the order in which PyTorch gets them.
+    """Return the source of each operand of an expression, in the order in which PyTorch gets them.
 
     None where the expression calls something else, such as a layer, inside of which PyTorch's function was called.
     """

@@ -79,7 +79,7 @@ def without_frames_of_ours(traceback: TracebackType | None) -> None:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """An error and those that it was raised from."""
+    """Return an error and those that it was raised from."""
     found: list[BaseException] = []
     now: BaseException | None = error
     while now is not None and now not in found:
@@ -121,7 +121,7 @@ def _show(drawing: Drawing) -> None:
 
 
 def _names(frame: FrameType, values: tuple[Any, ...]) -> list[str]:
-    """What the caller calls the values: as they stand in the call, else the variables that hold them."""
+    """Return what the caller calls the values: as they stand in the call, else the variables that hold them."""
     code = frame.f_code
     positions = list(code.co_positions())[frame.f_lasti // 2]
     node = expression_at(code.co_filename, positions, frame.f_globals)

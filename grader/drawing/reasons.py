@@ -247,7 +247,7 @@ def _sizes(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int, ...] | 
 
 
 def _indexing(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
-    """An index that the first operand does not have."""
+    """Find an index that the first operand does not have."""
     if failed.name not in _INDEX or not operands or len(failed.args) < 2:
         return None
     first = operands[0]
@@ -283,7 +283,7 @@ def _is_positions(part: Any) -> bool:
 
 
 def _index_part(first: Operand, dim: int, part: Any) -> _Found | None:
-    """What is wrong with one part of an index."""
+    """Find what is wrong with one part of an index."""
     if _is_mask(part) and part.dim():
         want = first.shape[dim : dim + part.dim()]
         if tuple(part.shape) == want:
@@ -315,7 +315,7 @@ def _gathered(first: Operand, index: torch.Tensor) -> _Found | None:
 
 
 def _new_values(failed: FailedCall, first: Operand, index: Any) -> _Found | None:
-    """Values that do not fit where they are to be written."""
+    """Find values that do not fit where they are to be written."""
     if len(failed.args) < 3 or not isinstance(failed.args[2], torch.Tensor):
         return None
     try:
@@ -417,7 +417,7 @@ def _expanding(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None
 
 
 def _dim_argument(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
-    """A dim that the first operand does not have."""
+    """Find a dim that the first operand does not have."""
     if not operands or operands[0].value is not next(iter(failed.args), None):
         return None
     first, name = operands[0], failed.name
@@ -442,7 +442,7 @@ def _no_dim(first: Operand, dim: int, room: int) -> _Found:
 
 
 def _einsum(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
-    """Letters of an equation that stand for different sizes."""
+    """Find letters of an equation that stand for different sizes."""
     equation = failed.args[0] if failed.name == "einsum" and failed.args else None
     if not isinstance(equation, str) or "..." in equation:
         return None
@@ -544,7 +544,7 @@ def _broadcast(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None
 
 
 def _fits(left: Operand, right: Operand) -> Iterator[str]:
-    """A dim of size 1 that makes two operands fit, where one does."""
+    """Yield a dim of size 1 that makes two operands fit, where one does."""
     for one, other in ((right, left), (left, right)):
         for dim in range(len(one.shape) + 1):
             new = (*one.shape[:dim], 1, *one.shape[dim:])
