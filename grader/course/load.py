@@ -320,7 +320,7 @@ def _requirement_problems(requires: str | None) -> Iterator[str]:
         yield f"{COURSE_FILE}: requires: {requires!r} is not a requirement such as tensorgrade>=0.1"
         return
     here = metadata.version("tensorgrade")
-    # A commit after 0.2.0 is 0.2.1.dev7 for example. packaging before 26 leaves such versions out unless it is told.
+    # A commit after 0.2.0 is 0.2.1.dev7, which packaging before 26 leaves out unless `prereleases` says otherwise.
     if name != "tensorgrade" or not versions.contains(here, prereleases=True):
         yield f"{COURSE_FILE}: requires: this course needs {requires}, here is tensorgrade {here}; update it"
 
