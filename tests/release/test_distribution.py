@@ -24,7 +24,7 @@ def test_the_fallback_is_the_newest_version_of_the_changelog() -> None:
 
 def test_nobody_can_install_our_tools_as_an_extra() -> None:
     """Extras are what users install; what developers need is in dependency groups, which a wheel does not have."""
-    assert set(PROJECT["project"]["optional-dependencies"]) == {"cluster", "notebook", "similarity"}
+    assert set(PROJECT["project"]["optional-dependencies"]) == {"cluster", "notebook", "similarity", "web"}
 
 
 def test_workflows_pin_actions_by_their_commit() -> None:
