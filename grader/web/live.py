@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from grader.course.layout import kept_results
-from grader.course.saves import saves
+from grader.course.saves import watch_files
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime
@@ -153,7 +153,7 @@ class Live:
     # -- threads
 
     def _watch(self) -> None:
-        for paths in saves(self.course.root, poll=self.poll):
+        for paths in watch_files(self.course.root, poll=self.poll):
             if self._ends.is_set():
                 return
             resolved = {path.resolve() for path in paths}
