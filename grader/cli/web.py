@@ -1,4 +1,4 @@
-"""`grade web`: the course in a browser."""
+"""`grade web`: the course, or a class, in a browser."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from grader.report.console import Say
 
 
 @click.command("web")
+@click.argument("out", required=False, type=options.PATH)
 @click.option("--port", type=click.IntRange(min=0, max=65535), default=0, help="Of 127.0.0.1; by default a free one.")
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @click.option("--prefix", default="", metavar="PATH", help="What a proxy takes away from paths: /user/me/proxy/8123.")
@@ -20,6 +21,7 @@ from grader.report.console import Say
 @options.course
 @options.workers("none")
 def web_command(
+    out: Path | None,
     port: int,
     no_browser: bool,
     prefix: str,
@@ -28,13 +30,13 @@ def web_command(
     course_folder: Path | None,
     workers: options.Workers,
 ) -> None:
-    """Show the course of this folder in a browser.
+    """Show the course of this folder in a browser, or the class that was graded into OUT.
 
     Only this machine reaches the pages, and only with the address that is printed. Ctrl-C ends it.
     """
     say = Say()
     # Before the course is read: a path that is wrong is said at once.
-    course = options.course_here(course_folder)
+    course = None if out is not None else options.course_here(course_folder)
     try:
         from grader.web.server import Address, open_socket, serve
     except ModuleNotFoundError as error:
@@ -44,10 +46,16 @@ def web_command(
             ) from None
         raise
     listener = open_socket(port)
-    from grader.web.student_app import declare
+    if course is not None:
+        from grader.web.student_app import declare
 
-    declare(course, workers.setup(), poll=poll)
-    title = course.title
+        declare(course, workers.setup(), poll=poll)
+        title = course.title
+    else:
+        from grader.web.staff_app import declare_class
+
+        assert out is not None
+        title = declare_class(out, course_folder)
 
     def ready(address: Address) -> None:
         say(f"{title}: {address.url}", "Ctrl-C ends it.")

@@ -1,4 +1,4 @@
-"""`grade web`: the course in a browser on this machine. It needs the extra `tensorgrade[web]`.
+"""`grade web`: the course, or a class, in a browser on this machine. It needs the extra `tensorgrade[web]`.
 
 Nothing else of ours imports it. Student code runs in workers, as for every command: this process holds pages, files and
 scores.
@@ -11,4 +11,5 @@ scores.
 - `task`: a task as HTML, with its rules marked
 - `map_page`, `exercise_page`, `memory_page`, `games_page`: what a student sees
 - `student_app`: declares these pages
+- `class_data`, `staff_app`: the class, for `grade web OUT`
 """

@@ -58,7 +58,7 @@ def test_an_exercise_is_solved_in_the_browser(window: Any, server: Server) -> No
 
 
 def test_another_editor_and_another_window(window: Any, server: Server) -> None:
-    """A save of another editor, and of another window, appears in all windows."""
+    """A save of another editor appears; texts of both are kept when both change."""
     open_exercise(window, server)
     second = window.context.new_page()
     open_exercise(second, server)
@@ -67,6 +67,37 @@ def test_another_editor_and_another_window(window: Any, server: Server) -> None:
         page.wait_for_selector(".cm-content:has-text('return 3 * x')")
     type_text(window, with_body(server, "    return 4 * x"))
     second.wait_for_selector(".cm-content:has-text('return 4 * x')")
+    # Both change at once: what is typed while the file changes.
+    window.context.set_offline(True)
+    type_text(window, with_body(server, "    return 5 * x"))
+    own_file(server).write_text(with_body(server, "    return 6 * x"), encoding="utf-8")
+    window.context.set_offline(False)
+    window.wait_for_selector("text=was changed by another program")
+    assert "return 6 * x" in own_file(server).read_text(encoding="utf-8")
+    window.click("text=Keep the text of this page")
+    window.wait_for_selector("text=The other version is beside the file")
+    assert "return 5 * x" in own_file(server).read_text(encoding="utf-8")
+    assert "return 6 * x" in own_file(server).with_name("double.py.old").read_text(encoding="utf-8")
+
+
+def test_what_is_typed_outlives_the_server(window: Any, server: Server) -> None:
+    """A text that no server could save is in the browser, and is saved when the page is opened again."""
+    open_exercise(window, server)
+    text = with_body(server, "    return 7 * x")
+    port = server.url.rstrip("/").rpartition(":")[2]
+    server.end()
+    type_text(window, text)
+    window.wait_for_timeout(300)
+    again = Server(server.folder, "--port", port)
+    try:
+        window.goto(f"{again.url}exercise/double")
+        window.wait_for_selector(".cm-content:has-text('return 7 * x')")
+        window.wait_for_selector(".checks table.checks")
+        assert "return 7 * x" in own_file(server).read_text(encoding="utf-8")
+    finally:
+        again.end()
+        assert again.process.stdout is not None
+        again.process.stdout.close()
 
 
 def test_the_memory_is_drawn_and_played_with(window: Any, server: Server) -> None:
