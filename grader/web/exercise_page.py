@@ -61,6 +61,7 @@ class ExercisePage:
         self._path = exercise.starter
         self._base = ""
         self._timer: ui.timer | None = None
+        self._report: ui.html | None = None
 
     # -- building
 
@@ -249,7 +250,8 @@ class ExercisePage:
             self._editor.value = winner
         self._remember()
         self._conflict.clear()
-        self._say(f"The other version is beside the file, as {beside.name}.")
+        with self._conflict:  # the status below the editor soon says that it is checking
+            look.html(f"<p>The other version is beside the file, as {for_html(beside.name)}.</p>")
         self._live.grade(self._exercise)
 
     def _reset(self) -> None:
@@ -292,9 +294,12 @@ class ExercisePage:
         said = f"{passed} of {len(graded.checks)} checks pass" if lost else f"All {passed} checks pass"
         self._status.content = f"<p><b>{said}</b>{'' if result.diagnosed else ' ...'}</p>"
         self._underline(graded)
+        if result.diagnosed and self._report is not None:  # what the student ran meanwhile stays
+            self._report.content = fragment([graded])
+            return
         self._results.clear()
         with self._results:
-            look.html(fragment([graded]))
+            self._report = look.html(fragment([graded]))
             self._show_tries(graded)
             if graded.passes:
                 self._show_after(result)
