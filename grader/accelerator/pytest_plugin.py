@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--accelerator",
         metavar="GPU",
         help=f"simulate CUDA, so that tests that need a GPU run without one: {_ANY} for a device of no kind, or "
-        f"{', '.join(NAMES)}; {_OFF} for none, whatever the ini file says",
+        f"{', '.join(NAMES)}; {_OFF} for none, also where the ini file names one",
     )
     group.addoption("--accelerator-devices", metavar="N", type=int, help="how many devices there are; 1")
     group.addoption("--accelerator-memory", metavar="GIB", type=int, help="how much memory each has; that of the GPU")

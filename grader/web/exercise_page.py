@@ -203,7 +203,7 @@ class ExercisePage:
     async def _read_again(self) -> None:
         """Show what another editor saved, unless there is text in the browser that is not saved.
 
-        The browser is asked for its text: what was typed while the connection was lost has not come here yet.
+        Its text comes from the browser: what was typed while the connection was lost has not come here yet.
         """
         now = read(self._path)
         if now.problem or now.text == self._base:

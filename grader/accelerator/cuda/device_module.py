@@ -28,7 +28,7 @@ _UNKNOWN = {
     *("pci_bus_id", "pci_device_id", "pci_domain_id", "shared_memory_per_block_optin"),
     *("shared_memory_per_multiprocessor", "uuid"),
 }
-"""What CUDA tells of a device, and no data sheet that the specs are taken from."""
+"""What CUDA reports about a device, and the data sheets of the specs do not have."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -23,7 +23,7 @@ import torch.backends.cuda
 from grader.accelerator.enabling import enable
 
 WORKS, REFUSED = "works", "refused"
-"""The outcomes of a name that are no mistake."""
+"""The outcomes of a name that are right."""
 
 OWNERS: dict[str, Callable[[], Any]] = {
     "torch.cuda": lambda: torch.cuda,
