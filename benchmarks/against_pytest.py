@@ -106,7 +106,7 @@ def ours(build: builds.Build, work: Path, course: Path, lanes: int, passed: Coun
 def unisolated(exercises: Sequence[Exercise], folder: Path, passed: Counter[str]) -> float:
     """Run a plain session for all submissions in a folder, note how many checks passed, and return the seconds."""
     files = [str(path) for item in exercises for path in (item.shown_checks, item.hidden_checks) if path is not None]
-    ini = str(builds.ROOT / "grader" / "session" / "pytest.ini")
+    ini = str(builds.ROOT / "grader" / "check_process" / "pytest.ini")
     own = ["-c", ini, "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "unisolated", *files]
     paths = os.pathsep.join((str(Path(__file__).parent), str(builds.ROOT)))
     environment = os.environ | {"CLASS": str(folder), "PYTHONPATH": paths, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -136,7 +136,7 @@ def main(submissions: int, lanes: tuple[int, ...], rounds: int, against: tuple[s
             make_course(course, exercises, build.root)  # in the words of its own checks
             sides |= {_name(build, count): partial(ours, build, work, course, count, passed) for count in lanes}
         taken = builds.in_turns(sides, rounds)
-    mine = {passed[name] for name in (SESSION, *(_name(found[0], count) for count in lanes))}
+    mine = {passed[name] for name in (SESSION, *(f"{found[0].name} on {count}" for count in lanes))}
     if len(mine) != 1:
         raise click.ClickException(f"not as many checks pass on both sides: {dict(passed)}")
     for count in lanes:

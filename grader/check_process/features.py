@@ -29,6 +29,8 @@ _INSTEAD_OF_FIXTURES = {
     "record_property": "pass a message to `assert_true`",
     "cache": "work out what you need in the check",
 }
+_EXERCISE_FILE = "exercise.yaml"
+_CONFTEST, _NOT_READ = "conftest.py", "is not read; move its fixtures into the check file"
 _HOOK = "pytest_generate_tests"
 """The one hook that pytest calls in a file of tests."""
 
@@ -54,6 +56,8 @@ def refused_in_item(item: pytest.Item) -> str:
     for name in item.fixturenames:
         if name not in known and name != "request":
             instead = _INSTEAD_OF_FIXTURES.get(name, f"there are {', '.join(FIXTURES)}, and those of the check file")
+            if item.path.with_name(_CONFTEST).exists():
+                instead = f"{_CONFTEST} {_NOT_READ}"
             return f"`{item.name}` uses the fixture `{name}`, which is not there; {instead}"
     return ""
 
@@ -64,8 +68,9 @@ def refused_in_file(path: Path) -> str:
     Args:
         path: of the file, which is valid Python.
     """
-    if path.with_name("conftest.py").exists():
-        return "conftest.py beside it is not read; move its fixtures into the check file"
+    # Beside the shown checks is the student's folder, in which a student may have one, too.
+    if path.with_name(_CONFTEST).exists() and not path.with_name(_EXERCISE_FILE).exists():
+        return f"{_CONFTEST} beside it {_NOT_READ}"
     return next(_refused_in_text(ast.parse(path.read_bytes())), "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -57,8 +58,8 @@ class Fixtures:
 
     @pytest.fixture
     def accelerator(self) -> Accelerator:
-        """Return the accelerator that the worker of a check with `device="sim"` sees."""
-        return self._accelerator
+        """Return the accelerator that the worker of a check with `device="sim"` or "sim-cuda" sees."""
+        return replace(self._accelerator, type=self.connection.device)
 
     @pytest.fixture
     def files(self) -> Path:

@@ -23,7 +23,7 @@ GROUPS = {
         "open": ("student", "Open an exercise in your editor, by default the next one."),
         "run": ("run", "Grade exercises, print what to fix, and say what to do next."),
         "watch": ("student", "Grade an exercise each time you save its file."),
-        "web": ("web", "Show the course in a browser, or the class that was graded into OUT."),
+        "web": ("web", "Show the course in a browser, or the class graded into OUT."),
         "try": ("student", "Run the lines that a failing check gives you to try."),
         "hint": ("student", "Show the next of three hints; hints cost no points."),
         "show": ("student", "Show the task of an exercise, by default of the next one."),

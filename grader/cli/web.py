@@ -30,7 +30,7 @@ def web_command(
     course_folder: Path | None,
     workers: options.Workers,
 ) -> None:
-    """Show the course of this folder in a browser, or the class that was graded into OUT.
+    """Show the course in a browser, or the class graded into OUT.
 
     Only this machine reaches the pages, and only with the address that is printed. Ctrl-C ends it.
     """

@@ -107,7 +107,7 @@ def test_a_save_is_proved(lane: Lane, lanes: Runtime, home: Path, monkeypatch: p
     monkeypatch.setattr(lane, "run", run)
     monkeypatch.setattr(lane, "recollect", recollect)
     monkeypatch.setattr("grader.author.verify.Runtime", lambda *arguments: nullcontext(lanes))
-    monkeypatch.setattr("grader.author.verify.saves", author.saves)
+    monkeypatch.setattr("grader.author.verify.watch_files", author.saves)
     with pytest.raises(KeyboardInterrupt), open_store(None) as store:
         Prover(load_course(home), FORK, store, 1, known_only=True).watch(["double"], author.say)
     sound, other, back, fault, broken, gone = ("\n".join(lines) for lines in author.told)

@@ -75,7 +75,7 @@ def test_json_and_submission_and_seed(type_grade: WarmGrade, home: Path, tmp_pat
     told = [(row["id"], row["verdict"]) for row in exercise["checks"]]
     assert told == [("small", "failed"), ("in_place", "passed"), ("random", "failed"), ("dtype", "passed")]
     keys = "id title contract category shown verdict earned possible held_back message detail seconds counters speed"
-    assert " ".join(exercise["checks"][0]) == f"{keys} device cause picture line set_by"
+    assert " ".join(exercise["checks"][0]) == f"{keys} device cause picture line set_by function"
     assert [row["held_back"] for row in exercise["checks"]] == [0.0, 1.7, 0.0, 1.7]
     assert "expected  tensor([2., 4., 6.])" in exercise["checks"][0]["message"]
     assert "tensor(" not in exercise["checks"][2]["message"]
@@ -129,8 +129,8 @@ def test_help_is_in_groups(type_grade: WarmGrade) -> None:
     titles = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
     assert titles[:4] == ["Start here:", "Learning:", "Teaching:", "CI and authoring:"]
     place = lines.index("Start here:")
-    assert [line.split()[0] for line in lines[place + 1 : place + 10]] == [
-        *("start", "next", "open", "[EXERCISE]...", "watch", "try", "hint", "show", "list")
+    assert [line.split()[0] for line in lines[place + 1 : place + 11]] == [
+        *("start", "next", "open", "[EXERCISE]...", "watch", "web", "try", "hint", "show", "list")
     ]
     assert not [line for line in lines[place:] if line.endswith("...") and "[" not in line]
     assert all(option in shown for option in ("--submission", "--json", "--seed", "--verbose", "--start"))

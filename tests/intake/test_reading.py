@@ -69,6 +69,7 @@ ALLOWED = {
     "grading/store.py": "folders of the course and of our package",
     "report/csv_table.py": "tables of staff's",
     "batch/journal.py": "rows and files of our own",
+    "batch/results_folder.py": "reports that a batch has written",
     "batch/feedback.py": "writes a zip",
     "batch/similar.py": "places in a text, which the process that reads has found",
     "batch/term.py": "tables of staff's",
@@ -103,6 +104,7 @@ RECORDS = {
     "by_roster",  # sorts records
     "names_used",  # of the course's known answers
     "starter_names",  # of the course's starters
+    "python_of",  # of an author's own notebooks, which become a course
 }
 """What others import of `intake`: records, and functions that ask the process that reads."""
 

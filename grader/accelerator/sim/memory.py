@@ -54,20 +54,25 @@ class Memory:
         """The bytes that may be taken still."""
         return (self.capacity if self.share == 1.0 else int(self.share * self.capacity)) - self.current
 
-    def room_for(self, nbytes: int) -> int:
-        """The bytes that an allocation takes; raises `torch.OutOfMemoryError` if they are not there."""
+    def room_for(self, nbytes: int, *, hosted: bool = True) -> int:
+        """The bytes that an allocation takes; raises `torch.OutOfMemoryError` if they are not there.
+
+        Args:
+            nbytes: how many are wanted.
+            hosted: whether they are in the memory of this machine, too. Those of the device meta are nowhere.
+        """
         # Up to a multiple: `//` rounds down, and away from zero where the number is negative.
         nbytes = -(-nbytes // self.granularity) * self.granularity
         if nbytes > self.room:
             self.statistics.full += 1
             raise torch.OutOfMemoryError(self._no_room(nbytes))
-        if self.current + nbytes > _HOST:
+        if hosted and self.current + nbytes > _HOST:
             raise torch.OutOfMemoryError(_NO_HOST.format(size_text(nbytes), self.kind, self.index, size_text(_HOST)))
         return nbytes
 
-    def take(self, nbytes: int) -> int:
-        """Allocate; the bytes to give back later."""
-        requested, nbytes = nbytes, self.room_for(nbytes)
+    def take(self, nbytes: int, *, hosted: bool = True) -> int:
+        """Allocate; the bytes to give back later. The arguments are those of `room_for`."""
+        requested, nbytes = nbytes, self.room_for(nbytes, hosted=hosted)
         if nbytes:
             self.statistics.take(nbytes, requested)
         self.current += nbytes

@@ -73,7 +73,7 @@ class Block:
         # If there is no room, `take` raises and this block is deleted all the same; it must then give back nothing.
         self._taken = 0
         self._asked = storage.nbytes()
-        self._taken = memory.take(self._asked)
+        self._taken = memory.take(self._asked, hosted=storage.device.type != "meta")
         blocks[self.key] = weakref.ref(self)
 
     @property
@@ -87,7 +87,7 @@ class Block:
         self.memory.give(self._taken, self._asked)
         self._taken = 0
         self._asked = self.storage.nbytes()
-        self._taken = self.memory.take(self._asked)
+        self._taken = self.memory.take(self._asked, hosted=self.storage.device.type != "meta")
 
     def __del__(self) -> None:
         if self._races.several:
