@@ -17,7 +17,7 @@ demo: install
 	@echo
 	@echo "Your shell finds the command grade once you have run:  source $(BIN)/activate"
 
-# What fails runs once more, alone. A test that needs that is a defect, and fails here unless it has an issue number.
+# What fails runs once more, alone. A test that needs that is a defect, and is named at the end; see second_try.py.
 test: install-dev lint compiled
 	$(BIN)/python tests/second_try.py -n auto --maxprocesses 4 --durations 20 --ignore tests/test_attacks.py
 	$(BIN)/python tests/second_try.py tests/test_attacks.py
