@@ -41,6 +41,8 @@ _UNCLEAR = "gets no verdict from {}; make its measurement clearer"
 _LONGEST_TEXT = 100
 _OF_ANSWER = re.compile(r"(raised \w+)(?:: .*)?(?:\n {4}.*)*")
 """An exception with its text and its line, which differ from answer to answer."""
+_OF_TEXT = re.compile(r"(uses `)[^`\n]+`, which the rule does not allow;.*", re.DOTALL)
+"""What a rule found in the text of an answer, with its line: no input is in it."""
 
 
 MOST_ON_OTHERS = 0.1
@@ -274,7 +276,7 @@ def _judge_messages(proof: Proof, runs: Runs) -> None:
     for row in (row for _, graded in runs for row in graded.checks if not row.check.shown):
         messages = proof.messages.setdefault(row.check.id, set())
         if row.outcome.message:
-            messages.add(_OF_ANSWER.sub(r"\1", row.outcome.message))
+            messages.add(_OF_TEXT.sub(r"\1", _OF_ANSWER.sub(r"\1", row.outcome.message)))
         if text := re.search(rf"^{re.escape(WITHHELD)}: (.{{0,{_LONGEST_TEXT}}})", row.outcome.detail, re.MULTILINE):
             withheld.setdefault(row.check.id, text[1])
     proof.problems += [
