@@ -8,7 +8,7 @@ import click
 
 from grader.cli import options
 from grader.model.errors import CourseError
-from grader.report.console import Say
+from grader.report.console import Say, extra_words
 
 
 @click.command("web")
@@ -42,7 +42,7 @@ def web_command(
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] in ("nicegui", "fastapi", "uvicorn"):
             raise CourseError(
-                "grade web needs NiceGUI, which is not installed; install it with  pip install 'tensorgrade[web]'"
+                f"grade web needs NiceGUI, which is not installed; install it with  pip install {extra_words('web')}"
             ) from None
         raise
     listener = open_socket(port)
