@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from grader.cli import options
 from grader.cli.exit_status import UNDECIDED, exit_status
 from grader.model import Exercise, GradedExercise, Report, Submission
-from grader.model.errors import CourseError
+from grader.model.errors import CourseError, StartError
 from grader.model.files import write_named
 from grader.report.console import Say, terminal_width
 from grader.report.terminal import exercise_lines, summary_lines
@@ -109,7 +109,12 @@ def _started_early(submission: Path | None, workers: options.Workers) -> Iterato
     from grader.model.messages import Level
     from grader.runner.early import Early
 
-    with closing(Early(root, Level.of(workers.confinement or "none"))) as early:
+    try:
+        started_early = Early(root, Level.of(workers.confinement or "none"))
+    except (StartError, OSError):  # raised again, and said, where a process is needed; a saved result needs none
+        yield None
+        return
+    with closing(started_early) as early:
         yield early
 
 

@@ -79,11 +79,10 @@ class WorkerServer(Source):
         Args:
             plan: the other one. If it wants plain workers, their server is started.
         """
-        own, same = self._plan, False
-        if (own.least, own.most, {*own.hidden}) == (plan.least, plan.most, {*plan.hidden}):
-            same = True
-            if plan.plain:
-                self._start_plain()
+        own = self._plan
+        same = (own.least, own.most, {*own.hidden}) == (plan.least, plan.most, {*plan.hidden})
+        if same and plan.plain:
+            self._start_plain()
         return same
 
     def _start_plain(self) -> WorkerServer:
