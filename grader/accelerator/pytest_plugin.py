@@ -68,7 +68,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def _gpu(config: pytest.Config) -> str:
-    """The GPU that is simulated; "" for none."""
+    """Return the GPU that is simulated; "" for none."""
     given = config.known_args_namespace.accelerator
     chosen = str(config.getini("accelerator") if given is None else given)
     return "" if chosen == _OFF else chosen
@@ -117,7 +117,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Bring the devices back to life that an assert ended."""
+    """Reset devices that failed by a device-side assert."""
     if _gpu(item.config) and item.config.getoption("accelerator_revive"):
         item.config.stash[_COUNTS]["revived devices"] += _machine().revive()
 

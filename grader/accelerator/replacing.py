@@ -98,7 +98,13 @@ def _another(function: Any) -> Any:
 
 
 def put_builtin(owner: Any, name: str, new: Any) -> None:
-    """Put a function of PyTorch in the place of another; TorchScript knows functions by their identity."""
+    """Put a function of PyTorch in the place of another; TorchScript knows functions by their identity.
+
+    Args:
+        owner: the module or class that has it.
+        name: its name there.
+        new: the function that takes its place.
+    """
     # Without this, TorchScript would try to compile our Python function in the place of an operator that it knows.
     operator = torch.jit._builtins._find_builtin(getattr(owner, name))
     put(owner, name, new)

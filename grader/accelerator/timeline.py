@@ -44,7 +44,7 @@ class Span(NamedTuple):
 
 
 def shifted(rows: Iterable[Any], seconds: float) -> list[Span]:
-    """Spans, or what has the same attributes, that much later."""
+    """Return spans, or what has the same attributes, that much later."""
     return [
         Span(row.name, row.place, row.start + seconds, row.end + seconds, row.stream, row.unit, row.nbytes, row.shapes)
         for row in rows
@@ -90,7 +90,7 @@ def timeline(spans: Sequence[Span], *, rows: int = 20, width: int = 80, marks: s
 
 
 def time_text(seconds: float) -> str:
-    """A time for people, with three digits."""
+    """Write a time for people, with three digits."""
     if seconds <= 0:
         return "0 s"
     for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
@@ -120,7 +120,7 @@ def write_trace(spans: Sequence[Span], path: str | os.PathLike[str]) -> None:
 
 
 def trace_events(spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
-    """The events of the format, as plain data: names of processes and threads, spans, arrows.
+    """Yield the events of the format, as plain data: names of processes and threads, spans, arrows.
 
     A span with another place than "host" or a number has a row above all others: what ran meanwhile.
     """
@@ -147,7 +147,7 @@ class _Tracks:
         self.threads: dict[tuple[int, str, int], int] = {}
 
     def of(self, span: Span) -> dict[str, int]:
-        """The process and the thread of a span."""
+        """Return the process and the thread of a span."""
         process, kind = _process(span), _kind(span) + (f", stream {span.stream}" if span.stream else "")
         ends = self.ends.setdefault((process, kind), [])
         # Times are sums of floats: what ends when the next begins may end a trifle later.
@@ -157,7 +157,7 @@ class _Tracks:
         return {"pid": process, "tid": thread}
 
     def names(self) -> Iterator[dict[str, Any]]:
-        """The events that name processes and threads."""
+        """Yield the events that name processes and threads."""
         for process in sorted({process for process, _, _ in self.threads}):
             name = {0: _HOST, _RUNS: "what ran"}.get(process, f"device {process - 1}")
             yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}}

@@ -30,7 +30,7 @@ class Guard(torch._C._acc.DeviceGuard):
     """Tells C++ what kind of device there is."""
 
     def type_(self) -> Any:
-        """The kind; asked at every node of a graph."""
+        """Return the kind of the device, which autograd asks for at every node of a graph."""
         if _RUNNING:
             _fetch(*_REFERENCES)
             if _PARTS[0].value:

@@ -11,7 +11,7 @@ import torch
 
 
 def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> Any:
-    """What `copy.deepcopy` gives.
+    """Do what `copy.deepcopy` does.
 
     Args:
         tensor: one on a simulated device.
@@ -45,7 +45,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
 
 
 def reduced(tensor: Any) -> Any:
-    """What pickles and files keep of a tensor: the same as of a tensor of any other device."""
+    """Return what pickles and files keep of a tensor: the same as of a tensor of any other device."""
     # PyTorch's own functions are named, none of ours: a file can be read where this package is not. The storage tells
     # the device, and `torch.save` writes that.
     inner = tensor._inner

@@ -18,7 +18,12 @@ _PYTORCH = {"aten", "prims", "prim"}
 
 
 def key_of(facts: Facts, func: Any, kind: str) -> DispatchKeySet | None:
-    """The key of the kernel that the program has for tensors of the device; None where it registered nothing.
+    """Return the key of the kernel that the program has for tensors of the device; None where it registered nothing.
+
+    Args:
+        facts: of the operator.
+        func: the operator.
+        kind: of the simulated device: "cuda" or "sim".
 
     Raises:
         NotImplementedError: it registered a kernel for the CPU alone, with PyTorch's words.
@@ -42,7 +47,7 @@ def key_of(facts: Facts, func: Any, kind: str) -> DispatchKeySet | None:
 
 
 def _is_pytorchs(path: str, device: str) -> bool:
-    """Whether PyTorch itself registered it: since 2.14, builds for CUDA have kernels in Python, for a GPU alone."""
+    """Return whether PyTorch itself registered it: since 2.14, CUDA's builds have kernels in Python for a GPU alone."""
     registry = sys.modules.get("torch._native.registry")
     _, _, operator = path.partition("/")
     return (operator, device) in getattr(registry, "_aten_override_libs", ())

@@ -20,7 +20,7 @@ _KERNEL = re.compile(r'^"(\w+)" not implemented for')
 
 
 def in_cudas_words(error: Exception) -> Exception:
-    """The same error as CUDA tells it: the name of the kernel that is missing, and types of the device."""
+    """Return the same error in CUDA's words: with the name of its kernel, and with types of the device."""
     text = str(error)
     if named := _KERNEL.match(text):
         name = named.group(1)
@@ -31,7 +31,7 @@ def in_cudas_words(error: Exception) -> Exception:
 
 
 def naming(original: Any) -> Any:
-    """The same function; its errors name the device as Python code does, and not as C++ does."""
+    """Wrap a function so that its errors name the device as Python code does, and not as C++ does."""
 
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -15,7 +15,7 @@ _SEVERAL = "Using a non-tuple sequence for multidimensional indexing is deprecat
 
 
 def as_index(index: Any, device: torch.device) -> Any:
-    """The index with its lists and arrays as tensors on a device.
+    """Return the index with its lists and arrays as tensors on a device.
 
     Args:
         index: what stands between the brackets.
@@ -31,7 +31,7 @@ def as_index(index: Any, device: torch.device) -> Any:
 
 
 def _stands_for_several(index: Any) -> bool:
-    """Whether a list is taken for a tuple, an index for each dim, as NumPy did once: `x[[[0, 1], [1, 2]]]`."""
+    """Return whether a list stands for a tuple, an index for each dim, as once in NumPy: `x[[[0, 1], [1, 2]]]`."""
     if not isinstance(index, list) or len(index) >= _MOST_AS_TUPLE:
         return False
     return any(

@@ -51,7 +51,7 @@ class Described:
 
 
 def is_simulated(value: Any) -> bool:
-    """Whether a value is a tensor on a simulated device, by its exact type."""
+    """Return whether a value is a tensor on a simulated device, by its exact type."""
     return type(value) is SimTensor or type(value) is SimParameter
 
 
@@ -96,7 +96,7 @@ def view_on_device(
 
 
 def describe(tensor: torch.Tensor) -> Described:
-    """What there is to know about a tensor on a simulated device; nothing is counted.
+    """Return the attributes of a tensor on a simulated device; nothing is counted.
 
     Raises:
         TypeError: the value is not of the exact type; ask `is_simulated` first.

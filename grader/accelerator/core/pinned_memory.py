@@ -8,7 +8,7 @@ from grader.accelerator.sim.machine import the_machine
 
 
 def is_pinned(tensor: torch.Tensor) -> bool:
-    """Whether a CPU tensor is marked as pinned."""
+    """Return whether a CPU tensor is marked as pinned."""
     if tensor.layout is not torch.strided:
         return False
     return getattr(tensor.untyped_storage(), "_pinned", False)
@@ -29,7 +29,7 @@ def pinned_bytes(storage: torch.UntypedStorage) -> torch.UntypedStorage:
 
 
 def pinned_copy(tensor: torch.Tensor) -> torch.Tensor:
-    """What `pin_memory` gives: the tensor itself if it is pinned, else a pinned copy."""
+    """Return what `pin_memory` returns: the tensor itself if it is pinned, else a pinned copy."""
     if tensor.layout is not torch.strided:
         raise NotImplementedError(f"pin_memory of a {tensor.layout} tensor is not supported with a simulated device")
     return tensor if is_pinned(tensor) else pin_storage(tensor.clone())

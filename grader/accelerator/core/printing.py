@@ -11,7 +11,7 @@ _INFERRED = (torch.int64, torch.bool)
 
 
 def text_of(shell: Any, inner: torch.Tensor, contents: str | None = None) -> str:
-    """What `repr` gives.
+    """Return what `repr` returns.
 
     Args:
         shell: the tensor on the device; its device and its place in the graph are printed.

@@ -45,7 +45,7 @@ RECORDERS: list[Recorder] = []
 
 
 def inside() -> Any:
-    """A region of what the CPU does for an operator of the device."""
+    """Return a region of the CPU's profiler for the work that stands in for an operator of the device."""
     return _RecordFunctionFast(INSIDE)
 
 
@@ -78,7 +78,7 @@ class Recorder:
             RECORDERS.remove(self)
 
     def note(self, span: Span, now: float) -> None:
-        """A span of the clock."""
+        """Take a span of the clock."""
         if self._before is not None:
             self._before(span, now)
         if span.name.startswith("range "):
@@ -97,7 +97,7 @@ class Recorder:
 
 
 def _call_of(name: str) -> str:
-    """What the host calls, by CUDA's names; "" for work of its own."""
+    """Return the name of CUDA's call that the host made; "" for work of its own."""
     kind, _, rest = name.partition(" ")
     if kind == "launch":
         return _CALLS.get(rest, "cudaLaunchKernel")
@@ -120,7 +120,7 @@ class Reader:
         self.step_ends: list[float] = []
 
     def read(self, events: list[FunctionEvent]) -> list[FunctionEvent]:
-        """All events, in the order of their virtual times."""
+        """Return all events, in the order of their virtual times."""
         opened: dict[int, list[FunctionEvent]] = {}
         for event in events:
             around = opened.setdefault(event.thread, [])
@@ -181,7 +181,7 @@ class Reader:
         return (moment - self.recorder.start) * 1e6
 
     def _time(self, moment: float) -> float:
-        """The virtual time at a moment of the profiler's."""
+        """Return the virtual time at a moment of the profiler's clock."""
         place = bisect.bisect_right(self.marked, moment)
         return self.step_ends[place - 1] if place else 0.0
 
@@ -190,12 +190,12 @@ HOST_CALLS = {*_CALLS.values(), *_WAITS.values(), "cudaLaunchKernel", "cudaStrea
 
 
 def is_of_device(event: FunctionEvent) -> bool:
-    """Whether an event is work of a device."""
+    """Return whether an event is work of a device."""
     return bool(event.device_type != DeviceType.CPU)
 
 
 def chrome_trace_of(recorder: Recorder, events: EventList) -> list[dict[str, Any]]:
-    """The clock's spans, and above them the operators, in a row of their own."""
+    """Return the clock's spans, and above them the operators, in a row of their own."""
     rows = list(trace_events(recorder.spans))
     start = recorder.start * 1e6
     for event in events:

@@ -15,7 +15,7 @@ LAYOUTS = (torch.sparse_coo, *_ROWS, torch.sparse_csc, torch.sparse_bsc)
 
 
 def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """The dense tensors that hold a tensor's numbers, which come last, and their places."""
+    """Return the dense tensors that a tensor consists of: indices first, values last."""
     if inner.layout is torch.strided:
         return (inner,)
     if inner.layout is torch.sparse_coo:
@@ -26,17 +26,17 @@ def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def count_of(inner: torch.Tensor) -> int:
-    """How many numbers it holds."""
+    """Return the number of values that it stores."""
     return parts_of(inner)[-1].numel()
 
 
 def nbytes_of(inner: torch.Tensor) -> int:
-    """The bytes that hold them, and their places."""
+    """Return the bytes of its indices and values."""
     return sum(part.numel() * part.element_size() for part in parts_of(inner))
 
 
 def rebuilt(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.Tensor:
-    """A sparse tensor of the CPU with the sizes and layout of another, made of these parts."""
+    """Make a sparse tensor of the CPU from these parts, with the sizes and layout of another."""
     if like.layout is torch.sparse_coo:
         make: Any = torch.ops.aten._sparse_coo_tensor_unsafe
         return make(*parts, like.shape, is_coalesced=like.is_coalesced())  # type: ignore[no-any-return]
@@ -45,7 +45,7 @@ def rebuilt(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.Tensor:
 
 
 def shell_options(inner: torch.Tensor) -> dict[str, Any]:
-    """What PyTorch has to know about a shell around a sparse tensor."""
+    """Return the options with which PyTorch makes a shell around a sparse tensor."""
     if inner.layout is torch.sparse_coo:
         return {"layout": inner.layout, "_extra_dispatch_keys": DispatchKeySet(DispatchKey.SparsePrivateUse1)}
     # C++ has the layout of these in a class of its own, which a shell is not; it asks Python for it.
@@ -53,7 +53,7 @@ def shell_options(inner: torch.Tensor) -> dict[str, Any]:
 
 
 def text_of_sparse(shell: Any, inner: torch.Tensor) -> str:
-    """What `repr` gives: that of the CPU, with the device."""
+    """Return what `repr` returns: the text of the CPU tensor, with the device."""
     text = repr(inner)
     before, mark, after = text.rpartition("size=(")
     text = f"{before}device='{shell.device}', {mark}{after}"

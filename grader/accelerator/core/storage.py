@@ -26,7 +26,7 @@ class SimStorage(torch.UntypedStorage):
         return self._place.type == "cuda"
 
     def cpu(self) -> torch.UntypedStorage:
-        """A copy on the CPU."""
+        """Copy it to the CPU."""
         machine = the_machine()
         machine.transfer(DEVICE_TO_HOST, machine.index_of(self._place), self.nbytes())
         return plain_copy(self)
@@ -37,7 +37,7 @@ class SimStorage(torch.UntypedStorage):
         return as_storage(item, self._place) if isinstance(item, torch.UntypedStorage) else item
 
     def resize_(self, size: int) -> SimStorage:
-        """Another number of bytes; what is no longer needed is free at once."""
+        """Change the number of bytes; what is no longer needed is free at once."""
         known = the_machine().blocks.get(self._cdata)
         block = None if known is None else known()
         if block is not None:
@@ -50,11 +50,11 @@ class SimStorage(torch.UntypedStorage):
         return self
 
     def new(self) -> SimStorage:
-        """An empty one on the same device."""
+        """Make an empty storage on the same device."""
         return as_storage(torch.UntypedStorage(0, device="cpu"), self._place)
 
     def clone(self) -> SimStorage:
-        """A copy on the same device."""
+        """Copy it on the same device."""
         return as_storage(plain_copy(self), self._place)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> SimStorage:
@@ -77,7 +77,7 @@ SimStorage.__module__, SimStorage.__qualname__, SimStorage.__name__ = (
 
 
 def plain_copy(storage: Any) -> torch.UntypedStorage:
-    """The same bytes in new CPU memory."""
+    """Copy the bytes into new CPU memory."""
     # `clone` of a storage would ask for its device, which is not that of its memory; so the bytes are copied by
     # tensors.
     made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # for any default device

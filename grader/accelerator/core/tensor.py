@@ -57,7 +57,7 @@ class _Kind(torch._C._TensorMeta):
 
 
 def _is_one_element(index: Any, dims: int) -> bool:
-    """Whether an index takes a single element by numbers of the host."""
+    """Return whether an index takes a single element by numbers of the host."""
     parts = index if isinstance(index, tuple) else (index,)
     if dims == 0:
         return index is ... or parts == ()
@@ -83,7 +83,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """What `torch.Tensor(...)` gives, for code that calls `type(t)`."""
+        """Return what `torch.Tensor(...)` returns, for code that calls `type(t)`."""
         return torch.Tensor(*args, **kwargs)
 
     @property
@@ -97,13 +97,13 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         return self._place.public.type == "cuda"
 
     def as_subclass(self, cls: Any) -> Any:
-        """The same numbers, for `torch.Tensor`; PyTorch calls this for classes that are derived from it, too."""
+        """Return an alias, for `torch.Tensor`; PyTorch calls this for classes that are derived from it, too."""
         if cls is torch.Tensor or cls is SimTensor:
             return torch.ops.aten.alias.default(self)
         raise NotImplementedError(SUBCLASS.format(cls.__name__))
 
     def get_device(self) -> int:
-        """The index of the device."""
+        """Return the index of the device."""
         return self._place.index
 
     @property
@@ -118,7 +118,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
     # -- memory
 
     def untyped_storage(self) -> torch.UntypedStorage:
-        """The storage, which knows its device; equal addresses mean shared memory."""
+        """Return the storage, which knows its device; equal addresses mean shared memory."""
         if self._inner.layout is not torch.strided:
             raise NotImplementedError("Cannot access storage of SparseTensorImpl")
         # The CPU's own storage, with a label: addresses, sharing and lifetime are then right by themselves.
@@ -128,24 +128,24 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         return torch.storage.TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
 
     def storage(self) -> Any:
-        """The old, typed storage."""
+        """Return the old, typed storage."""
         torch.storage._warn_typed_storage_removal(stacklevel=2)
         return self._typed_storage()
 
     def data_ptr(self) -> int:
-        """The address of the first number."""
+        """Return the address of the first number."""
         return self._inner.data_ptr()
 
     def is_shared(self) -> bool:
-        """True, as on CUDA."""
+        """Return True, as on CUDA."""
         return True
 
     def share_memory_(self) -> SimTensor:
-        """Does nothing, as on CUDA."""
+        """Do nothing, as on CUDA."""
         return self
 
     def is_pinned(self, device: Any = None) -> bool:
-        """False: only host memory can be pinned."""
+        """Return False: only host memory can be pinned."""
         del device
         return False
 
@@ -155,7 +155,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
 
     def record_stream(self, stream: Any) -> None:
-        """The memory is not given away before this stream has done what it was given, either."""
+        """Keep the memory from being reused until this stream, too, has done what it was given."""
         self._block.shared.add(stream.queue)
 
     # -- to the host
@@ -179,7 +179,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         )
 
     def tolist(self) -> Any:
-        """The numbers, after one copy to the host."""
+        """Return the numbers as lists, after one copy to the host."""
         # Through `item` each number would be a wait of its own; a GPU sends them all at once.
         machine = the_machine()
         machine.use(self._place, "tolist", [self._block], [])
@@ -202,7 +202,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         return text_of(self, self._inner, tensor_contents)
 
     def new(self, *args: Any, device: Any = None) -> torch.Tensor:  # type: ignore[override]
-        """The old way to make a tensor of the same dtype on the same device."""
+        """Make a tensor of the same dtype on the same device, as old programs do."""
         machine = the_machine()
         if device is not None and not machine.is_ours(device):
             given = torch.device(device).type
@@ -230,7 +230,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
     # -- old ways to convert, copies, pickles
 
     def type(self, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
-        """The name of the old tensor type, or the tensor converted to a dtype or to such a type."""
+        """Return the name of the old tensor type, or the tensor converted to a dtype or to such a type."""
         if dtype is not None:
             return torch.Tensor.type(self, dtype, non_blocking, **kwargs)
         return self._inner.type().replace("torch.", f"torch.{self.device.type}.", 1)
@@ -253,7 +253,7 @@ class SimParameter(SimTensor):
     _is_param = True
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """What `torch.nn.Parameter(...)` gives."""
+        """Return what `torch.nn.Parameter(...)` returns."""
         return torch.nn.Parameter(*args, **kwargs)
 
 
@@ -271,7 +271,7 @@ for _ours, _name in ((SimTensor, "torch.Tensor"), (SimParameter, "torch.nn.param
 
 
 def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimTensor:
-    """A shell around a CPU tensor.
+    """Put a shell around a CPU tensor.
 
     Args:
         inner: a plain CPU tensor; must not require a gradient.
@@ -324,7 +324,7 @@ def _bits(inner: torch.Tensor) -> dict[str, Any]:
 
 
 def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
-    """What `tensor.data = new` does, from any device to any other: the tensor stays the same object."""
+    """Do what `tensor.data = new` does, from any device to any other: the tensor stays the same object."""
     ours = (isinstance(tensor, SimTensor)) + (isinstance(new, SimTensor))
     if ours == 1:
         # C++ refuses to change the kind of a tensor, so a new one is made and takes the place of the old.

@@ -23,7 +23,7 @@ def refuse_odd(func: Any, value: torch.Tensor) -> None:
 
 
 def unsupported(func: Any, why: str) -> NotImplementedError:
-    """The error for an operator that a simulated device does not have."""
+    """Return the error for an operator that a simulated device does not have."""
     return NotImplementedError(f"The operator '{func.name()}' is not supported on the simulated device: {why}.")
 
 

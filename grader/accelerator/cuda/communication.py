@@ -29,7 +29,13 @@ def broadcast_out(tensor: torch.Tensor, out: Sequence[torch.Tensor]) -> list[tor
 def broadcast_coalesced(
     tensors: Sequence[torch.Tensor], devices: Sequence[int], buffer_size: int
 ) -> list[list[torch.Tensor]]:
-    """Small tensors travel together."""
+    """Copy tensors to all devices; small ones travel together.
+
+    Args:
+        tensors: of the first device.
+        devices: their indices. The first one keeps the tensors themselves.
+        buffer_size: bytes that travel together at most.
+    """
     made: list[list[torch.Tensor]] = [list(tensors), *([] for _ in devices[1:])]
     for chunk in _take_tensors(tensors, buffer_size):
         flat = _flatten_dense_tensors(chunk)
@@ -41,7 +47,15 @@ def broadcast_coalesced(
 
 
 def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, streams: Any) -> list[torch.Tensor]:
-    """Divide a tensor, and copy a part to each device."""
+    """Divide a tensor, and copy a part to each device.
+
+    Args:
+        tensor: of any device.
+        devices: their indices.
+        sizes: of the parts along `dim`; equal ones if there are none.
+        dim: along which the tensor is divided.
+        streams: a stream for each copy, or None.
+    """
     parts = tensor.split(list(sizes), dim) if sizes else tensor.chunk(len(devices), dim)
     made = []
     for number, (part, index) in enumerate(zip(parts, devices, strict=False)):
@@ -53,7 +67,14 @@ def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, 
 def scatter_out(
     tensor: torch.Tensor, out: Sequence[torch.Tensor], dim: int, streams: Any = None
 ) -> Sequence[torch.Tensor]:
-    """Divide a tensor, and copy the parts to others."""
+    """Divide a tensor, and copy the parts into other tensors.
+
+    Args:
+        tensor: of any device.
+        out: the tensors that are written to; their sizes along `dim` are those of the parts.
+        dim: along which the tensor is divided.
+        streams: not used.
+    """
     del streams
     for to, part in zip(out, tensor.split([one.size(dim) for one in out], dim), strict=True):
         to.copy_(part, non_blocking=True)
@@ -61,7 +82,13 @@ def scatter_out(
 
 
 def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -> torch.Tensor:
-    """Join tensors of several devices on one; None is the current one, -1 the CPU."""
+    """Join tensors of several devices on one.
+
+    Args:
+        tensors: of equal sizes except along `dim`.
+        dim: along which they are joined.
+        destination: an index; None is the current device, -1 the CPU.
+    """
     sizes = list(tensors[0].shape)
     sizes[dim] = sum(tensor.size(dim) for tensor in tensors)
     index = the_machine().current if destination is None else destination
@@ -69,7 +96,13 @@ def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -
 
 
 def gather_out(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> torch.Tensor:
-    """Join tensors of several devices in another one."""
+    """Join tensors of several devices in another one.
+
+    Args:
+        tensors: of equal sizes except along `dim`.
+        out: the tensor that is written to.
+        dim: along which they are joined.
+    """
     for to, part in zip(out.split([one.size(dim) for one in tensors], dim), tensors, strict=True):
         to.copy_(part, non_blocking=True)
     return out

@@ -14,15 +14,15 @@ class Runtime:
     cudaError = types.SimpleNamespace(success=0)  # noqa: N815
 
     def cudaProfilerStart(self) -> int:  # noqa: N802
-        """Success, which is 0."""
+        """Return 0, which means success."""
         return 0
 
     def cudaProfilerStop(self) -> int:  # noqa: N802
-        """Success."""
+        """Return 0, which means success."""
         return 0
 
     def cudaMemGetInfo(self, device: int) -> tuple[int, int]:  # noqa: N802
-        """The free and the total bytes."""
+        """Return the free and the total bytes."""
         return device_module.mem_get_info(device)
 
     def __getattr__(self, name: str) -> Any:

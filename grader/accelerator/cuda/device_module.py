@@ -70,13 +70,13 @@ def _place(device: Any = None) -> Device:
 
 
 def is_available() -> bool:
-    """Whether there is one; only CUDA_VISIBLE_DEVICES can hide all."""
+    """Return whether there is a device; only CUDA_VISIBLE_DEVICES can hide all."""
     the_machine().asked_for = True
     return device_count() > 0
 
 
 def is_initialized() -> bool:
-    """Whether the device was used; False in a process that was forked from one that used it."""
+    """Return whether the device was used; False in a process that was forked from one that used it."""
     return the_machine().used and not is_lost(the_machine())
 
 
@@ -93,7 +93,7 @@ def _is_in_bad_fork() -> bool:
 
 
 def device_count() -> int:
-    """How many indices there are."""
+    """Return the number of devices."""
     machine = the_machine()
     with contextlib.suppress(RuntimeError):  # all are hidden
         machine.settle(use=False)
@@ -101,7 +101,7 @@ def device_count() -> int:
 
 
 def current_device() -> int:
-    """The index that a device without an index means."""
+    """Return the index that a device without an index means."""
     return the_machine().current
 
 
@@ -117,12 +117,12 @@ def synchronize(device: Any = None) -> None:
 
 
 def get_device_name(device: Any = None) -> str:
-    """The name of the simulated device."""
+    """Return the name of the simulated device."""
     return get_device_properties(device).name
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """That of the spec."""
+    """Return the compute capability of the simulated device."""
     properties = get_device_properties(device)
     return properties.major, properties.minor
 
@@ -149,33 +149,33 @@ def get_device_properties(device: Any = None) -> Properties:
 
 
 def can_device_access_peer(device: Any, peer_device: Any) -> bool:
-    """Whether two indices can copy to each other directly; every two can."""
+    """Return whether two devices can copy to each other directly; every two can."""
     return _place(device) is not _place(peer_device)
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether the device has bfloat16; with emulation each has."""
+    """Return whether the device has bfloat16; with emulation each has."""
     return including_emulation or the_machine().spec.capability >= (8, 0)
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
-    """The dtypes of `torch.autocast`."""
+    """Return the dtypes of `torch.autocast`."""
     return [torch.float16, torch.bfloat16]
 
 
 def get_supported_dtypes(device: Any = None) -> dict[str, Any]:
-    """What `torch.accelerator.get_device_capability` gives: the dtypes of which tensors can be made; all of them."""
+    """Return what `torch.accelerator.get_device_capability` returns: the dtypes that tensors can have; all of them."""
     _place(device)
     return {"supported_dtypes": {value for value in vars(torch).values() if isinstance(value, torch.dtype)}}
 
 
 def memory_allocated(device: Any = None) -> int:
-    """The bytes that tensors take now."""
+    """Return the bytes that tensors take now."""
     return _place(device).memory.current
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that tensors took at a time since the start or the last reset."""
+    """Return the most bytes that tensors took at a time since the start or the last reset."""
     return _place(device).memory.peak
 
 
@@ -192,22 +192,22 @@ def reset_accumulated_memory_stats(device: Any = None) -> None:
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """The free and the total bytes."""
+    """Return the free and the total bytes."""
     memory = _place(device).memory
     return memory.capacity - memory.current, memory.capacity
 
 
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
-    """Statistics by CUDA's names; nothing is cached, so that what is reserved is what tensors take."""
+    """Return statistics by CUDA's names; nothing is cached, so that what is reserved is what tensors take."""
     return OrderedDict(_place(device).memory.statistics.by_name())
 
 
 def empty_cache() -> None:
-    """Nothing is cached."""
+    """Do nothing: nothing is cached."""
 
 
 def ipc_collect() -> None:
-    """There is nothing to collect."""
+    """Do nothing: there is nothing to collect."""
 
 
 def manual_seed(seed: int) -> None:
@@ -234,17 +234,17 @@ def seed_all() -> None:
 
 
 def initial_seed() -> int:
-    """The seed of the current device's generator."""
+    """Return the seed of the current device's generator."""
     return _place().generator.initial_seed()
 
 
 def get_rng_state(device: Any = None) -> torch.Tensor:
-    """The state of a device's generator, on the CPU."""
+    """Return the state of a device's generator, on the CPU."""
     return _place(device).generator.get_state()
 
 
 def get_rng_state_all() -> list[torch.Tensor]:
-    """The states of all generators."""
+    """Return the states of all generators."""
     return [place.generator.get_state() for place in the_machine().devices]
 
 
@@ -260,7 +260,7 @@ def set_rng_state_all(new_states: list[torch.Tensor]) -> None:
 
 
 def default_generators() -> tuple[torch.Generator, ...]:
-    """The generators of all devices."""
+    """Return the generators of all devices."""
     return tuple(place.generator for place in the_machine().devices)
 
 
@@ -296,7 +296,7 @@ FUNCTIONS: dict[str, Any] = {
 
 
 def make_module(name: str) -> types.ModuleType:
-    """A module with all of them, such as `torch.sim`."""
+    """Make a module with all of these functions, such as `torch.sim`."""
     module = types.ModuleType(f"torch.{name}", "A simulated device; see grader.accelerator.")
     vars(module).update(FUNCTIONS)
     # PyTorch asks it of devices that it does not know; `torch.cuda` has no such function.

@@ -40,12 +40,12 @@ _pools = itertools.count(1)
 
 
 def graph_pool_handle() -> tuple[int, int]:
-    """A name for memory that graphs share; each has its own here, so that the name is all there is."""
+    """Return a key for memory that graphs share; each has its own here, so that the key is all there is."""
     return (0, next(_pools))
 
 
 def is_current_stream_capturing() -> bool:
-    """Whether a graph is recorded of what the current stream is given."""
+    """Return whether a graph is recorded of what the current stream is given."""
     machine = the_machine()
     return machine.capture is not None and machine.devices[machine.current].queue in machine.capture.queues
 
@@ -63,7 +63,13 @@ class CUDAGraph:
     def capture_begin(
         self, pool: Any = None, capture_error_mode: str = "global", check_input_liveness: bool = False
     ) -> None:
-        """Record what the current stream is given from now on."""
+        """Record what the current stream is given from now on.
+
+        Args:
+            pool: of `graph_pool_handle`, or of another graph.
+            capture_error_mode: which calls are refused meanwhile: "global", "thread_local" or "relaxed".
+            check_input_liveness: not used.
+        """
         del check_input_liveness
         machine = the_machine()
         queue = machine.devices[machine.current].queue
@@ -128,14 +134,14 @@ class CUDAGraph:
             machine.clock.wait("graph", [place.queue])
 
     def instantiate(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: a graph is ready when its capture ends."""
 
     def reset(self) -> None:
         """Forget what was recorded."""
         self._done = None
 
     def pool(self) -> Any:
-        """The name of its memory."""
+        """Return the key of its memory."""
         if self._done is None:
             raise RuntimeError(f"Called CUDAGraph::pool() {_EARLY}")
         return self._pool
@@ -145,7 +151,7 @@ class CUDAGraph:
         self._generators.append(generator)
 
     def enable_debug_mode(self) -> None:
-        """Nothing more is kept."""
+        """Do nothing: nothing more is kept for debugging."""
 
     def debug_dump(self, debug_path: str) -> None:
         """Raise: there is no graph of CUDA's to write."""

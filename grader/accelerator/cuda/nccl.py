@@ -74,7 +74,7 @@ SimNccl.__name__ = SimNccl.__qualname__ = "ProcessGroupNCCL"
 
 
 def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
-    """The backend of a group for tensors of the device; None where it has another one, or none."""
+    """Return the backend of a group for tensors of the device; None where it has another one, or none."""
     try:
         backend = group._get_backend(torch.device(machine.kind))
     except RuntimeError:
@@ -83,7 +83,16 @@ def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
 
 
 def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator of `torch.distributed` that was given tensors of the device; NotImplemented with gloo."""
+    """Run an operator of `torch.distributed` that was given tensors of the device.
+
+    Args:
+        func: the operator.
+        args: its arguments.
+        kwargs: its arguments by name.
+
+    Returns:
+        What the operator returns; NotImplemented where the group's backend is gloo.
+    """
     machine = the_machine()
     names = [argument.name for argument in func._schema.arguments]
     place = names.index("process_group")
@@ -140,7 +149,7 @@ def _strip(value: Any, shells: list[SimTensor]) -> Any:
 
 
 def _spend(machine: Machine, nccl: SimNccl, name: str, index: int, nbytes: int, shells: list[SimTensor]) -> None:
-    """The time of the links: from when the last process comes to it."""
+    """Take the time of the links, from when the last process comes to the collective."""
     spec, clock, size = machine.spec, machine.clock, nccl.size()
     machine.check(index)
     queue, current = (index, _QUEUE), machine.devices[index].queue

@@ -41,10 +41,10 @@ class Ranges:
             self._note(*self._started.pop(number))
 
     def markA(self, name: str) -> None:  # noqa: N802
-        """A moment, which takes no time and so leaves no span."""
+        """Do nothing: a moment takes no time and so leaves no span."""
 
     def deviceRangeStart(self, name: str, stream: int) -> int:  # noqa: N802
-        """A range of the device's; here one of the host's."""
+        """Begin a range of the device's; here it is one of the host's."""
         del stream
         return self.rangeStartA(name)
 

@@ -33,7 +33,7 @@ class Stream:
 
     @staticmethod
     def priority_range() -> tuple[int, int]:
-        """The least and the greatest priority, which change nothing here."""
+        """Return the least and the greatest priority, which change nothing here."""
         return 0, -3
 
     @property
@@ -47,7 +47,7 @@ class Stream:
         return self.stream_id
 
     def synchronize(self) -> None:
-        """The host waits until the stream has done all it was given."""
+        """Wait on the host until the stream has done all it was given."""
         the_machine().wait("synchronize", [self.queue])
 
     @property
@@ -56,7 +56,7 @@ class Stream:
         return 1
 
     def query(self) -> bool:
-        """Whether it has done all it was given."""
+        """Return whether it has done all it was given."""
         machine = the_machine()
         done = machine.clock.ready.get(self.queue, 0.0) <= machine.clock.host
         if done:
@@ -64,7 +64,7 @@ class Stream:
         return done
 
     def is_capturing(self) -> bool:
-        """Whether a graph is recorded of what it is given."""
+        """Return whether a graph is recorded of what it is given."""
         capture = the_machine().capture
         return capture is not None and self.queue in capture.queues
 
@@ -142,7 +142,7 @@ class AnyEvent:
             self.capture.recorded(queue, self)
 
     def synchronize(self) -> None:
-        """The host waits for the moment."""
+        """Wait on the host for the moment of the event."""
         machine = the_machine()
         self._is_outside()
         # Not by `Machine.wait`: the host waits for one moment, not until a queue is empty.
@@ -153,11 +153,11 @@ class AnyEvent:
             machine.check(place.index)
 
     def wait(self, stream: Stream | None = None) -> None:
-        """A stream does nothing more before the moment."""
+        """Let a stream do nothing more before the moment of the event."""
         (stream or current_stream()).wait_event(self)
 
     def query(self) -> bool:
-        """Whether the moment is past."""
+        """Return whether the moment of the event is past."""
         self._is_outside()
         machine = the_machine()
         done = (self.moment or 0.0) <= machine.clock.host
@@ -170,7 +170,7 @@ class AnyEvent:
             raise self.capture.error("CapturedEvent")
 
     def elapsed_time(self, end: AnyEvent) -> float:
-        """The virtual milliseconds from this event to another."""
+        """Return the virtual milliseconds from this event to another."""
         if not (self.enable_timing and end.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self.moment is None or end.moment is None:
@@ -196,14 +196,14 @@ class Event(AnyEvent):
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The stream that work on a device is given to."""
+    """Return the stream that work on a device is given to."""
     machine = the_machine()
     place = machine.devices[machine.index_of(device)]
     return Stream(place.index, stream_id=place.stream)
 
 
 def default_stream(device: Any = None) -> Stream:
-    """The stream that every device has."""
+    """Return the stream that every device has."""
     return Stream(device, stream_id=0)
 
 

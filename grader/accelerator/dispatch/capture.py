@@ -8,7 +8,7 @@ from grader.accelerator.sim.capture import Capture
 
 
 def keep_before(capture: Capture, call: Dispatch) -> None:
-    """A graph is recorded of this operator: what it changes is taken back later, and nothing may wait for it."""
+    """Prepare for an operator that a graph records: save what it changes, and refuse one that waits."""
     facts, inner = call.facts, call.inner
     if facts.writes:
         capture.before(written_by(facts, inner, call.named))

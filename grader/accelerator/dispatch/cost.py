@@ -36,7 +36,7 @@ def find_room(call: Dispatch, target: Device) -> None:
 
 
 def _expected(call: Dispatch) -> int:
-    """The bytes of the outcome, where they may be far more than those of the arguments; else 0.
+    """Return the bytes of the outcome, where they may be far more than those of the arguments; else 0.
 
     An outcome that the device has no room for must not be made in the host's memory first.
     """
@@ -58,7 +58,7 @@ def _expected(call: Dispatch) -> int:
 
 
 def amount_of(call: Dispatch, out: object) -> tuple[float, float]:
-    """The floating-point operations, as many of float32 as take the same time, and the bytes through the memory."""
+    """Return the floating-point operations, as many of float32 as take that time, and the bytes through the memory."""
     facts, shells, fresh = call.facts, call.shells, call.fresh
     # What is given twice, as in `x * x`, is read once.
     tensors = [shell._inner for shell in shells]

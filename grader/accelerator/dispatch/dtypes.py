@@ -63,7 +63,7 @@ def _not_implemented(kernel: str, shell: SimTensor) -> NotImplementedError:
 
 
 def driver_of(driver: str | None) -> str:
-    """How `lstsq` solves: a GPU has one way, which looks at no rank."""
+    """Return the LAPACK driver of `lstsq`: a GPU has one, which computes no rank."""
     if driver not in (None, "gels"):
         raise RuntimeError("torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA")
     return "gels"
@@ -72,7 +72,7 @@ def driver_of(driver: str | None) -> str:
 def _of_convolution(
     data: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, *more: Any
 ) -> str:
-    """The kernel of a convolution that cuDNN does not take."""
+    """Return the kernel of a convolution that cuDNN does not take."""
     del bias, stride, padding
     groups = more[-1]
     deep = data.dim() == 5

@@ -15,7 +15,7 @@ from grader.accelerator.sim.races import Block
 
 
 def shells_of(call: Dispatch, out: Any) -> Any:
-    """An argument's own shell if that argument came out, a new one for any other tensor; new memory is noted."""
+    """Return an argument's own shell if that argument came out, a new one for any other tensor; note new memory."""
     if isinstance(out, (list, tuple)):
         return type(out)(shells_of(call, item) for item in out)
     if not isinstance(out, torch.Tensor):
@@ -68,7 +68,7 @@ def follow(shell: SimTensor) -> None:
 
 
 def blocks_of(given: Any) -> list[Block]:
-    """The memory of what came out."""
+    """Return the memory blocks of what came out."""
     if isinstance(given, SimTensor):
         return [given._block]
     return [block for item in given for block in blocks_of(item)] if isinstance(given, (list, tuple)) else []

@@ -53,7 +53,15 @@ class Dispatch:
 
 
 def record(machine: Machine, facts: Facts, func: Any, args: Any, kwargs: dict[str, Any]) -> Dispatch:
-    """Take all arguments of an operator apart, and begin its record."""
+    """Take all arguments of an operator apart, and begin its record.
+
+    Args:
+        machine: the simulated machine.
+        facts: of the operator.
+        func: the operator.
+        args: as the program gives them.
+        kwargs: those given by name.
+    """
     shells: list[SimTensor] = []
     hosts: list[torch.Tensor] = []
     inner = [_strip(arg, shells, hosts) for arg in args]

@@ -49,7 +49,15 @@ _COMPOSITE = DispatchKeySet(DispatchKey.CompositeExplicitAutograd)
 
 
 def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """Run an operator that was given a tensor of ours."""
+    """Run an operator that was given a tensor of ours.
+
+    Args:
+        cls: the class of tensors, as PyTorch calls `__torch_dispatch__`.
+        func: the operator.
+        types: the classes of all tensors among the arguments.
+        args: its arguments.
+        kwargs: its arguments by name.
+    """
     del cls
     # A class that is made of other tensors, as nested ones are, takes itself apart first.
     if len(types) > 1 and not all(issubclass(kind, SimTensor) for kind in types):
@@ -138,7 +146,7 @@ def _check(call: Dispatch) -> None:
 
 
 def _in_another_way(facts: Facts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """What an operator gives that is not one of the CPU's kernels on the tensors inside; else `NotImplemented`."""
+    """Return what an operator returns that is not a kernel of the CPU on the tensors inside; else `NotImplemented`."""
     if (key := key_of(facts, func, machine.kind)) is not None:
         return func.redispatch(key, *args, **kwargs)
     if facts.namespace == "_c10d_functional":
@@ -155,7 +163,7 @@ def _in_another_way(facts: Facts, machine: Machine, func: Any, args: Any, kwargs
 
 
 def _target(call: Dispatch) -> Device | None:
-    """Where the outcome goes: to the device that the call names, None being the CPU, or to that of the operands."""
+    """Return the device of the outcome: the one that the call names, None being the CPU, or that of the operands."""
     facts, machine, named = call.facts, call.machine, call.named
     if facts.has_device and named.get("device") is not None:
         if not machine.is_ours(named["device"]):
@@ -197,7 +205,7 @@ def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], p
 
 @functools.cache
 def _kernel(func: Any, name: str) -> Any:
-    """What computes an operator on CPU tensors: itself, unless it has a formula."""
+    """Return the function that computes an operator on CPU tensors: the operator, unless it has a formula."""
     for start, module in _FORMULAS.items():
         if name.startswith(start):
             return importlib.import_module(f"grader.accelerator.{module}").KERNELS.get(name, func)
@@ -205,7 +213,7 @@ def _kernel(func: Any, name: str) -> Any:
 
 
 def _draws_nothing(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
-    """Whether an operator makes or fills an empty tensor; then PyTorch looks at no generator."""
+    """Return whether an operator makes or fills an empty tensor; then PyTorch looks at no generator."""
     if facts.name == "randperm":
         return bool(inner[0] == 0)  # it comes with an `out`, which is empty before it has its size
     return facts.name not in ALWAYS_DRAW and is_empty(func, inner, named)
@@ -298,7 +306,7 @@ def register() -> tuple[Any, ...]:
 
 
 def _copy_from(source: torch.Tensor, to: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    """What PyTorch calls where it makes a tensor of Python numbers, with `__torch_dispatch__` switched off."""
+    """Copy: PyTorch calls this where it makes a tensor of Python numbers, with `__torch_dispatch__` switched off."""
     return copy_between(ATEN.copy_.default, (to, source, non_blocking), {})  # type: ignore[no-any-return]
 
 

@@ -12,7 +12,7 @@ from grader.accelerator.schema.facts import Facts
 
 
 def reason_to_wait(call: Dispatch) -> str:
-    """Why the host must wait for an operator; "" if it need not."""
+    """Return why the host must wait for an operator; "" if it need not."""
     facts, args, kwargs = call.facts, call.args, call.kwargs
     if facts.indexing:
         return _mask_of(facts, args)
@@ -34,13 +34,13 @@ def reason_to_wait(call: Dispatch) -> str:
 
 
 def _sorts_first(elements: Any, among: Any) -> str:
-    """Whether `isin` sorts, and counts what is unique, which it does among many."""
+    """Return "isin" if it sorts and counts unique numbers, as it does for many; else ""."""
     both = isinstance(elements, torch.Tensor) and isinstance(among, torch.Tensor)
     return "isin" if both and among.numel() >= int(10 * elements.numel() ** 0.145) else ""
 
 
 def _compares(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
-    """Whether there are numbers to look at: none in an empty tensor, and none where `equal` knows its answer before."""
+    """Return whether numbers are compared: an empty tensor has none, and `equal` of the same memory needs none."""
     del more
     if not isinstance(other, torch.Tensor):
         return first.numel() > 0
@@ -49,7 +49,7 @@ def _compares(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
 
 
 def _mask_of(facts: Facts, args: Any) -> str:
-    """How many elements a mask takes."""
+    """Return the operator's name if a mask selects elements, which are counted first; else ""."""
     # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
     fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1

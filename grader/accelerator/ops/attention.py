@@ -22,7 +22,13 @@ _HALF_OR_SINGLE = (torch.float32, torch.float16, torch.bfloat16)
 
 
 def attend(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Attention on the simulated device; what has no fused kernel is taken apart."""
+    """Run attention on the simulated device; where no fused kernel takes it, run the operators that it consists of.
+
+    Args:
+        func: the operator.
+        args: its arguments.
+        kwargs: its arguments by name.
+    """
     names = [argument.name for argument in func._schema.arguments]
     given = dict(zip(names, args, strict=False)) | kwargs
     if not _is_fused(**given):
@@ -54,7 +60,7 @@ def _is_fused(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> bool:
-    """Whether a GPU takes one of its fused kernels, and the CPU its own for the tensors inside."""
+    """Return whether a GPU takes one of its fused kernels, and the CPU its own for the tensors inside."""
     tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
     if the_machine().kind == "cuda":
         kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")
@@ -86,5 +92,5 @@ def _is_fused(
 
 @naming
 def attend_whole(*args: Any, **kwargs: Any) -> Any:
-    """The same as a kernel, which autograd asks for before it takes attention apart."""
+    """Run attention as one kernel, which autograd asks for before it takes attention apart."""
     return attend(ATEN.scaled_dot_product_attention.default, args, kwargs)

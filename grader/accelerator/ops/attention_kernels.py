@@ -49,7 +49,13 @@ def _allowed() -> dict[str, bool]:
 
 
 def can_use(kernel: str, given: Given, *, tell: bool) -> bool:
-    """Whether a kernel is allowed and takes it; `tell` warns why not."""
+    """Return whether a kernel is allowed and takes these arguments.
+
+    Args:
+        kernel: "flash", "efficient" or "cudnn".
+        given: the arguments.
+        tell: whether a warning says why not.
+    """
     why = next(_obstacles(kernel, given), "") if _allowed()[kernel] else _disabled(kernel)
     if why and tell:
         warnings.warn(why, UserWarning, stacklevel=2)
@@ -61,7 +67,7 @@ def _disabled(kernel: str) -> str:
 
 
 def is_fused(given: Given) -> bool:
-    """Whether one of the kernels that are allowed takes it.
+    """Return whether one of the kernels that are allowed takes these arguments.
 
     Raises:
         RuntimeError: none does, and taking attention apart into products is not allowed.
@@ -81,7 +87,7 @@ def is_fused(given: Given) -> bool:
 
 
 def _obstacles(kernel: str, given: Given) -> Iterator[str]:
-    """Why a kernel does not take it; the order is that of the checks in C++."""
+    """Yield why a kernel does not take these arguments; the order is that of the checks in C++."""
     dims = [one.dim() for one in given.all]
     if dims != [4, 4, 4]:
         yield (

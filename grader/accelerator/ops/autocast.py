@@ -69,7 +69,7 @@ class _Weights:
         self.casts: dict[tuple[int, torch.dtype, bool], tuple[weakref.ref[torch.Tensor], torch.Tensor]] = {}
 
     def cast(self, tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """The tensor in a dtype."""
+        """Return the tensor in a dtype."""
         if not (tensor.requires_grad and tensor.is_leaf and torch.is_autocast_cache_enabled()):
             return tensor.to(dtype)
         # Without gradients a cast does not belong to a graph, and must not be taken for one that does.
@@ -116,7 +116,7 @@ def _kernel(operator: Any, rule: Callable[..., tuple[Any, Any]]) -> Any:
 
 
 def _is_cast(value: Any) -> bool:
-    """Whether autocast may change the dtype: that of a floating-point tensor on the device, but not float64."""
+    """Return whether autocast may change the dtype: that of a floating-point tensor on the device, but not float64."""
     return (
         isinstance(value, torch.Tensor)
         and value.is_floating_point()
@@ -154,7 +154,7 @@ def _full(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 
 def _full_by_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """The operator casts by itself, where the program asks for no dtype of its own."""
+    """Let the operator cast by itself, where the program names no dtype."""
     names = [argument.name for argument in operator._schema.arguments]
     given = dict(zip(names, args, strict=False)) | kwargs
     if _is_cast(args[0]) and given.get("dtype") is None:

@@ -11,7 +11,7 @@ _Pair = tuple[torch.Tensor, torch.Tensor]
 
 
 def _wide(x: torch.Tensor) -> torch.Tensor:
-    """Half precision is added up in float32."""
+    """Return half precision as float32, in which a GPU adds it up."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
@@ -38,7 +38,7 @@ def _gather_with_counts(
     eps: float,
     counts: torch.Tensor,
 ) -> _Pair:
-    """Mean and deviation over all processes, from those of each; the running ones are changed."""
+    """Return mean and deviation over all processes, from those of each; change the running ones."""
     del x
     shares = counts.to(means.dtype)[:, None]
     total = shares.sum()
@@ -80,7 +80,7 @@ def _reduce(
     for_weight: bool,
     for_bias: bool,
 ) -> tuple[torch.Tensor | None, ...]:
-    """The sums of backward, and the gradients of weight and bias."""
+    """Return the sums of backward, and the gradients of weight and bias."""
     dims, wide = _all_but_channels(x), _wide(grad)
     total = wide.sum(dims)
     weighted = (wide * (_wide(x) - _by_channel(mean, x))).sum(dims)
@@ -102,7 +102,7 @@ def _backward(
     weighted: torch.Tensor,
     counts: torch.Tensor,
 ) -> torch.Tensor:
-    """The gradient of the input, from the sums over all processes."""
+    """Return the gradient of the input, from the sums over all processes."""
     count = counts.sum()
     slope = _by_channel(weighted / count * inverse**2, x)
     made = _wide(grad) - _by_channel(total / count, x) - (_wide(x) - _by_channel(mean, x)) * slope

@@ -19,7 +19,13 @@ from grader.accelerator.sim.machine import Machine, the_machine
 
 
 def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """`copy_`: from any device to any other."""
+    """Run `copy_` from any device to any other.
+
+    Args:
+        func: the operator.
+        args: the target and the source, perhaps `non_blocking`.
+        kwargs: the rest, by name.
+    """
     if not isinstance(args[1], torch.Tensor):
         return args[0].fill_(args[1])
     to: Any = args[0]
@@ -60,7 +66,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _reads_later(machine: Machine, capture: Capture | None, pinned: torch.Tensor) -> None:
-    """A copy reads memory of the host while the host goes on; one that is captured does so at each replay."""
+    """Note that a copy reads memory of the host while the host goes on; a captured one does so at each replay."""
     if capture is None:
         machine.races.copies_from(pinned)
     else:
@@ -68,7 +74,7 @@ def _reads_later(machine: Machine, capture: Capture | None, pinned: torch.Tensor
 
 
 def _use(name: str, source: Any, to: Any) -> None:
-    """One tensor is copied to another, each on its device or on the CPU."""
+    """Note that one tensor is copied to another, each on its device or on the CPU."""
     machine = the_machine()
     reads, writes = ([one._block] if isinstance(one, SimTensor) else [] for one in (source, to))
     if reads and writes and source._place is not to._place:
@@ -81,7 +87,7 @@ def _use(name: str, source: Any, to: Any) -> None:
 
 
 def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """`_to_copy`: what `.to`, `.cpu` and conversions of dtype come down to."""
+    """Run `_to_copy`, which `.to`, `.cpu` and conversions of dtype call."""
     source = args[0]
     machine = the_machine()
     device = kwargs.get("device")
@@ -120,13 +126,13 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _layout(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """What C++ asks of a sparse tensor whose rows or columns are compressed."""
+    """Return the layout, which C++ asks of a sparse tensor whose rows or columns are compressed."""
     del func, kwargs
     return args[0]._inner.layout
 
 
 def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """`set_`: another storage, or another look at one."""
+    """Run `set_`, which gives a tensor another storage, or other sizes and strides on its own."""
     shell = args[0]
     if not isinstance(shell, SimTensor):
         raise unsupported(func, "a CPU tensor cannot take the memory of the device")
@@ -144,7 +150,7 @@ def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """`resize_` and `resize_as_`: other sizes, perhaps more memory."""
+    """Run `resize_` and `resize_as_`, which change sizes, and perhaps allocate memory."""
     func(*[arg._inner if isinstance(arg, SimTensor) else arg for arg in args], **kwargs)
     if isinstance(args[0], SimTensor):
         refresh(args[0])
@@ -154,7 +160,7 @@ def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """`pack_padded_sequence` reads lengths on the host, and leaves the sizes of the batches there."""
+    """Run `pack_padded_sequence`, which reads lengths on the host, and leaves the sizes of the batches there."""
     source, lengths = args[0], args[1]
     if not isinstance(source, SimTensor):
         raise unsupported(func, "the lengths are on the device, and the sequences are not")
@@ -175,20 +181,20 @@ def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """`_efficientzerotensor`: zeros that have no memory; here they have."""
+    """Run `_efficientzerotensor`, whose zeros have memory here."""
     del func
     return torch.zeros(*args, **kwargs)
 
 
 def _rank_into(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """`matrix_rank` with `out=`: PyTorch's own code forgets to write to it if it is a tensor like ours."""
+    """Run `matrix_rank` with `out=`, which PyTorch's own code does not write to if it is a tensor like ours."""
     out = kwargs["out"]
     made = func._overloadpacket(*args, **{name: value for name, value in kwargs.items() if name != "out"})
     return out.resize_(made.shape).copy_(made)
 
 
 def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
-    """`one_hot`: a 1 is scattered for each class, as on CUDA, where a class that does not exist is found on the device.
+    """Run `one_hot` as on CUDA: by a scatter, so that the device finds a class that does not exist.
 
     On other devices PyTorch compares with all classes, and such a class would give zeros.
     """

@@ -31,7 +31,15 @@ def lstm_cell(
     input_bias: _Maybe = None,
     hidden_bias: _Maybe = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The next hidden state, the next cell state, and the gates for backward."""
+    """Return the next hidden state, the next cell state, and the gates for backward.
+
+    Args:
+        from_input: the input's part of the four gates, of shape (batch, 4 * hidden).
+        from_hidden: the hidden state's part, of the same shape.
+        cell: the cell state, of shape (batch, hidden).
+        input_bias: added to the first part, if there is one.
+        hidden_bias: added to the second part, if there is one.
+    """
     i, f, g, o = (_plus(from_input, input_bias) + _plus(from_hidden, hidden_bias)).chunk(4, 1)
     i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
     new = f * cell + i * g
@@ -41,7 +49,16 @@ def lstm_cell(
 def lstm_cell_backward(
     grad_hidden: _Maybe, grad_cell: _Maybe, cell: torch.Tensor, new: torch.Tensor, gates: torch.Tensor, has_bias: bool
 ) -> tuple[torch.Tensor, torch.Tensor, _Maybe]:
-    """The gradients of the gates, of the old cell state and of a bias."""
+    """Return the gradients of the gates, of the old cell state and of a bias.
+
+    Args:
+        grad_hidden: the gradient of the next hidden state; None for zeros.
+        grad_cell: the gradient of the next cell state; None for zeros.
+        cell: the old cell state.
+        new: the next cell state.
+        gates: as `lstm_cell` returns them.
+        has_bias: whether a bias wants a gradient.
+    """
     # `gates` are those after sigmoid and tanh.
     i, f, g, o = gates.chunk(4, 1)
     squashed = new.tanh()
@@ -66,7 +83,15 @@ def gru_cell(
     input_bias: _Maybe = None,
     hidden_bias: _Maybe = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The next hidden state, and what backward needs."""
+    """Return the next hidden state, and the workspace for backward.
+
+    Args:
+        from_input: the input's part of the three gates, of shape (batch, 3 * hidden).
+        from_hidden: the hidden state's part, of the same shape.
+        hidden: the hidden state, of shape (batch, hidden).
+        input_bias: added to the first part, if there is one.
+        hidden_bias: added to the second part, if there is one.
+    """
     reset_a, take_a, new_a = _plus(from_input, input_bias).chunk(3, 1)
     reset_b, take_b, new_b = _plus(from_hidden, hidden_bias).chunk(3, 1)
     reset, take = (reset_a + reset_b).sigmoid(), (take_a + take_b).sigmoid()
@@ -78,7 +103,13 @@ def gru_cell(
 def gru_cell_backward(
     grad: torch.Tensor, workspace: torch.Tensor, has_bias: bool
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, _Maybe, _Maybe]:
-    """The gradients of both sets of gates, of the old hidden state and of both biases."""
+    """Return the gradients of both sets of gates, of the old hidden state and of both biases.
+
+    Args:
+        grad: the gradient of the next hidden state.
+        workspace: as `gru_cell` returns it.
+        has_bias: whether the biases want gradients.
+    """
     reset, take, new, hidden, from_hidden = workspace.chunk(5, 1)
     by_take = _through_sigmoid(grad * (hidden - new), take)
     by_new = _through_tanh(grad - grad * take, new)

@@ -21,7 +21,7 @@ def install(machine: Machine) -> None:
 
 
 def _name_the_device() -> None:
-    """Inside `torch.func` a tensor is wrapped by C++, which knows the device by its inner name alone."""
+    """Name the device inside `torch.func`, too: tensors that C++ wraps there have its inner name alone."""
 
     def device(self: torch.Tensor) -> torch.device:
         inner: torch.device = TensorBase.device.__get__(self)
@@ -51,6 +51,6 @@ _Device = torch.device
 
 
 def _number_of_a_device() -> None:
-    """`torch.device(1)` is one of this kind, too."""
+    """Let `torch.device(1)` be a device of the simulated kind, too."""
     names = {"__module__": "torch", "__qualname__": "device", "__doc__": _Device.__doc__}
     put(torch, "device", _DeviceKind("device", (), names))

@@ -49,7 +49,7 @@ def _called() -> Iterator[str]:
 
 
 def _plain(value: Any) -> Any:
-    """The function itself, or that of a method; None of anything else, which might call the driver."""
+    """Return the function itself, or that of a method; None for anything else, which might call the driver."""
     if isinstance(value, (staticmethod, classmethod)):
         return value.__func__
     return value if isinstance(value, types.FunctionType) else None

@@ -15,7 +15,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Errors of C++ that come from no operator of the device name it as Python code does.
+    """Name the device as Python code does, in errors of C++ that come from no operator of the device.
 
     They are about a gradient on another device, recurrent layers, and functions that C++ makes of several operators.
     """
@@ -36,7 +36,7 @@ def install(machine: Machine) -> None:
 
 
 def _as_cudnn(original: Any) -> Any:
-    """Only in training mode cuDNN keeps what backward needs."""
+    """Wrap a recurrent function so that backward is possible in training mode alone, as with cuDNN."""
 
     def refuse(grad: torch.Tensor) -> None:
         del grad

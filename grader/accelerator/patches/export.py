@@ -17,7 +17,7 @@ _EXPORT = (
 
 
 def install(machine: Machine) -> None:
-    """`torch.export` ends the process in C++ when it meets a tensor like ours; it raises."""
+    """Let `torch.export` raise for a tensor like ours, for which it would end the process in C++."""
     original: Any = torch.export.export
 
     @functools.wraps(original)

@@ -25,7 +25,7 @@ _FUNCTIONS = (
 
 
 def install(machine: Machine) -> None:
-    """Functions of `torch` that make tensors, and the default device."""
+    """Replace the functions of `torch` that make tensors, and the default device."""
     device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
     for name in _FUNCTIONS:
         put_builtin(torch, name, _translated(machine, getattr(torch, name)))
@@ -53,7 +53,7 @@ def install(machine: Machine) -> None:
 
 
 def _compressed(machine: Machine, original: Any) -> Any:
-    """For functions that make a tensor of compressed rows or columns, which C++ would make in a class of its own."""
+    """Wrap a function that makes a tensor of compressed rows or columns, which C++ would make in a class of its own."""
 
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -87,7 +87,7 @@ def _translated(machine: Machine, original: Any) -> Any:
 
 
 def _of_numbers(machine: Machine, translated: Any) -> Any:
-    """For functions that read a list's tensors number by number; PyTorch takes our class for a sequence."""
+    """Wrap a function that reads a list's tensors number by number; PyTorch takes our class for a sequence."""
 
     @functools.wraps(translated)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -97,7 +97,7 @@ def _of_numbers(machine: Machine, translated: Any) -> Any:
 
 
 def _on_the_host(machine: Machine, data: Any) -> Any:
-    """Lists and tuples with the CPU tensors in place of ours, each of which the host has to wait for."""
+    """Return lists and tuples with CPU tensors in place of ours, each of which the host has to wait for."""
     # Looking costs less than copying, and nearly all lists hold numbers.
     if not isinstance(data, (list, tuple)) or not _holds_ours(data):
         return data
@@ -116,7 +116,7 @@ def _holds_ours(data: Any) -> bool:
 
 
 def _with_lengths(original: Any) -> Any:
-    """`ctc_loss` reads the lengths on the host, wherever they are."""
+    """Wrap `ctc_loss`, which reads the lengths on the host, wherever they are."""
 
     @functools.wraps(original)
     def call(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kwargs: Any) -> Any:
@@ -130,7 +130,7 @@ def _with_lengths(original: Any) -> Any:
 
 
 def _check_generator(machine: Machine, original: Any, args: Any, kwargs: dict[str, Any]) -> None:
-    """A generator of ours makes no numbers for the CPU; the other way round is refused where operators run."""
+    """Refuse a generator of ours for CPU tensors; the other way round is refused where operators run."""
     generator = kwargs["generator"]
     if not isinstance(generator, SimGenerator) or any(isinstance(arg, SimTensor) for arg in args):
         return

@@ -51,7 +51,7 @@ def _jagged_alone(machine: Machine, original: Any) -> Any:
 
 @functools.cache
 def _replace_attention() -> None:
-    """Attention of nested tensors is a kernel on CUDA; here it is that of padded ones, with a mask."""
+    """Replace attention of nested tensors, a kernel on CUDA, by that of padded ones with a mask."""
     # At the first nested tensor, not before: what this loads takes half a second, and few programs need it.
     attention: Any = importlib.import_module("torch.nested._internal.sdpa")
     nested: Any = importlib.import_module("torch.nested._internal.nested_tensor")

@@ -14,7 +14,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Pinned memory, and what gives an address to other libraries."""
+    """Replace what pins memory, and what gives an address to other libraries."""
     del machine
 
     def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:

@@ -41,7 +41,7 @@ def _know_storages(machine: Machine) -> None:
 
 
 def _know_views() -> None:
-    """Tensors in files that are conjugate or negative views."""
+    """Let files hold tensors that are conjugate or negative views."""
     original_metadata: Any = torch._utils.set_tensor_metadata
 
     def set_metadata(tensor: torch.Tensor, metadata: dict[str, bool]) -> None:

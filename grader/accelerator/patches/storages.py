@@ -19,7 +19,7 @@ def install(machine: Machine) -> None:
 
 
 def _move(machine: Machine) -> None:
-    """Storages that move."""
+    """Let storages move."""
     original_to = torch.UntypedStorage.to
 
     def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
@@ -40,7 +40,7 @@ def _move(machine: Machine) -> None:
 
 
 def _make(machine: Machine) -> None:
-    """Storages that are made on the device, and typed ones around them."""
+    """Let storages be made on the device, and typed ones around them."""
     original_new: Any = torch._C.StorageBase.__new__
     original_wrapped = torch.storage.TypedStorage._new_wrapped_storage
 

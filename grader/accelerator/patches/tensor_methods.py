@@ -24,7 +24,7 @@ _METHODS = (
 
 
 def install(machine: Machine) -> None:
-    """Methods of tensors that move, convert or make tensors."""
+    """Replace the methods of tensors that move, convert or make tensors."""
     original_to, original_type = torch.Tensor.to, torch.Tensor.type
 
     @functools.wraps(original_to)
@@ -88,7 +88,7 @@ def _place_of(machine: Machine, device: Any) -> Device:
 
 
 def _is_odd(tensor: torch.Tensor) -> bool:
-    """Whether a CPU tensor is sparse; raises for one that is nested and cannot go there."""
+    """Return whether a CPU tensor is sparse; raise for one that is nested and cannot go there."""
     # A program's `TorchFunctionMode` sees what the program calls, and these questions are ours.
     with torch._C.DisableTorchFunction():
         check_layout(tensor)
@@ -96,7 +96,7 @@ def _is_odd(tensor: torch.Tensor) -> bool:
 
 
 def _sparse_moved(tensor: torch.Tensor, move: Callable[[torch.Tensor], Any]) -> torch.Tensor:
-    """A sparse CPU tensor on the device: its parts move."""
+    """Move a sparse CPU tensor to the device, part by part."""
     if tensor.requires_grad:
         raise NotImplementedError("a sparse tensor that requires a gradient is to be made on the simulated device")
     parts = [move(part.detach()) for part in parts_of(tensor)]

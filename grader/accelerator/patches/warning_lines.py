@@ -16,7 +16,7 @@ _NAME = __package__.rpartition(".")[0]
 
 @functools.cache
 def names_of_ours() -> list[dict[str, Any]]:
-    """What the modules of this package define; to look for them touches all that are loaded, which a fork shares."""
+    """Return the names that our modules define; cached, as the search touches all memory that a fork shares."""
     return [vars(module) for name, module in list(sys.modules.items()) if name.startswith(f"{_NAME}.")]
 
 
@@ -55,7 +55,7 @@ def install(machine: Machine) -> None:
 
 
 def _caller(frame: FrameType | None, filename: str) -> FrameType | None:
-    """The frame that called us into a file of ours."""
+    """Return the frame that called us into a file of ours."""
     while frame is not None and frame.f_code.co_filename != filename:
         frame = frame.f_back
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):

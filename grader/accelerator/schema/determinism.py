@@ -56,7 +56,7 @@ _MODES = {"_embedding_bag_backward": 8, "_embedding_bag_dense_backward": 7}
 
 
 def caller_of(name: str, outcomes: int) -> str:
-    """Who complains of an operator, or ""."""
+    """Return the name by which PyTorch's error calls an operator, or ""."""
     # Without a dim, the median has no indices, and is found in one way.
     if name in ("median", "nanmedian") and outcomes < 2:
         return ""
@@ -64,7 +64,18 @@ def caller_of(name: str, outcomes: int) -> str:
 
 
 def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: Any) -> None:
-    """Raise or warn, as PyTorch is set to, for an operator that has no deterministic kernel on CUDA."""
+    """Raise or warn, as PyTorch is set to, for an operator that has no deterministic kernel on CUDA.
+
+    Args:
+        caller: of `caller_of`.
+        name: of the operator.
+        kind: of the simulated device: "cuda" or "sim".
+        args: of the operator.
+        kwargs: those given by name.
+
+    Raises:
+        RuntimeError: `torch.use_deterministic_algorithms` is on, and does not only warn.
+    """
     if not torch.are_deterministic_algorithms_enabled() or _is_exempt(name, args, kwargs):
         return
     # Sentences name the kind in capital letters, functions in small ones.

@@ -150,7 +150,7 @@ class Facts:
 
 @functools.cache
 def facts_of(func: Any) -> Facts:
-    """The facts of an operator."""
+    """Return the facts of an operator."""
     schema = func._schema
     # Attention has the CPU's kernel; a GPU's has the same name without this.
     name = func._overloadpacket.__name__.replace("_for_cpu", "")
@@ -209,7 +209,13 @@ def _is_pointwise(func: Any, name: str) -> bool:
 
 
 def written_by(facts: Facts, inner: Any, named: Any) -> list[torch.Tensor]:
-    """The arguments that are written to."""
+    """Return the arguments that are written to.
+
+    Args:
+        facts: of the operator.
+        inner: its arguments, with CPU tensors for ours.
+        named: those given by name.
+    """
     into: list[torch.Tensor] = []
     for name, value in (*zip(facts.names, inner, strict=False), *named.items()):
         if name in facts.writes:

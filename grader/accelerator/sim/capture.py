@@ -53,7 +53,7 @@ class Capture:
         self._made: dict[int, torch.Tensor] = {}
 
     def error(self, kind: str) -> Exception:
-        """An error of capturing, which spoils the capture."""
+        """Return an error of capturing, which spoils the capture."""
         self.broken = True
         name = kind if kind == "CapturedEvent" else f"StreamCapture{kind}"
         return cuda_error(_ERRORS[kind], f"cudaError{name}")
@@ -61,7 +61,7 @@ class Capture:
     # -- recording
 
     def before(self, into: Iterable[torch.Tensor]) -> None:
-        """Memory that is about to be written to: its numbers come back at the end."""
+        """Save the numbers of memory that is about to be written to; they come back at the end."""
         for tensor in into:
             key = tensor.untyped_storage()._cdata
             if key not in self._before and key not in self._made:
@@ -69,7 +69,13 @@ class Capture:
                 self._before[key] = whole, whole.clone()
 
     def step(self, again: Callable[[], Any], out: Any, fresh: Sequence[torch.Tensor]) -> None:
-        """An operator ran; `again` runs it, and what comes out goes into the memory of what came out now."""
+        """Record an operator that ran.
+
+        Args:
+            again: runs it, at each replay.
+            out: what came out now; what comes out then goes into the same memory.
+            fresh: its tensors in new memory.
+        """
         for tensor in fresh:
             self._made[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
 
@@ -84,17 +90,17 @@ class Capture:
         self.steps.append(run)
 
     def made(self, fresh: Sequence[torch.Tensor]) -> None:
-        """New memory that no kernel wrote to."""
+        """Note new memory that no kernel wrote to."""
         for tensor in fresh:
             self._made[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
 
     def uses(self, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """The memory that the graph will use."""
+        """Note the memory that the graph will use."""
         self.reads += [weakref.ref(block) for block in reads]
         self.writes += [weakref.ref(block) for block in writes]
 
     def draws(self, generator: Any) -> None:
-        """A generator that was given by name; the graph must know it."""
+        """Note a generator that was given by name; the graph must know it."""
         if all(
             generator._cdata != known._cdata  # type: ignore[attr-defined]
             for known in self._generators
@@ -103,11 +109,20 @@ class Capture:
             raise RuntimeError(_FOREIGN)
 
     def work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, moved: Any) -> None:
-        """A kernel, or a copy, with the time that it takes."""
+        """Record a kernel or a copy, with the time that it takes.
+
+        Args:
+            name: of the operator or the direction.
+            queue: of the stream.
+            seconds: until the next one can begin.
+            unit: of the device that does it.
+            busy: seconds for which it has that unit.
+            moved: bytes and shapes.
+        """
         self.timed.append(lambda replay: replay.work(name, queue, seconds, unit, busy, moved))
 
     def copy(self, *, pinned: bool, blocks: bool) -> None:
-        """A copy between host and device: only pinned memory may be read later, and nobody may wait."""
+        """Check a copy between host and device: only pinned memory may be read later, and nobody may wait."""
         if not pinned:
             self.broken = True
             raise RuntimeError(_NOT_PINNED)
@@ -115,12 +130,18 @@ class Capture:
             raise self.error("Unsupported")
 
     def recorded(self, queue: Queue, event: object) -> None:
-        """An event of a stream that captures."""
+        """Record an event of a stream that captures."""
         number = id(event)
         self.timed.append(lambda replay: replay.record(queue, number))
 
     def waited(self, queue: Queue, event: object, *, mine: bool) -> None:
-        """A stream waits for an event, which is recorded in this capture or elsewhere."""
+        """Record that a stream waits for an event.
+
+        Args:
+            queue: of the stream.
+            event: the event.
+            mine: whether it is recorded in this capture, or elsewhere.
+        """
         if not mine:
             if queue in self.queues:
                 raise self.error("Isolation")
@@ -132,7 +153,7 @@ class Capture:
     # -- the end
 
     def take_back(self) -> None:
-        """Nothing was done so far."""
+        """Undo all that was done so far."""
         for whole, old in self._before.values():
             whole.copy_(old)
         for whole in self._made.values():
@@ -141,7 +162,7 @@ class Capture:
             generator.set_state(state)
 
     def is_joined(self) -> bool:
-        """Whether the stream it began on waited for all others."""
+        """Return whether the stream it began on waited for all others."""
         seen = self._races.seen_by(self.origin)
         return all(self._races.seen_by(queue)[queue] <= seen.get(queue, 0) for queue in self.queues)
 
@@ -159,15 +180,24 @@ class Replay:
             self.clock.ready[other] = max(start, self.clock.ready.get(other, 0.0))
 
     def work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, moved: Any) -> None:
-        """A kernel, or a copy."""
+        """Do a kernel or a copy.
+
+        Args:
+            name: of the operator or the direction.
+            queue: of the stream.
+            seconds: until the next one can begin.
+            unit: of the device that does it.
+            busy: seconds for which it has that unit.
+            moved: bytes and shapes.
+        """
         self.clock.work(name, [self.names.get(queue, queue)], 0.0, seconds, unit, busy, moved)
 
     def record(self, queue: Queue, event: int) -> None:
-        """An event of a queue."""
+        """Set the moment of an event of a queue."""
         self.moments[event] = self.clock.ready.get(self.names.get(queue, queue), 0.0)
 
     def wait(self, queue: Queue, event: int) -> None:
-        """A queue waits for an event."""
+        """Let a queue wait for an event."""
         queue = self.names.get(queue, queue)
         self.clock.ready[queue] = max(self.clock.ready.get(queue, 0.0), self.moments.get(event, 0.0))
 

@@ -111,26 +111,26 @@ class Clock:
             self.note(name, str(queue[0]), start, start + seconds, queue[1], unit, moved)
 
     def pass_time(self, seconds: float, name: str) -> None:
-        """The host is busy."""
+        """Let the host be busy for so long."""
         self.note(name, "host", self.host, self.host + seconds)
         self.host += seconds
 
     def wait(self, name: str, queues: list[Queue]) -> None:
-        """The host waits until queues are empty."""
+        """Let the host wait until queues are empty."""
         self.wait_until(name, max((self.ready.get(queue, 0.0) for queue in queues), default=0.0))
 
     def wait_until(self, name: str, moment: float) -> None:
-        """The host waits for a moment, if it is not past."""
+        """Let the host wait for a moment, if it is not past."""
         if moment > self.host:
             self.note(f"wait for {name}", "host", self.host, moment)
             self.host = moment
 
     def queues(self, index: int) -> list[Queue]:
-        """The queues of a device that were ever used."""
+        """Return the queues of a device that were ever used."""
         return [queue for queue in self.ready if queue[0] == index]
 
     def done(self, index: int) -> float:
-        """When a device will have done all it was given."""
+        """Return when a device will have done all it was given."""
         return max((self.ready[queue] for queue in self.queues(index)), default=0.0)
 
     def note(
@@ -143,7 +143,17 @@ class Clock:
         unit: str = "",
         moved: Moved = NOTHING,
     ) -> None:
-        """Record a span, and pass it on."""
+        """Record a span, and pass it on.
+
+        Args:
+            name: of the work.
+            place: "host", or the index of the device as text.
+            start: in virtual seconds.
+            end: in virtual seconds; a span without duration is left out.
+            stream: of the device.
+            unit: of the device that did it.
+            moved: bytes and shapes.
+        """
         # What took no time is left out: it would take the place of something that did.
         if end <= start:
             return

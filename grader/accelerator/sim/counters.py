@@ -20,7 +20,7 @@ class Tally:
     syncs: dict[str, int] = field(default_factory=dict)
 
     def by_name(self) -> dict[str, Any]:
-        """As plain numbers and dicts."""
+        """Return the counts as plain numbers and dicts."""
         counts: dict[str, Any] = {"launches": self.launches}
         for direction in (HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE):
             name = direction.replace(" ", "_")

@@ -73,14 +73,14 @@ class Fault:
     text: str
 
     def error(self, *, first: bool) -> Exception:
-        """The error that the host meets; when it first does, it prints what the kernel printed."""
+        """Return the error that the host meets; the first time, print what the kernel printed."""
         if first:
             sys.stderr.write(f"{self.text}\n")
         return cuda_error("device-side assert triggered", "cudaErrorAssert")
 
 
 def assertion_of(facts: Facts, error: Exception) -> str:
-    """What a kernel of CUDA prints where that of the CPU raises this; "" where CUDA, too, finds it on the host."""
+    """Return what a kernel of CUDA prints where the CPU's raises this; "" where CUDA, too, finds it on the host."""
     text = next((printed for said, printed in _FOUND.items() if re.search(said, str(error))), "")
     if text is _INDEX and facts.name.startswith(("gather", "scatter")):
         text = _SCATTER
@@ -100,7 +100,14 @@ def check_memory(kind: str, shells: list[Any]) -> None:
 
 
 def of_no_meaning(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
-    """What a failed kernel leaves: something of the right shape. Nobody gets to see its numbers."""
+    """Return what a failed kernel leaves: something of the right shape. Nobody gets to see its numbers.
+
+    Args:
+        facts: of the operator.
+        func: the operator.
+        inner: its arguments, with CPU tensors for ours.
+        named: those given by name.
+    """
     for name, value in [*zip(facts.names, inner, strict=False), *named.items()]:
         if name in facts.writes:
             return value

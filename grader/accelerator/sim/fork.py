@@ -14,7 +14,7 @@ class Forked(Fault):
     """What is wrong with every device of such a process; `text` is the name of the kind."""
 
     def error(self, *, first: bool) -> Exception:
-        """PyTorch's own."""
+        """Return PyTorch's own error."""
         del first
         name = "CUDA" if self.text == "cuda" else self.text
         return RuntimeError(
@@ -38,5 +38,5 @@ def lose_in_children(machine: Machine) -> None:
 
 
 def is_lost(machine: Machine) -> bool:
-    """Whether this is such a process."""
+    """Return whether this process was forked from one that had used the devices."""
     return any(isinstance(device.fault, Forked) for device in machine.devices)

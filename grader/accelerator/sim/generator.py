@@ -47,7 +47,7 @@ class SimGenerator(_Original):
     """Added to every seed, so that a device and the CPU draw different numbers from the same one."""
 
     def __new__(cls, device: torch.device) -> SimGenerator:
-        """A generator of a device, given with its index and by its public name."""
+        """Make a generator of a device, which is given with its index and by its public name."""
         # It is a generator of the CPU, since the CPU's kernels draw from it; what differs is the seed and the name.
         made = super().__new__(cls)
         made.device = device
@@ -76,15 +76,15 @@ class SimGenerator(_Original):
         return seed
 
     def initial_seed(self) -> int:
-        """The seed it started from."""
+        """Return the seed it started from."""
         return self._seed
 
     def get_state(self) -> torch.Tensor:
-        """The state in bytes, with the seed; the generator of another device refuses it."""
+        """Return the state in bytes, with the seed; the generator of another device refuses it."""
         return torch.cat([numbers_of(self), _bytes_of(self._seed)])
 
     def set_state(self, state: torch.Tensor) -> SimGenerator:
-        """Go on from a state.
+        """Continue from a state.
 
         Raises:
             TypeError: it is not a tensor of bytes on the CPU.
@@ -99,7 +99,7 @@ class SimGenerator(_Original):
         return self
 
     def clone_state(self) -> SimGenerator:
-        """Another generator that goes on as this one does."""
+        """Make another generator that continues as this one does."""
         return copy.copy(self)
 
     def __reduce__(self) -> Any:
@@ -121,7 +121,7 @@ class SimGenerator(_Original):
 
 
 def numbers_of(generator: torch.Generator) -> torch.Tensor:
-    """The state of the CPU's generator that makes a generator's numbers."""
+    """Return the state of the CPU's generator that makes a generator's numbers."""
     return _Original.get_state(generator)
 
 
@@ -135,7 +135,13 @@ ALWAYS_DRAW = {"poisson", "multinomial", "binomial", "_standard_gamma", "_sample
 
 
 def is_empty(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Whether a function fills, or makes, an empty tensor; nothing is drawn to find out."""
+    """Return whether a function fills, or makes, an empty tensor; nothing is drawn to find out.
+
+    Args:
+        function: of `torch`.
+        args: its arguments.
+        kwargs: its arguments by name.
+    """
     if given := [arg for arg in args if isinstance(arg, torch.Tensor)]:
         return all(tensor.numel() == 0 for tensor in given)
     # Without memory a tensor has its sizes, and no numbers to draw.
@@ -151,7 +157,7 @@ class _Kind(type):
 
 
 def generator_type(make: Any) -> type:
-    """A stand-in for `torch.Generator`.
+    """Make a class that stands in for `torch.Generator`.
 
     Args:
         make: called with the device argument; gives a `SimGenerator`, or None for devices that are not ours.

@@ -46,7 +46,7 @@ class _Gpu:
     """One way."""
 
     def spec(self) -> Spec:
-        """The numbers in the form that a machine takes."""
+        """Return the numbers in the form that a machine takes."""
         # Here: the names alone are needed where PyTorch is not imported.
         from grader.accelerator.sim.spec import GIB, Spec
 
@@ -90,7 +90,7 @@ NAMES = tuple(_GPUS)
 
 
 def spec_of(name: str) -> Spec:
-    """The spec of a GPU by its name here; spaces, hyphens and case do not matter.
+    """Return the spec of a GPU by its name here; spaces, hyphens and case do not matter.
 
     Raises:
         ValueError: no GPU has this name; the text has the nearest, and all.

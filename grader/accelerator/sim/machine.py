@@ -114,14 +114,14 @@ class Machine:
         self._here.device = index
 
     def device(self, index: int) -> Device:
-        """The device of an index; raises PyTorch's own error if it does not exist."""
+        """Return the device of an index; raise PyTorch's own error if it does not exist."""
         self.settle()
         if not 0 <= index < len(self.devices):
             raise invalid_ordinal(self.kind)
         return self.devices[index]
 
     def settle(self, *, use: bool = True) -> None:
-        """At first use: leave the devices that the program may see, as CUDA's variable says by then.
+        """Keep, at first use, the devices that the program may see, as CUDA's variable says by then.
 
         Args:
             use: whether the use of the device begins with this call; to count devices does not begin it.
@@ -137,7 +137,7 @@ class Machine:
             getattr(torch, self.kind)._initialized = True
 
     def index_of(self, device: Any = None) -> int:
-        """The index that a device argument means: None, an int, a string or a `torch.device`."""
+        """Return the index that a device argument means: None, an int, a string or a `torch.device`."""
         self.settle()
         if device is None:
             return self.current
@@ -154,7 +154,7 @@ class Machine:
         return self.current if device.index is None else self.device(device.index).index
 
     def given_index(self, device: Any) -> int:
-        """The index that a device argument means that must have one; PyTorch's `_get_device_index` says which do.
+        """Return the index of a device argument that must have one, as PyTorch's `_get_device_index` does.
 
         Raises:
             ValueError: a device without an index, or None.
@@ -165,13 +165,13 @@ class Machine:
         return index
 
     def is_ours(self, device: Any) -> bool:
-        """Whether a device argument, with or without index, means a simulated device."""
+        """Return whether a device argument, with or without index, means a simulated device."""
         if isinstance(device, torch.device):
             return device.type in (self.kind, INNER)
         return isinstance(device, str) and device.partition(":")[0] in (self.kind, INNER)
 
     def inner(self, device: Any) -> Any:
-        """The device argument that PyTorch understands: ours with its index, any other or none as it is."""
+        """Return the device argument that PyTorch understands: ours with its index, any other or none as it is."""
         if not self.is_ours(device):
             return device
         place = self.devices[self.index_of(device)]
@@ -179,13 +179,13 @@ class Machine:
         return place.inner if _fake_mode(_FAKE) is None else place.public
 
     def public(self, device: torch.device) -> torch.device:
-        """The device by the name that Python code sees."""
+        """Return the device by the name that Python code sees."""
         return self.devices[device.index].public if device.type == INNER else device
 
     # -- memory
 
     def block_of(self, inner: torch.Tensor, index: int) -> Block:
-        """The block of the storage of a CPU tensor, made if it is new."""
+        """Return the block of the storage of a CPU tensor; make it if it is new."""
         # The address of a storage is a good key: a block holds its storage, so the address is not used again meanwhile.
         storage = inner.untyped_storage()
         known = self.blocks.get(storage._cdata)
@@ -201,12 +201,19 @@ class Machine:
     # -- what costs
 
     def capturing(self, index: int) -> Capture | None:
-        """The graph that is recorded of what a device is given now."""
+        """Return the graph that is recorded of what a device is given now."""
         capture = self.capture
         return capture if capture is not None and self.devices[index].queue in capture.queues else None
 
     def use(self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """A device is given work that uses memory."""
+        """Give a device work that uses memory.
+
+        Args:
+            place: the device.
+            name: of the operator.
+            reads: blocks that it reads.
+            writes: blocks that it writes to.
+        """
         queue = place.queue
         self.races.use(queue, name, reads, writes)
         if self.awaits:
@@ -220,7 +227,15 @@ class Machine:
     def launch(
         self, name: str, place: Device, flops: float, nbytes: float, shapes: Sequence[tuple[int, ...]] = ()
     ) -> None:
-        """An operator runs on a device."""
+        """Run an operator on a device.
+
+        Args:
+            name: of the operator.
+            place: the device.
+            flops: floating-point operations, as many of float32 as take the same time.
+            nbytes: through the device's memory.
+            shapes: of the arguments, for the timeline.
+        """
         if place.fault is not None:
             self.check(place.index)
         spec, queue = self.spec, place.queue
@@ -236,7 +251,7 @@ class Machine:
             self.races.host_waits([queue])
 
     def fail(self, index: int, text: str) -> None:
-        """The kernel that was launched last failed; the device does nothing after it."""
+        """Note that the kernel launched last failed; the device does nothing after it."""
         place = self.devices[index]
         place.fault = place.fault or Fault(self.clock.ready.get(place.queue, 0.0), text)
         self.check(index)
@@ -268,7 +283,7 @@ class Machine:
         pinned: bool = False,
         blocks: bool = True,
     ) -> None:
-        """Bytes move between host and device, or between two devices.
+        """Move bytes between host and device, or between two devices.
 
         Args:
             direction: one of the three.
@@ -301,7 +316,7 @@ class Machine:
             self.clock.pass_time(seconds, "staging")  # the host copies pageable memory aside before it goes on
 
     def read_scalar(self, reason: str, index: int) -> None:
-        """The host asks for one number of a device, and waits for it."""
+        """Let the host read one number of a device, and wait for it."""
         self.check(index)
         if capture := self.capturing(index):
             raise capture.error("Unsupported")
@@ -312,7 +327,13 @@ class Machine:
         self.wait(reason, [queue])
 
     def wait(self, reason: str, queues: list[Queue], *, warns: bool = True) -> None:
-        """The host waits for queues; `told` says whether `set_sync_debug_mode` looks at it."""
+        """Let the host wait for queues.
+
+        Args:
+            reason: by which the wait is counted.
+            queues: that must be empty.
+            warns: whether `set_sync_debug_mode` reports it.
+        """
         if (capture := self.capture) and (reason == "synchronize" or capture.queues.intersection(queues)):
             raise capture.error("Unsupported")
         if self.sync_debug and warns:
@@ -324,14 +345,14 @@ class Machine:
             self.check(index)
 
     def synchronize(self, device: Any = None) -> None:
-        """The host waits for everything a device was given."""
+        """Let the host wait for everything a device was given."""
         # The program says itself that it waits for a device, so `set_sync_debug_mode` must not report it.
         self.wait("synchronize", self.clock.queues(self.index_of(device)), warns=False)
 
     # -- counters
 
     def counters(self) -> dict[str, Any]:
-        """What was counted since the last reset, as plain numbers, dicts and lists."""
+        """Return what was counted since the last reset, as plain numbers, dicts and lists."""
         counts: dict[str, Any] = self.tally.by_name()
         counts["allocated_bytes"] = [device.memory.total for device in self.devices]
         counts["current_bytes"] = [device.memory.current for device in self.devices]
@@ -355,14 +376,14 @@ _made: list[Machine] = []
 
 
 def the_machine() -> Machine:
-    """The machine of this process; raises `RuntimeError` before `enable`."""
+    """Return the machine of this process; raise `RuntimeError` before `enable`."""
     if not _made:
         raise RuntimeError("there is no simulated accelerator in this process; call grader.accelerator.enable() first")
     return _made[0]
 
 
 def machine_or_none() -> Machine | None:
-    """The machine of this process, or None before `enable`."""
+    """Return the machine of this process, or None before `enable`."""
     return _made[0] if _made else None
 
 
@@ -377,7 +398,7 @@ def cuda_is_simulated() -> bool:
 
 
 def counters() -> dict[str, Any]:
-    """What was counted since the last reset, as plain numbers, dicts and lists; all devices together.
+    """Return what was counted since the last reset, as plain numbers, dicts and lists; all devices together.
 
     `launches`; `transfers` and `transferred_bytes` between host and device or between devices, and by direction
     `host_to_device`, `device_to_host`, `device_to_device`, each with its `…_bytes`; `scalars_read` by `item`, `bool`

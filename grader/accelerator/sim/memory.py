@@ -14,7 +14,7 @@ from grader.accelerator.sim.spec import GIB, KIB, MIB
 
 
 def _memory_of_host() -> int:
-    """The bytes of memory that this machine has, or that its container may take."""
+    """Return the bytes of memory that this machine has, or that its container may take."""
     try:
         whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError):  # no such question on Windows
@@ -55,7 +55,7 @@ class Memory:
         return (self.capacity if self.share == 1.0 else int(self.share * self.capacity)) - self.current
 
     def room_for(self, nbytes: int, *, hosted: bool = True) -> int:
-        """The bytes that an allocation takes; raises `torch.OutOfMemoryError` if they are not there.
+        """Return the bytes that an allocation takes; raise `torch.OutOfMemoryError` if they are not there.
 
         Args:
             nbytes: how many are wanted.
@@ -102,7 +102,7 @@ class Memory:
 
 
 def size_text(nbytes: int) -> str:
-    """A number of bytes for people."""
+    """Write a number of bytes for people."""
     for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if nbytes >= unit:
             return f"{nbytes / unit:.2f} {name}"

@@ -31,7 +31,7 @@ class Pool:
         self.nbytes, self.requested, self.blocks = Count(), Count(), Count()
 
     def take(self, nbytes: int, requested: int) -> None:
-        """A block comes."""
+        """Count a block that was allocated."""
         # Written out, since each new tensor comes here.
         count = self.nbytes
         count.allocated += nbytes
@@ -50,7 +50,7 @@ class Pool:
             count.peak = count.current
 
     def give(self, nbytes: int, requested: int) -> None:
-        """A block goes."""
+        """Count a block that was freed."""
         self.nbytes.current -= nbytes
         self.requested.current -= requested
         self.blocks.current -= 1
@@ -66,12 +66,12 @@ class Statistics:
         """How often there was no room."""
 
     def take(self, nbytes: int, requested: int) -> None:
-        """A block comes."""
+        """Count a block that was allocated."""
         self.all.take(nbytes, requested)
         (self.small if nbytes < MIB else self.large).take(nbytes, requested)
 
     def give(self, nbytes: int, requested: int) -> None:
-        """A block goes."""
+        """Count a block that was freed."""
         self.all.give(nbytes, requested)
         (self.small if nbytes < MIB else self.large).give(nbytes, requested)
 
@@ -81,23 +81,23 @@ class Statistics:
         return {"all": self.all, "large_pool": self.large, "small_pool": self.small}
 
     def counts(self) -> Iterator[Count]:
-        """Every number."""
+        """Return every counter."""
         for pool in self.pools.values():
             yield from (pool.nbytes, pool.requested, pool.blocks)
 
     def reset_peak(self) -> None:
-        """Peaks start at what is there."""
+        """Set the peaks to what is there now."""
         for count in self.counts():
             count.peak = count.current
 
     def reset_accumulated(self) -> None:
-        """Nothing was allocated or freed so far."""
+        """Set the sums of what was allocated and freed to zero."""
         for count in self.counts():
             count.allocated, count.before = 0, count.current
         self.full = 0
 
     def by_name(self) -> dict[str, int]:
-        """The names and order of `torch.cuda.memory_stats`."""
+        """Return the statistics by the names of `torch.cuda.memory_stats`, in its order."""
         rows: dict[str, int] = {}
         for name, pool in self.pools.items():
             parts = {"allocation": pool.blocks, "segment": pool.blocks, "active": pool.blocks}

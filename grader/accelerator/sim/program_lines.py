@@ -23,7 +23,7 @@ _is_inner: dict[CodeType, bool] = {}
 
 
 def frame_of_program() -> FrameType:
-    """The innermost frame that is neither PyTorch's nor ours."""
+    """Return the innermost frame that is neither PyTorch's nor ours."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
         code = frame.f_code
@@ -37,13 +37,13 @@ def frame_of_program() -> FrameType:
 
 
 def site_of_program() -> Site:
-    """Where that frame is now; cheap, as each operator needs it."""
+    """Return where that frame is now; this is cheap, as each operator needs it."""
     frame = frame_of_program()
     return frame.f_code, frame.f_lasti
 
 
 def site_text(site: Site) -> str:
-    """File and line, and what the line says, if its file can be read."""
+    """Return file and line, and the source of the line, if its file can be read."""
     code, last = site
     number = next((line for start, end, line in code.co_lines() if start <= last < end and line), code.co_firstlineno)
     text = linecache.getline(code.co_filename, number).strip()

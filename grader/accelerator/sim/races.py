@@ -82,7 +82,7 @@ class Block:
         return self._taken
 
     def resized(self) -> None:
-        """The storage has another size now."""
+        """Note that the storage has another size now."""
         # The old size is given back first: a storage that grows needs room for the new size only.
         self.memory.give(self._taken, self._asked)
         self._taken = 0
@@ -124,11 +124,11 @@ class Races:
     # -- who waits for whom
 
     def seen_by(self, queue: Queue) -> Known:
-        """What is done when a queue has done all it was given so far; for `waits_for`."""
+        """Return the work that is done when a queue has done all it was given so far; for `waits_for`."""
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
     def waits_for(self, queue: Queue | None, seen: Known) -> None:
-        """A queue, or the host, does nothing more before all this is done."""
+        """Let a queue, or the host, do nothing more before all this is done."""
         known = self._host if queue is None else self._known.setdefault(queue, {})
         if queue is None and self._copied:
             self.look_at_copies()
@@ -137,12 +137,12 @@ class Races:
                 known[other] = number
 
     def host_waits(self, queues: Iterable[Queue]) -> None:
-        """The host waits for all that queues were given."""
+        """Let the host wait for all that queues were given."""
         for queue in queues:
             self.waits_for(None, self.seen_by(queue))
 
     def copies_from(self, pinned: torch.Tensor) -> None:
-        """The work given last is a copy that reads this memory of the host, while the host goes on."""
+        """Note that the work given last is a copy that reads this memory of the host, while the host goes on."""
         if not pinned.is_inference():
             self._copied.append((pinned, pinned._version, self._last))
 
@@ -158,14 +158,21 @@ class Races:
                 self._copied.remove(entry)
 
     def meet(self, one: Queue, other: Queue) -> None:
-        """Two queues wait for each other, as a copy between devices makes them."""
+        """Let two queues wait for each other, as a copy between devices makes them."""
         self.waits_for(one, self.seen_by(other))
         self.waits_for(other, self.seen_by(one))
 
     # -- what is used
 
     def use(self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """A queue is given work that uses memory. Raises, or warns, if other work may be doing so at the same time."""
+        """Give a queue work that uses memory. Raise, or warn, if other work may be doing so at the same time.
+
+        Args:
+            queue: of the stream.
+            name: of the operator.
+            reads: blocks that it reads.
+            writes: blocks that it writes to.
+        """
         number = self._given[queue] = self._given.get(queue, 0) + 1
         self._last = this = (queue, number, name, site_of_program())
         conflict = self._conflict(this, reads, writes) if self.several else ""
@@ -212,7 +219,7 @@ class Races:
     # -- memory that is given back
 
     def freed(self, block: Block, nbytes: int) -> None:
-        """Memory goes back to the queue that asked for it, which may give it away again at once."""
+        """Note that memory goes back to the queue that allocated it, which may reuse it at once."""
         accesses = [*block.reads.values(), *([block.written] if block.written is not None else [])]
         for access in accesses:
             if access[0] not in block.shared and not self._is_done(access, block.home):
@@ -234,7 +241,7 @@ def _fits(wanted: int, free: int) -> bool:
 
 
 def queue_text(queue: Queue) -> str:
-    """A stream, for people."""
+    """Name a stream for people."""
     return f"stream {queue[1]}" if queue[1] else "the default stream"
 
 

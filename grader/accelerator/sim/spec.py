@@ -65,7 +65,7 @@ class Spec:
     """The least time of an operator on the host."""
 
     def times(self, dtype: torch.dtype, product: str) -> float:
-        """How many times as many operations per second as `flops` are done in a dtype.
+        """Return how many times as many operations per second as `flops` are done in a dtype.
 
         Args:
             dtype: in which the work is done.
@@ -84,22 +84,34 @@ class Spec:
         return share
 
     def busy_seconds(self, flops: float, nbytes: float) -> float:
-        """For how long a kernel has the whole device."""
+        """Return for how many seconds a kernel has the whole device."""
         # Arithmetic and memory traffic overlap on a GPU, so the slower of both counts, not their sum.
         return max(flops / self.flops, nbytes / (self.bandwidth * self.traffic))
 
     def kernel_seconds(self, flops: float, nbytes: float) -> float:
-        """How long the device works on one kernel, not counting its launch."""
+        """Return for how many seconds the device works on one kernel, not counting its launch."""
         return max(self.kernel, self.busy_seconds(flops, nbytes))
 
     def bus_seconds(self, nbytes: float, *, pinned: bool = False, peer: bool = False) -> float:
-        """For how long a transfer has the bus."""
+        """Return for how many seconds a transfer has the bus.
+
+        Args:
+            nbytes: how many.
+            pinned: whether the host's memory is.
+            peer: whether it goes from one device to another.
+        """
         return nbytes / (self.peer if peer else self.pinned if pinned else self.pageable)
 
     def transfer_seconds(self, nbytes: float, *, pinned: bool = False, peer: bool = False) -> float:
-        """How long a transfer between host and device takes, or between two indices."""
+        """Return how many seconds a transfer between host and device takes, or between two devices.
+
+        Args:
+            nbytes: how many.
+            pinned: whether the host's memory is.
+            peer: whether it goes from one device to another.
+        """
         return self.latency + self.bus_seconds(nbytes, pinned=pinned, peer=peer)
 
     def host_seconds(self, flops: float, nbytes: float) -> float:
-        """How long the host needs for the same operator."""
+        """Return how many seconds the host needs for the same operator."""
         return max(self.host_call, flops / self.host_flops, nbytes / self.host_bandwidth)

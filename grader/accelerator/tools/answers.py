@@ -43,7 +43,7 @@ _OF_THE_LANGUAGE = ("typing", "functools", "contextlib", "collections", "threadi
 
 
 def _arguments() -> dict[str, Any]:
-    """A value for each name that an argument without a default has."""
+    """Return a value for each name that an argument without a default has."""
     recorded = _recorded()
     tensor = torch.ones(1, 1, device="cuda")
     return {
@@ -128,7 +128,7 @@ def outcome(label: str, name: str) -> str:
 
 
 def outcomes(label: str) -> Iterator[tuple[str, str]]:
-    """Each name of an owner, and its outcome, from a process that is forked for them; again after one that crashes."""
+    """Yield each name of an owner with its outcome, from a forked process; fork again after one that crashes."""
     done: set[str] = set()
     while True:
         read, write = os.pipe()
@@ -151,7 +151,7 @@ def outcomes(label: str) -> Iterator[tuple[str, str]]:
 
 
 def _answer(label: str, done: set[str], write: int) -> None:
-    """In a child: tell each name before it is used, and its outcome after it."""
+    """Write, in a child, each name before it is used, and its outcome after it."""
     status = 1
     try:
         warnings.simplefilter("ignore")

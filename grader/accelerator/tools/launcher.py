@@ -111,7 +111,7 @@ def _told(error: Exception) -> str:
 
 
 def _script(script: str, arguments: list[str]) -> tuple[Callable[[], object], Path]:
-    """What runs a script as Python does, and its folder."""
+    """Return what runs a script as Python does, and its folder."""
     path = Path(script).resolve()
     code = _read(path)
 
@@ -128,7 +128,7 @@ def _script(script: str, arguments: list[str]) -> tuple[Callable[[], object], Pa
 
 
 def _module(name: str, *arguments: str) -> tuple[Callable[[], object], Path]:
-    """What runs a module as `python -m` does, and the folder that counts as the program's: the current one."""
+    """Return what runs a module as `python -m` does, and the folder that counts as the program's: the current one."""
 
     def run() -> None:
         sys.path[0] = str(Path.cwd())
@@ -162,7 +162,7 @@ def _status_of(run: Callable[[], object]) -> int:
 
 
 def _traced(error: BaseException) -> Iterator[str]:
-    """The traceback from the program's first line on, without the frames of this package."""
+    """Yield the traceback from the program's first line on, without the frames of this package."""
     shown = traceback.TracebackException.from_exception(error)
     shown.stack = traceback.StackSummary.from_list(
         [frame for frame in shown.stack if not frame.filename.startswith((PACKAGE, "<frozen runpy>"))]

@@ -50,7 +50,7 @@ class _Worked:
         self.last = [span for span in merged if span[1] >= now]
 
     def total(self) -> float:
-        """All seconds so far."""
+        """Return all seconds so far."""
         return self.seconds + sum(stop - begin for begin, stop in self.last)
 
 
@@ -86,11 +86,11 @@ class Ledger:
             cost.host += seconds
 
     def worked(self, index: int) -> float:
-        """For how many seconds a device had work."""
+        """Return for how many seconds a device had work."""
         return self._devices[str(index)].total() if str(index) in self._devices else 0.0
 
     def dearest(self, count: int) -> list[tuple[Line, Cost]]:
-        """The lines that cost most."""
+        """Return the lines that cost most."""
         return sorted(self.lines.items(), key=lambda item: -item[1].dearest)[:count]
 
     def _line(self) -> Line | None:

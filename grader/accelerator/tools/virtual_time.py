@@ -58,7 +58,7 @@ def _tensors(values: Any) -> list[torch.Tensor]:
 
 @contextmanager
 def virtual_time() -> Iterator[Machine]:
-    """Within it, `time.perf_counter` and its relatives read the virtual clock of the host, and `sleep` moves it.
+    """Let `time.perf_counter` and its relatives read the virtual clock of the host, and `sleep` move it, in the block.
 
     Operators on CPU tensors take the time that the spec says; Python code itself takes none. The clock of the
     machine goes on from where it is.

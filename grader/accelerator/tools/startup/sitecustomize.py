@@ -19,7 +19,7 @@ class _AfterTorch:
     """Finds torch as Python does, and lets the device be made when it is loaded."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """The spec of torch; None of anything else."""
+        """Return the spec of torch; None for anything else."""
         del path, target
         # The launcher makes a device as its own arguments say.
         if name != "torch" or "grader.accelerator.tools.launcher" in sys.modules:
