@@ -133,3 +133,49 @@ def test_corrections_are_rare() -> None:
     for module in sorted((ROOT / "exercises").iterdir()):
         texts = [path.read_text(encoding="utf-8") for path in module.rglob("*") if path.suffix in {".md", ".py"}]
         assert len(re.findall(r"(?i)\byou may (?:also )?(?:read|see)\b", " ".join(texts))) <= 1, module.name
+
+
+_ARGS = re.compile(r"^Args:\n((?:(?:    .*)?\n?)*)", re.MULTILINE)
+"""The section of a docstring that explains arguments, without its indentation."""
+
+
+def functions_of(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the functions and methods of a file that are not inside of functions, with the names of their classes."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from functions_of(node, f"{prefix}{node.name}.")
+        elif isinstance(node, ast.FunctionDef):
+            yield f"{prefix}{node.name}", node
+
+
+def unexplained_arguments(text: str) -> Iterator[str]:
+    """Yield each public function that does not explain its three or more arguments, or explains one that it has not.
+
+    The docstring of a command is its `--help`, which explains the options by themselves.
+    """
+    for name, function in functions_of(ast.parse(text)):
+        given = function.args
+        names = {argument.arg for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs)} - {"self", "cls"}
+        rest = {argument.arg for argument in (given.vararg, given.kwarg) if argument}
+        section = _ARGS.search(ast.get_docstring(function) or "")
+        explained = set(re.findall(r"^    \*{0,2}(\w+): ", section[1], re.MULTILINE)) if section else set()
+        is_command = any("command" in ast.unparse(decorator) for decorator in function.decorator_list)
+        is_public = not any(part.startswith("_") for part in name.split(".")) and not is_command
+        if is_public and len(names) >= 3 and (missing := names - explained):
+            yield f"{name}: explain {', '.join(sorted(missing))} under `Args:`"
+        if more := explained - names - rest - {"cls"}:
+            yield f"{name}: there is no argument {', '.join(sorted(more))}"
+
+
+def test_arguments_are_explained() -> None:
+    """Each public function of the engine explains three or more arguments, and none explains another."""
+    paths = [path for path in sorted((ROOT / "grader").rglob("*.py")) if "templates" not in path.parts]
+    found = [f"{name_of(path)}: {line}" for path in paths for line in unexplained_arguments(path.read_text("utf-8"))]
+    assert found == []
+    said = list(
+        unexplained_arguments('def f(a, b, c):\n    """F.\n\n    Args:\n        a: one.\n        b: two.\n    """')
+    )
+    assert said == ["f: explain c under `Args:`"]
+    assert list(unexplained_arguments('def f(a):\n    """F.\n\n    Args:\n        b: two.\n    """')) == [
+        "f: there is no argument b"
+    ]

@@ -120,7 +120,13 @@ class Case:
         return submission_of(author, self.exercise, self.answer.path, files)
 
     def work(self, course: Course, setup: Setup, *, with_tries: bool = False) -> Work:
-        """Return the case as work for the scheduler; `with_tries` if somebody reads what a student would read."""
+        """Return the case as work for the scheduler.
+
+        Args:
+            course: of the exercise.
+            setup: how lanes are made; the seed is the case's own.
+            with_tries: whether checks also get the lines to try, which students read.
+        """
         exercise = replace(self.exercise, void=())  # a void check must still catch what it is for
         plan = RunPlan(course, [exercise], replace(setup, seed=self.seed), runs_untouched=True, with_tries=with_tries)
         return Work(plan, exercise, self.submission())

@@ -59,7 +59,13 @@ def source_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container[str]) -> Iterator[str]:
-    """Yield every problem of an exercise that reading shows."""
+    """Yield every problem of an exercise that reading shows.
+
+    Args:
+        exercise: that is read.
+        checks: as they were collected.
+        topics: the names in the course's file of topics.
+    """
     yield from _starter_problems(exercise)
     places = Places.of(exercise)
     where = places.description.as_posix()

@@ -72,7 +72,13 @@ def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
 
 
 def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
-    """Compare what checks give with what staff made of it, by overrides and void checks."""
+    """Compare what checks give with what staff made of it, by overrides and void checks.
+
+    Args:
+        plan: what is graded.
+        journal: of the batch.
+        rules: overrides, people and deadlines.
+    """
     alone = replace(plan, exercises=[replace(exercise, void=()) for exercise in plan.exercises])
     for noted in journal.submissions():
         report = report_of(plan, journal, noted, rules)

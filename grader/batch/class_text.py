@@ -39,7 +39,13 @@ def class_lines(overview: Class, width: int) -> Iterator[str]:
 
 
 def group_lines(overview: Class, most: int, width: int) -> Iterator[str]:
-    """Yield lines for a terminal: the largest groups, each with an example of what it loses, and with its code."""
+    """Yield lines for a terminal: the largest groups, each with an example of what it loses, and with its code.
+
+    Args:
+        overview: of the class.
+        most: how many groups are shown.
+        width: of a line, in characters.
+    """
     groups = overview.groups
     if groups:
         shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""

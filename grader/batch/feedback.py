@@ -29,6 +29,11 @@ _AROUND, MOST_LINES = 6, 16
 def write_feedback(place: ResultsFolder, report: Report, journal: Journal) -> None:
     """Write the page of an author, with those of their lines that the cause of the lost points is about; and as text.
 
+    Args:
+        place: the folder of results.
+        report: of the author.
+        journal: of the batch, which has the author's modules.
+
     Raises:
         CourseError: it cannot be written.
     """

@@ -146,7 +146,13 @@ class Journal(Store):
         return self.add(one, Path(os.path.relpath(own.path, self._root)).as_posix(), text)
 
     def let_count(self, author: str, exercise: str, result: int) -> None:
-        """Let a result count. What it replaces stays the same until the run ends."""
+        """Let a result count. What it replaces stays the same until the run ends.
+
+        Args:
+            author: whose result it is.
+            exercise: its id.
+            result: the number of its row.
+        """
         self.execute(
             "INSERT INTO current VALUES (CAST(? AS TEXT), ?, ?, NULL, ?) ON CONFLICT DO UPDATE SET"
             " replaces = CASE run WHEN excluded.run THEN replaces ELSE result END,"

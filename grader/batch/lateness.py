@@ -55,19 +55,38 @@ def _shown(time: datetime) -> str:
 
 
 def penalty(points: int, days: int, policy: Policy) -> int:
-    """Return what so many days cost of these points, in hundredths, rounded down."""
+    """Return what so many days cost of these points, in hundredths, rounded down.
+
+    Args:
+        points: in hundredths.
+        days: how many days late.
+        policy: of the hand-in.
+    """
     percent = min(days * policy.percent_a_day, policy.cap_percent, _ALL)
     return max(0, points) * percent // _ALL
 
 
 def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
-    """Return the fewest grace days, up to `most`, with which so many days late cost as little as with all of them."""
+    """Return the fewest grace days with which so many days late cost as little as with all of them.
+
+    Args:
+        points: in hundredths.
+        days: how many days late.
+        most: how many grace days there are.
+        policy: of the hand-in.
+    """
     choices = range(min(days, most) + 1)
     return min(choices, key=lambda grace: (penalty(points, days - grace, policy), grace))
 
 
 def late_text(final: FinalScore, policy: Policy, *, alone: bool = False) -> str:
-    """Say how late it was, and what that costs; `alone` where the grace days spent on other hand-ins are unknown."""
+    """Say how late it was, and what that costs.
+
+    Args:
+        final: the final score.
+        policy: of the hand-in.
+        alone: whether the grace days spent on other hand-ins are unknown.
+    """
     days = final.late_days or 0
     if not days:
         return "on time"

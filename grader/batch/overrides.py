@@ -102,7 +102,13 @@ def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
 
 
 def overridden(report: Report, overrides: Sequence[Override], names: Collection[str]) -> Report:
-    """Return the report with the points that staff gave; rows that do not fit change nothing."""
+    """Return the report with the points that staff gave; rows that do not fit change nothing.
+
+    Args:
+        report: as checks give it.
+        overrides: every row of the course.
+        names: by which a row may call the author.
+    """
     for one in overrides:
         if one.author in names and not one.problem(report):
             rows = (_set(graded, one) if graded.exercise.id == one.exercise else graded for graded in report.exercises)
@@ -141,7 +147,13 @@ def decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]:
 def unused(
     overrides: Sequence[Override], reports: Sequence[tuple[Collection[str], Report]], course: Course
 ) -> Iterator[str]:
-    """Yield a sentence for each row that fits none of the reports, which come with the names of their authors."""
+    """Yield a sentence for each row that fits none of the reports.
+
+    Args:
+        overrides: every row of the course.
+        reports: each with the names by which a row may call its author.
+        course: which says what exercises there are.
+    """
     known = [exercise.id for exercise in course.exercises]
     for one in overrides:
         own = [report for names, report in reports if one.author in names]

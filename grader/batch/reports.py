@@ -16,7 +16,14 @@ from grader.report.people import missing_of
 
 
 def report_of(plan: RunPlan, journal: Journal, noted: SubmissionRecord, rules: Rules) -> Report | None:
-    """Return the report of a submission, with those exercises of the plan that were graded; None if none was."""
+    """Return the report of a submission, with those exercises of the plan that were graded; None if none was.
+
+    Args:
+        plan: what is graded.
+        journal: of the batch.
+        noted: the submission's row of the journal.
+        rules: overrides, people and deadlines.
+    """
     results = {row.exercise: journal.result(row.result) for row in journal.current(noted.author)}
     rows = [(exercise, results[exercise.id]) for exercise in plan.exercises if exercise.id in results]
     if not rows:
@@ -34,14 +41,26 @@ def report_of(plan: RunPlan, journal: Journal, noted: SubmissionRecord, rules: R
 
 
 def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
-    """Yield the reports of all submissions that were ever graded, by name."""
+    """Yield the reports of all submissions that were ever graded, by name.
+
+    Args:
+        plan: what is graded.
+        journal: of the batch.
+        rules: overrides, people and deadlines.
+    """
     for noted in journal.submissions():
         if report := report_of(plan, journal, noted, rules):
             yield report
 
 
 def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
-    """Yield sentences about overrides that do not fit, and about people not on the roster or without a submission."""
+    """Yield sentences about overrides that do not fit, and about people not on the roster or without a submission.
+
+    Args:
+        plan: what is graded.
+        journal: of the batch.
+        rules: overrides, people and deadlines.
+    """
     noted = journal.submissions()
     called = {one: rules.names(one) for one in noted}
     meant = {row.author for row in rules.overrides}

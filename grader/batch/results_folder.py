@@ -144,7 +144,15 @@ class ResultsFolder:
     def write_gradebook(
         self, plan: RunPlan, journal: Journal, rules: Rules, unmatched: Sequence[Unmatched], *, names: bool = False
     ) -> None:
-        """Write what counts of everybody and of those on the roster who handed nothing in, and notes on files."""
+        """Write what counts of everybody and of those on the roster who handed nothing in, and notes on files.
+
+        Args:
+            plan: what is graded.
+            journal: of the batch.
+            rules: overrides, people and deadlines.
+            unmatched: files that belong to no exercise.
+            names: whether people of whom the platform gave a number are named, too.
+        """
         notes: list[tuple[str, ...]] = []
 
         def written() -> Iterator[ReportFile]:

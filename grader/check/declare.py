@@ -85,7 +85,13 @@ class Rng(torch.Generator):
         return int(torch.randint(low, high + 1, (), generator=self))
 
     def integers(self, low: int, high: int, count: int) -> tuple[int, ...]:
-        """Draw a tuple of `count` ints from `low` to `high`, both included."""
+        """Draw a tuple of `count` ints from `low` to `high`, both included.
+
+        Args:
+            low: the least that can be drawn.
+            high: the greatest that can be drawn.
+            count: how many.
+        """
         return tuple(self.integer(low, high) for _ in range(count))
 
     def boolean(self) -> bool:
@@ -104,6 +110,11 @@ class Rng(torch.Generator):
         """Draw a tuple of sizes from `low` to `high` that all differ, so that swapped dims show.
 
         In a hidden check, those that stand in the shown checks come last: an answer may be right for them alone.
+
+        Args:
+            count: how many.
+            low: the least that can be drawn.
+            high: the greatest that can be drawn.
 
         Raises:
             ValueError: there are not so many between `low` and `high`.
@@ -124,7 +135,14 @@ class Rng(torch.Generator):
         return torch.rand(shape, generator=self, dtype=dtype)
 
     def whole(self, low: int, high: int, *shape: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
-        """Draw a tensor of whole numbers from `low` to `high`, both included."""
+        """Draw a tensor of whole numbers from `low` to `high`, both included.
+
+        Args:
+            low: the least that can be drawn.
+            high: the greatest that can be drawn.
+            *shape: of the tensor; without sizes it has no dims.
+            dtype: of the tensor.
+        """
         return torch.randint(low, high + 1, shape, generator=self).to(dtype)
 
     def bools(self, *shape: int) -> torch.Tensor:

@@ -82,7 +82,13 @@ class CollectedCheck:
 
     @classmethod
     def of(cls, item: pytest.Function, file: CheckFile, *, shown: bool) -> CollectedCheck:
-        """Return a check that pytest collected; `shown` says whether students have its file."""
+        """Return a check that pytest collected.
+
+        Args:
+            item: as pytest collected it.
+            file: that it is in.
+            shown: whether students have that file.
+        """
         mark = item.get_closest_marker("graded")
         declared = dict(mark.kwargs) if mark is not None else {}
         call_s, shown = declared.pop("call_s", None), declared.pop("shown", None) or shown

@@ -68,7 +68,13 @@ class Connections:
         self._starter.tested.add(plain)
 
     def meet(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
-        """Return the connection to the student whose worker sees this device; start a worker if it has not run yet."""
+        """Return the connection to the student whose worker sees this device; make it at the first call.
+
+        Args:
+            planned: the exercise.
+            job: has the student's files.
+            device: that the check asks for.
+        """
         # A process sees one accelerator for good, so a student has one worker for each that the checks need.
         if device not in self._students:
             given = self._starter, planned.id, job.files, planned.limits
@@ -79,7 +85,13 @@ class Connections:
         return self._students[device]
 
     def of_reference(self, planned: PlannedExercise, device: Device, owner: str = "your") -> Connection:
-        """Return a connection to the reference in a worker of its own, by default in a student's place. Close it."""
+        """Return a connection to the reference in a worker of its own. The caller closes it.
+
+        Args:
+            planned: the exercise, which has a reference.
+            device: that the check asks for.
+            owner: whose the code is in messages; by default it stands in for the student's.
+        """
         assert planned.reference is not None
         files = {f"{planned.id}.py": planned.reference.read_bytes()}
         files |= {name: path.read_bytes() for name, path in planned.shared.items()}

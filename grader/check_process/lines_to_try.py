@@ -186,7 +186,13 @@ def _tried(connection: Connection, lines: str, seed: int = 0) -> str:
 
 
 def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
-    """Run lines in a worker of their own: the message of the outcome says what they print."""
+    """Run lines in a worker of their own: the message of the outcome says what they print.
+
+    Args:
+        check: whose lines they are.
+        student: the connection to the student.
+        lines: as they are typed.
+    """
     outcome = Outcome(check.id, Verdict.NOT_RUN, device=student.device)
     try:
         with closing(student.fresh()) as fresh:

@@ -136,7 +136,13 @@ class PlannedRun:
     def run(
         self, student: Connection, *, copying: bool = False, rewrite: Callable[..., tuple[Any, ...]] | None = None
     ) -> Run:
-        """Run it once with this connection as the student's; see `CheckRunner.run`."""
+        """Run it once with this connection as the student's; see `CheckRunner.run`.
+
+        Args:
+            student: the connection that stands for the student's.
+            copying: whether its code gets copies of all arguments.
+            rewrite: makes the arguments of a call anew before they are sent.
+        """
         return self.runner.run(self.row, self.following, self.job, student, copying=copying, rewrite=rewrite)
 
 

@@ -148,6 +148,11 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
     """Return what ended a check, as one of `CAUSES`; "" unless student code ended it.
 
     Of a hidden check the verdict and the category decide: what its inputs were must not show in a word.
+
+    Args:
+        check: that ended.
+        verdict: how it ended.
+        error: that it raised, if it raised one.
     """
     if not verdict.lost:
         return ""

@@ -174,7 +174,12 @@ def package_here() -> str:
 
 
 def platform_files(platform: str, wishes: Wishes, course: Course | None = None) -> Files:
-    """Return the files of a platform, by path; a course is needed where the platform asks for names of files.
+    """Return the files of a platform, by path.
+
+    Args:
+        platform: its name, as `grade init-ci` takes it.
+        wishes: the options.
+        course: needed where the platform asks for names of files.
 
     Raises:
         CourseError: the wheel cannot be read.

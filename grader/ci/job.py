@@ -92,6 +92,11 @@ def open_checkout(folder: Path, course: Path | None) -> Checkout:
 def changed_exercises(checkout: Checkout, submission: Submission, since: str) -> list[Exercise]:
     """Return the exercises in whose folder a Python file, a notebook or a zip changed since a commit.
 
+    Args:
+        checkout: with the course.
+        submission: as it was read.
+        since: the commit, or what the platform names in its place.
+
     Raises:
         CourseError: git cannot say, and why.
     """
@@ -320,6 +325,13 @@ def remove_earlier(places: Iterable[str]) -> None:
 
 def write_files(report: Report, json_path: str | None, formats: Formats, options: Options, *, staff: bool) -> None:
     """Write the JSON and every format that goes into a file.
+
+    Args:
+        report: of the job.
+        json_path: of the JSON; None if nobody wants it.
+        formats: each with its place; those that go to standard output are left out.
+        options: of the formats.
+        staff: whether the JSON has what only staff may read.
 
     Raises:
         GraderError: the platform would refuse a file, or says too little of what is graded.

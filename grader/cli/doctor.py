@@ -191,7 +191,13 @@ def _newer(name: str, version: str) -> str:
 
 
 def doctor_data(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> dict[str, Any]:
-    """Return the same facts for other programs."""
+    """Return the same facts for other programs.
+
+    Args:
+        facts: by name.
+        reached: the level of confinement, and what was tried.
+        remains: what check processes can still reach, by name.
+    """
     return {
         "facts": dict(facts),
         "confinement": reached.level.word,

@@ -46,7 +46,23 @@ def grade_here(
     plain: bool,
     workers: options.Workers,
 ) -> None:
-    """Do what `grade [EXERCISE]...` does with these options, and end the process with its exit status."""
+    """Do what `grade [EXERCISE]...` does, and end the process with its exit status.
+
+    Args:
+        names: of exercises; none for all.
+        submission: a folder, an archive or a file; None for the course's own folder.
+        json_path: where the report is written as JSON; `-` is standard output.
+        html_path: where it is written as a page.
+        staff: whether the reports have what only staff may read.
+        seed: of the inputs; None for the author's own.
+        like: the report whose run is repeated: its seed, start and author.
+        stops: whether everything after the first check that loses points is left out.
+        fresh: whether unchanged exercises are graded again.
+        quiet: whether only the table and the total are printed.
+        verbose: whether checks that passed are printed, too.
+        plain: whether pictures are written as sentences.
+        workers: how workers are started.
+    """
     say, details = Say(quiet=json_path == "-"), Say(quiet=quiet or json_path == "-")
     details.meanwhile("Grading ...")
     # It reads our own messages. Finding plugins for it takes a student's time, and check processes have none either.

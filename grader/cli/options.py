@@ -123,7 +123,13 @@ def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
 
 
 def confinement(default: str | None, shown: str | bool = True, purpose: str = _CONFINEMENT) -> Decorator:
-    """Add the option for the least level of confinement."""
+    """Add the option for the least level of confinement.
+
+    Args:
+        default: the level without the option.
+        shown: what `--help` says of the default.
+        purpose: what `--help` says of the option.
+    """
     levels = click.Choice(["none", "reduced", "full"])
     return click.option("--confinement", type=levels, default=default, show_default=shown, help=purpose)
 
@@ -167,7 +173,13 @@ def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
 
 
 def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the exercises and modules of the course in this folder that begin so, for a shell."""
+    """Return the exercises and modules of the course in this folder that begin so, for a shell.
+
+    Args:
+        ctx: of the command.
+        param: that is completed.
+        incomplete: what has been typed of it.
+    """
     from grader.model.errors import CourseError
 
     rows: dict[str, str] = {}
@@ -187,7 +199,13 @@ def _completions(rows: Mapping[str, str], incomplete: str) -> list[CompletionIte
 
 
 def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete exercises, and also commands before the first name, and rules after an exercise."""
+    """Complete exercises, and also commands before the first name, and rules after an exercise.
+
+    Args:
+        ctx: of the command.
+        param: that is completed.
+        incomplete: what has been typed of it.
+    """
     from click.shell_completion import CompletionItem
 
     from grader.cli import COMMANDS
@@ -243,7 +261,13 @@ def exercise_here(name: str | None) -> tuple[Course, Exercise]:
 
 
 def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None = None) -> list[Broken]:
-    """Return the exercises of these names, of a hand-in, or of the course, that cannot be used."""
+    """Return the exercises of these names, of a hand-in, or of the course, that cannot be used.
+
+    Args:
+        course: as it was read.
+        names: of modules and exercises; none for all that are listed.
+        handin: which decides in place of names, if there is one.
+    """
     from grader.course.load import means_module
 
     if handin is not None:

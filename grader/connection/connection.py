@@ -184,7 +184,13 @@ def what_of(proxy: Proxy, attribute: str = "") -> str:
 
 
 def proxy_of_name(connection: Connection, name: str, space: str = "student") -> Proxy:
-    """Return a proxy of a name in a worker: of the student's module, of a probe file, or of our own probes ("")."""
+    """Return a proxy of a name in a worker.
+
+    Args:
+        connection: to the worker.
+        name: of a function, a class or another object.
+        space: where the name is: "student" for the student's module, a probe file's name, or "" for our own probes.
+    """
     return Proxy(Place(connection, ("name", space, name), name))
 
 
@@ -331,6 +337,13 @@ class Connection:
         """Call an object in the worker; what it changes of its arguments is changed here.
 
         Of a probe, `called` is the function that it calls, which messages name; its caller has noted the call.
+
+        Args:
+            target: the object.
+            args: its arguments.
+            kwargs: its arguments by name.
+            called: if the target is a probe, the function that the probe calls, which messages name.
+            noted: if the target is a probe, the call as its caller has noted it.
         """
         if called is None:
             called, noted = target, self.note_call(target, args, kwargs)
@@ -347,7 +360,17 @@ class Connection:
         )
 
     def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> Call | None:
-        """Note a call of the check's. Gives it if it is to be kept with its arguments, once they are encoded."""
+        """Note a call of the check's.
+
+        Args:
+            target: what is called.
+            args: its arguments.
+            kwargs: its arguments by name.
+            ranks: how many ranks call it at the same time.
+
+        Returns:
+            The call if it is to be kept with its arguments once they are encoded, else None.
+        """
         place = place_of(target)
         self.record.begin_call(place.word)
         is_kept = self.record.recording and place.child[:2] == ("name", "student")
@@ -424,7 +447,15 @@ class Connection:
         seconds: float,
         mapped: tuple[int, int] | None = None,
     ) -> Frame:
-        """Send a message that is encoded already, and wait for its reply; arguments as in `WorkerProcess.ask`."""
+        """Send a message that is encoded already, and wait for its reply.
+
+        Args:
+            tree: of the message.
+            data: its blocks of memory.
+            what: names the request in messages.
+            seconds: until the deadline.
+            mapped: as for `WorkerProcess.ask`.
+        """
         worker = self.worker or self.live_worker()
         if not self._seeded:
             tree["seed"], self._seeded = self.record.seed, True
@@ -444,7 +475,14 @@ class Connection:
         return frame
 
     def value_of(self, frame: Frame, what: str, word: str, table: Table) -> Any:
-        """Return the value of a reply to `what`; apply what student code changed to the arguments."""
+        """Return the value of a reply; apply what student code changed to the arguments.
+
+        Args:
+            frame: the reply.
+            what: names the request in messages.
+            word: names the function that was called.
+            table: of the values that were sent.
+        """
         tree, caps = frame.tree, self.worker.channel.caps if self.worker else None
         if "unsupported" in tree:
             text = say("{} returned a value that the grader cannot read, such as a view of a much larger tensor", what)

@@ -73,6 +73,11 @@ class Raised:
     def read(cls, row: Any, what: str, owner: str) -> Raised:
         """Read what a worker claims of an exception; cut each text to what a message has room for.
 
+        Args:
+            row: as it came.
+            what: names the request in messages.
+            owner: whose the code is in messages.
+
         Raises:
             ProtocolError: it says it wrongly.
         """

@@ -261,7 +261,14 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def submission_of(author: str, exercise: Exercise, path: Path, files: Mapping[str, bytes]) -> Submission:
-    """Return the files of one exercise as if they had been handed in; no stranger wrote them."""
+    """Return the files of one exercise as if they had been handed in; no stranger wrote them.
+
+    Args:
+        author: as whom.
+        exercise: of the files.
+        path: where they would be.
+        files: by name.
+    """
     source = files[exercise.file_name]
     own = ExerciseFiles(files, path, untouched=is_starter(exercise, source))
     return Submission(author, {exercise.id: own}, hashlib.sha256(source).hexdigest())

@@ -432,6 +432,11 @@ def _limit_yaml(content: bytes, shown_as: str) -> None:
 def read_file(path: Path, shown_as: str, kind: type[File]) -> File:
     """Read a file by its schema.
 
+    Args:
+        path: of the file.
+        shown_as: its path in messages.
+        kind: the schema.
+
     Raises:
         CourseError: it is not so, with every problem.
     """
@@ -440,6 +445,11 @@ def read_file(path: Path, shown_as: str, kind: type[File]) -> File:
 
 def validated(data: object, shown_as: str, kind: type[File]) -> File:
     """Validate what a file holds by its schema.
+
+    Args:
+        data: as the parser returned it.
+        shown_as: the file's path in messages.
+        kind: the schema.
 
     Raises:
         CourseError: it is not so, with every problem.

@@ -94,7 +94,13 @@ def _is_library(frame: FrameType) -> bool:
 def expression_at(
     file: str, positions: tuple[int | None, int | None, int | None, int | None], names: Mapping[str, Any]
 ) -> ast.expr | ast.stmt | None:
-    """Return the expression that Python was running, by the places that it keeps of instructions; None if unknown."""
+    """Return the expression that Python was running; None if unknown.
+
+    Args:
+        file: its name, as the frame has it.
+        positions: first line, last line, first column and end column of the instruction.
+        names: the globals of the frame.
+    """
     line, last, column, end = positions
     text = "".join(linecache.getlines(file, dict(names)))
     if not text or None in positions:
@@ -134,7 +140,13 @@ class Operand:
 
 
 def operands_of(failed: FailedCall, frame: FrameType | None, node: ast.AST | None) -> list[Operand]:
-    """Return the tensors among the arguments, in order; each once."""
+    """Return the tensors among the arguments, in order; each once.
+
+    Args:
+        failed: the call.
+        frame: that made the call.
+        node: the call in the source.
+    """
     sources = _sources(node, failed.name)
     known = {**(frame.f_globals if frame else {}), **(frame.f_locals if frame else {})}
     by_identity = {id(value): name for name, value in known.items() if isinstance(value, torch.Tensor)}

@@ -247,7 +247,13 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Tol
 
 
 def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, Told]:
-    """Decrypt the sentences that this behaviour opens; none if it opens nothing."""
+    """Decrypt the sentences that this behaviour opens; none if it opens nothing.
+
+    Args:
+        exercise: its id.
+        behaviour: traces of the checks, one for each seed.
+        mistakes: as they are sealed.
+    """
     text = _veiled(
         base64.b64decode(mistakes.get(behaviour_key(exercise, behaviour), "")), _digest("seal", exercise, behaviour)
     )

@@ -28,7 +28,14 @@ def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExerci
 
 
 def in_cells(text: str, file_name: str, origins: Sequence[tuple[int, int]], label: str = "code cell {}") -> str:
-    """Rewrite lines of a module in a text as lines of the notebook's cells."""
+    """Rewrite lines of a module in a text as lines of the notebook's cells.
+
+    Args:
+        text: a traceback or a message.
+        file_name: of the module.
+        origins: of each line of the module, the number of its cell and the line there.
+        label: how a cell is called, with `{}` for its number.
+    """
 
     def named(match: re.Match[str]) -> str:
         line = int(match[1])

@@ -117,7 +117,15 @@ class Known:
         return len(self._begun)
 
     def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traced:
-        """Return the traces of a wrong answer in these checks; run those that are not known yet."""
+        """Return the traces of a wrong answer in these checks; run those that are not known yet.
+
+        Args:
+            lane: that runs them.
+            answer: the wrong answer.
+            exercise: that it answers.
+            seed: of the inputs.
+            checks: their ids.
+        """
         self._begun.add((exercise.id, str(answer.path)))
         traces, late = dict[str, Trace](), False
         # Costs hardly depend on the inputs, and some checks draw none: these are run with one seed, for all.
@@ -141,7 +149,15 @@ class Known:
 
 
 def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> Traced:
-    """Run these checks for a submission, and return how each ends."""
+    """Run these checks for a submission, and return how each ends.
+
+    Args:
+        lane: that runs them.
+        exercise: that is answered.
+        files: of the submission, by name.
+        seed: of the inputs.
+        checks: their ids.
+    """
     if not checks:
         return Traced({})
     categories = {check.id: check.category for check in lane.checks_of(exercise)}
@@ -369,7 +385,13 @@ class _Task:
 
 
 def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> frozenset[str]:
-    """Return the names that code must contain to get a wrong answer's sentence; none where a value shows it."""
+    """Return the names that code must contain to get a wrong answer's sentence; none where a value shows it.
+
+    Args:
+        exercise: that it answers.
+        answer: the wrong answer.
+        traces: how its checks end.
+    """
     has_value = any(trace.lost and trace.has_value for trace in traces.values())
     return frozenset() if has_value else behaviour.named_by(answer, exercise.reference)
 

@@ -27,9 +27,15 @@ _FOR_A_LANE = 5
 
 
 def setup_of(start: str | None = None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
-    """Return the setup that words of the command line mean; by default workers start as this system allows.
+    """Return the setup that words of the command line mean.
 
     A process that was forked cannot use CUDA.
+
+    Args:
+        start: how workers are started; None for the way of this system.
+        device: that checks see.
+        confinement: the least level.
+        seed: of the inputs.
     """
     accelerator = Device(device)
     own = Start.FORK if CAN_FORK and accelerator is not Device.CUDA else Start.SPAWN

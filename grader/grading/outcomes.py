@@ -101,7 +101,14 @@ class Outcomes:
 def graded_from(
     exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
 ) -> GradedExercise:
-    """Return an exercise with these outcomes; checks without one were left out."""
+    """Return an exercise with these outcomes; checks without one were left out.
+
+    Args:
+        exercise: that was graded.
+        checks: all of it.
+        outcomes: of those that ran.
+        output: what student code printed while it was loaded.
+    """
     ran = {outcome.check: outcome for outcome in outcomes}
     # Points are divided among all checks, whichever ran: those of a check are the same every time.
     every = [ran.get(check.id) or Outcome(check.id, Verdict.NOT_RUN) for check in checks]
@@ -153,7 +160,14 @@ def staff_rows(exercise: Exercise) -> list[GradedCheck]:
 def graded_so_far(
     exercise: Exercise, submission: Submission, checks: Sequence[Check], outcomes: Sequence[Outcome]
 ) -> GradedExercise:
-    """Return an exercise of which some checks have ended; the points of the others are undecided."""
+    """Return an exercise of which some checks have ended; the points of the others are undecided.
+
+    Args:
+        exercise: that is being graded.
+        submission: that has its files.
+        checks: all of it.
+        outcomes: of those that have ended.
+    """
     graded = graded_from(exercise, checks, outcomes)
     return as_handed_in(replace(graded, state="started", left_out=()), submission)
 

@@ -56,7 +56,13 @@ class RunPlan:
 
 
 def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> GradedExercise | None:
-    """Return the result of an exercise whose checks are not run: an untouched starter, or no Python; else None."""
+    """Return the result of an exercise whose checks are not run: an untouched starter, or no Python; else None.
+
+    Args:
+        plan: what is graded.
+        exercise: one of the plan's.
+        submission: that has its files.
+    """
     if not plan.runs_untouched and submission.of(exercise).untouched:
         return as_handed_in(GradedExercise.untouched(exercise), submission)
     if plan.compiles and (why := submission.of(exercise).error):

@@ -187,7 +187,14 @@ class Runtime:
         return [check for check in self.collected().checks if check.exercise == exercise.id]
 
     def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, part: Part) -> Run:
-        """Run a part of an exercise's checks on files that are not graded."""
+        """Run a part of an exercise's checks on files that are not graded.
+
+        Args:
+            exercise: one of this runtime's.
+            files: by name.
+            seed: of the inputs.
+            part: which checks.
+        """
         return self.ask(lambda lane: lane.run(exercise, files, seed, part=part)).result()
 
     def files_changed(self, exercises: Sequence[Exercise]) -> None:

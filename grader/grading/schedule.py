@@ -65,7 +65,13 @@ def grade_submission(
 
 
 def report_of(plan: RunPlan, submission: Submission, done: Mapping[str, WorkResult]) -> Report:
-    """Return the report of a submission from finished exercises; the points of those that still run are undecided."""
+    """Return the report of a submission from finished exercises; the points of those that still run are undecided.
+
+    Args:
+        plan: what is graded.
+        submission: that is graded.
+        done: results by exercise.
+    """
     rows = []
     for exercise in plan.exercises:
         graded = done[exercise.id].graded if exercise.id in done else not_run(plan, exercise, submission)
@@ -86,7 +92,17 @@ def report_for(
     exercises: Sequence[GradedExercise],
     levels: Iterable[str | None],
 ) -> Report:
-    """Return a report with the machine described; `levels` are the levels of confinement that the exercises reached."""
+    """Return a report with the machine described.
+
+    Args:
+        plan: what is graded.
+        author: of the submission.
+        authors: of the submission, where it is a group's.
+        digest: of the files.
+        graded_at: the time, as it is written.
+        exercises: that were graded.
+        levels: of confinement that they reached; None where no student code was run.
+    """
     # The lowest of them; None where no student code was run.
     level = min((Level.of(word) for word in levels if word), default=None)
     return Report(

@@ -258,7 +258,13 @@ class Store:
         return None
 
     def add(self, one: WorkResult, path: str | None = None, text: bytes | None = None) -> int:
-        """Write a result down, as graded now."""
+        """Write a result down, as graded now.
+
+        Args:
+            one: the result.
+            path: of the file, if its text is kept.
+            text: of the file, if it is kept.
+        """
         author, key, outcomes = one.work.submission.author, self.keys.of(one.work), Outcomes.of(one.graded)
         return self.write(Saved(0, author, one.work.exercise.id, key, now(), one.confinement, outcomes, path, text))
 

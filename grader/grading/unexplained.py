@@ -61,7 +61,14 @@ def lost_rows(graded: GradedExercise) -> list[GradedCheck]:
 
 
 def add_to(groups: dict[str, Group], author: str, number: int, graded: GradedExercise) -> None:
-    """Add an exercise for which `is_unexplained` holds to the group that it belongs to, by digests of what they do."""
+    """Add an exercise for which `is_unexplained` holds to the group of answers that behave like it.
+
+    Args:
+        groups: by a digest of their behaviour; this one is changed.
+        author: of the submission.
+        number: of its result.
+        graded: the exercise.
+    """
     key, why_not = graded.behaviour, ""
     if not key:
         # Where no mistake is known yet, a draft may be made of any answer whose checks say something about its code.

@@ -88,6 +88,13 @@ def collect(
 ) -> tuple[list[Submission], list[Unmatched]]:
     """Read what an author handed in; see `submissions_of`. What cannot be read within limits is this author's problem.
 
+    Args:
+        handed: what the author handed in.
+        course: every exercise of the course.
+        wanted: those that are graded.
+        every: whether each version that was handed in becomes a submission, and not the last alone.
+        root: the folder that paths are shown from.
+
     Raises:
         GraderError: an error of ours.
     """
@@ -112,6 +119,12 @@ def collect(
 def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercise], author: str) -> Submission:
     """Read what lies at a path, which is one author's: a folder, an archive or a single file.
 
+    Args:
+        path: of it.
+        course: every exercise of the course.
+        wanted: those that are graded.
+        author: whose it is.
+
     Raises:
         SubmissionError: nothing is there, or a single file that is not an answer.
     """
@@ -134,6 +147,12 @@ def taken_in(
 
     A zip is unpacked into a folder of this user alone. It is removed afterwards, also if this process is killed: the
     one that unpacked it outlives it by a moment.
+
+    Args:
+        path: of it.
+        exercises: of the course.
+        name: of the layout; None to find it.
+        out: the folder of the batch's results, which belongs to no author.
 
     Raises:
         SubmissionError: nothing can be read there, or it has no submission.

@@ -303,7 +303,14 @@ class Contents:
             self._add(inner, disk, path, deep)
 
     def leave(self, path: PurePosixPath, disk: Path, why: str, *, always: bool = False) -> None:
-        """Note that a file is not read, and why; `always` for a folder, which has no name of a file."""
+        """Note that a file is not read, and why.
+
+        Args:
+            path: of the file, as messages show it.
+            disk: where it is.
+            why: it is not read.
+            always: whether any name is noted, and not that of code alone; for a folder.
+        """
         known = self.left if always or is_code(path.name) or self._is_answer(path.name) else self.others
         most = _MOST_OTHERS if known is self.others else _MOST_LEFT
         if len(known) < most or self._is_answer(path.name):

@@ -363,7 +363,13 @@ def syntax_error(source: bytes | str) -> SyntaxError | None:
 
 
 def load_error(source: bytes, file_name: str, path: str) -> str:
-    """Return why a file cannot be compiled, in the words of a worker that would load it; or ""."""
+    """Return why a file cannot be compiled, in the words of a worker that would load it; or "".
+
+    Args:
+        source: of the file.
+        file_name: that the exercise asks for.
+        path: of the file that was handed in.
+    """
     error = syntax_error(source)
     if error is None:
         return ""

@@ -124,7 +124,13 @@ class Module:
         self.notes.append(f"{self.label.format(number)}{text}")
 
     def add(self, number: int, lines: Sequence[str], numbers: Sequence[int]) -> None:
-        """Take lines of a cell, which come from these lines of it."""
+        """Take lines of a cell.
+
+        Args:
+            number: of the cell.
+            lines: that are taken.
+            numbers: the line of the cell that each comes from.
+        """
         self.lines += lines
         self.origins += [(number, line) for line in numbers]
 
@@ -423,7 +429,13 @@ def exported(data: bytes) -> Code | None:
 
 
 def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exercise]) -> Module:
-    """Return what an exercise needs of a notebook that was saved as a script; its lines are those of the file."""
+    """Return what an exercise needs of a notebook that was saved as a script; its lines are those of the file.
+
+    Args:
+        data: of the script.
+        exercise: whose names are needed.
+        exercises: every exercise that the script may answer.
+    """
     cell = Cell(0, data.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
     asked = starter_names(exercise)
     others = frozenset[str]().union(*map(starter_names, exercises)) - asked
@@ -431,7 +443,13 @@ def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exerci
 
 
 def takes_from_file(cells: Sequence[Cell], module: str, asked: Collection[str]) -> bool:
-    """Return whether cells import the module of an exercise, and define nothing that it asks for."""
+    """Return whether cells import the module of an exercise, and define nothing that it asks for.
+
+    Args:
+        cells: of the notebook.
+        module: its name.
+        asked: names that the exercise asks for.
+    """
     if any({*asked} & _defines(cell) for cell in cells):
         return False
     nodes = [step.node for cell in cells for step in steps_of(cell.source)]

@@ -211,7 +211,12 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def write_named(path: Path | str, content: str | bytes, what: str) -> None:
-    """Write a file that the user named; its folder is made. `-` is standard output.
+    """Write a file that the user named; its folder is made.
+
+    Args:
+        path: of the file; `-` is standard output.
+        content: of the file.
+        what: the beginning of an error message, such as the option.
 
     Raises:
         CourseError: it cannot be written; the sentence begins with `what`, such as the option.

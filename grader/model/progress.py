@@ -21,7 +21,13 @@ class Progress:
         """Report that a lane waits for something, such as a check by its title, for so long now; called repeatedly."""
 
     def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
-        """Report that a check has ended; called once more if it is repeated."""
+        """Report that a check has ended; called once more if it is repeated.
+
+        Args:
+            exercise: of the check.
+            outcome: of the check.
+            checks: all of the exercise.
+        """
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
         """Report an exercise that was graded or saved before: in the order of the course, then what is repeated.
@@ -36,7 +42,13 @@ class Progress:
         """Report that results are waited for; called every half second."""
 
     def reported(self, report: Report, number: int, total: int) -> None:
-        """Report one submission whose exercises are all graded, and its number among all."""
+        """Report one submission whose exercises are all graded.
+
+        Args:
+            report: of the submission.
+            number: its place among all.
+            total: how many submissions there are.
+        """
 
     def advanced(self, done: int, total: int) -> None:
         """Report how many of all things are done."""

@@ -34,7 +34,14 @@ def divide(points: int, shares: Sequence[int]) -> list[int]:
 def score(
     points: int, checks: Sequence[Check], outcomes: Sequence[Outcome], withheld_shares: int
 ) -> tuple[list[GradedCheck], int]:
-    """Give each check its points, before `hold_back`; also the points that withheld checks decide."""
+    """Give each check its points, before `hold_back`; also the points that withheld checks decide.
+
+    Args:
+        points: of the exercise, in hundredths.
+        checks: all of it.
+        outcomes: one for each check.
+        withheld_shares: of the checks that are not here.
+    """
     *parts, withheld = divide(points, [*(check.share for check in checks), withheld_shares])
     graded = []
     for check, outcome, part in zip(checks, outcomes, parts, strict=True):

@@ -223,6 +223,11 @@ class Facts:
 def facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> Facts:
     """Run the reference on the shown checks.
 
+    Args:
+        exercise: that has them.
+        runtime: that runs them.
+        setup: how lanes are made.
+
     Raises:
         CourseError: the checks cannot be read, or the reference does not pass: students would meet the same.
         StartError: a process of ours did not start.
@@ -403,7 +408,14 @@ def _course_file(part: Course) -> dict[Any, Any]:
 
 
 def page_files(part: Course, facts: Mapping[str, Facts], install: Install, *, notebooks: bool) -> Files:
-    """Return the pages for students and for programs that help them; notebooks, if they are wanted."""
+    """Return the pages for students and for programs that help them.
+
+    Args:
+        part: the course that is released.
+        facts: of each exercise.
+        install: how students install the grader.
+        notebooks: whether there are notebooks.
+    """
     words = {
         "part": part,
         "pip_words": pip_words(install),

@@ -196,6 +196,11 @@ def prove(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
 def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secret]) -> None:
     """Search sentences that are sealed later, as if they stood in the copy: once sealed, they cannot be searched.
 
+    Args:
+        path: of the file that will have them.
+        sentences: that are sealed.
+        secrets: what only staff may have.
+
     Raises:
         LeakError: one of them has what only staff may have, besides being the text of a wrong answer.
     """

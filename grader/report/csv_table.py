@@ -79,7 +79,13 @@ class Table:
         return cells[column].strip() if column < len(cells) else ""
 
     def put(self, row: int, column: int, text: str) -> None:
-        """Put a number of ours into a cell; the others of its row keep their quotes."""
+        """Put a number of ours into a cell; the others of its row keep their quotes.
+
+        Args:
+            row: its number, from 0.
+            column: its number, from 0.
+            text: of the cell.
+        """
         place, cells = self._places[row], self.rows[row]
         written = self._texts[place].rstrip("\r\n")
         end = self._texts[place][len(written) :]

@@ -25,7 +25,14 @@ _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in
 
 
 def author_line(report: Report, number: int, total: int, names: Mapping[str, str]) -> str:
-    """Return one line of progress."""
+    """Return one line of progress.
+
+    Args:
+        report: of the author.
+        number: how many are graded now.
+        total: how many submissions there are.
+        names: of people, by what platforms call them.
+    """
     return f"[{number}/{total}] {score_text(report.total):>15}  {_named(report.author, names)}"
 
 
@@ -157,7 +164,13 @@ class OfClass(Progress):
         self._compared = (0, 0)
 
     def reported(self, report: Report, number: int, total: int) -> None:
-        """Print an author's line."""
+        """Print an author's line.
+
+        Args:
+            report: of the author.
+            number: how many are graded now.
+            total: how many submissions there are.
+        """
         self.done += 1
         self._say(author_line(report, number, total, self._names))
 

@@ -231,6 +231,11 @@ _GROUP_TITLES = ("group", "group name", "group_name", "team", "gruppe", "groupe"
 def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str = "") -> People:
     """Read the people of a file; see `People`.
 
+    Args:
+        path: of the file.
+        given: names by the numbers of submissions that a platform put them before.
+        platform: whose numbers those of submissions are: "canvas", "moodle" or "".
+
     Raises:
         CourseError: it cannot be read, or has nobody in it.
     """

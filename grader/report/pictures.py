@@ -43,7 +43,13 @@ def _parts(picture: Picture) -> Iterator[_Part]:
 
 
 def lines_of(picture: Picture, width: int, *, plain: bool = False) -> list[str]:
-    """Return the lines of a picture, none wider than that; its sentence for plain text, or where it does not fit."""
+    """Return the lines of a picture; its sentence for plain text, or where it does not fit.
+
+    Args:
+        picture: that is drawn.
+        width: of a line, in characters.
+        plain: whether plain text is wanted.
+    """
     drawn = [line for _, lines, _, facts in _parts(picture) for line in lines(*facts, width)]
     fits = not plain and all(len(line) <= width for line in drawn)
     return drawn if fits else filled(sentence_of(picture), "", width, "")

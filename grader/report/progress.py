@@ -60,7 +60,13 @@ class Named(Progress):
         self._say = say
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """Name it."""
+        """Name it.
+
+        Args:
+            graded: the exercise.
+            confinement: the level that it reached.
+            saved: whether its result was saved before.
+        """
         del confinement, saved
         self._say(f"graded {graded.exercise.id}")
 
@@ -88,7 +94,13 @@ class OfExercises(Progress):
         self._started = time.monotonic()
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """Print an exercise of which anything was run, or was to be run."""
+        """Print an exercise of which anything was run, or was to be run.
+
+        Args:
+            graded: the exercise.
+            confinement: the level that it reached.
+            saved: whether its result was saved before.
+        """
         del confinement
         self._done, self.saved = self._done + 1, self.saved + saved
         if graded.checks or graded.left_out:

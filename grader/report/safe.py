@@ -67,11 +67,17 @@ def padded(text: str, width: int) -> str:
 
 
 def filled(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
-    """Wrap a line of safe text to this width; lines after the first stand further in, by two if not said.
+    """Wrap a line of safe text to this width.
 
     A command that stands after two blanks, as in `To go on:  grade next`, will be copied, so it stays in one line; so
     does what has NUL in place of blanks. A long word goes beyond the width, unless it has characters of two columns:
     between those, any place is good for a break.
+
+    Args:
+        text: made safe already, without line breaks.
+        indent: of the first line.
+        width: of a line, in columns.
+        further: by how much more lines after the first are indented.
     """
     words, room = _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text).split(" "), width - len(indent + further)
     lines, line, is_empty = list[str](), indent, True
@@ -99,7 +105,14 @@ def _parts_of(word: str, room: int) -> list[str]:
 
 
 def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterator[str]:
-    """Yield text made safe for a terminal, each of its lines wrapped; see `filled`."""
+    """Yield text made safe for a terminal, each of its lines wrapped; see `filled`.
+
+    Args:
+        text: as it is.
+        width: of a line, in columns.
+        indent: of the first line.
+        further: by how much more lines after the first are indented.
+    """
     for line in for_terminal(text).split("\n"):
         yield from filled(line, indent, width, further)
 

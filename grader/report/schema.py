@@ -84,7 +84,13 @@ class CheckEntry:
 
     @classmethod
     def of(cls, row: GradedCheck, graded: GradedExercise, *, staff: bool) -> Self:
-        """Make the entry for a graded check."""
+        """Make the entry for a graded check.
+
+        Args:
+            row: the check.
+            graded: its exercise.
+            staff: whether it has what only staff may read.
+        """
         detail = row.outcome.detail if staff or row.check.shown else ""
         others = {
             "verdict": row.outcome.verdict,
@@ -226,5 +232,11 @@ class ReportFile:
 
 
 def report_json(report: Report, *, staff: bool = False, indent: int | None = 1) -> bytes:
-    """Return a report as it is written; see `ReportFile.of`. Without an indent, it takes a tenth of the time."""
+    """Return a report as it is written; see `ReportFile.of`. Without an indent, it takes a tenth of the time.
+
+    Args:
+        report: that is written.
+        staff: whether it has what only staff may read.
+        indent: of the JSON; None for one line.
+    """
     return to_json(adapter(ReportFile).dump_python(ReportFile.of(report, staff=staff)), indent) + b"\n"

@@ -44,7 +44,14 @@ class Early:
         plan: SandboxPlan,
         zygote: Zygote,
     ) -> Source:
-        """Return the worker server, which the caller closes, if it serves a plan; else what is opened as usual."""
+        """Return the worker server if it serves a plan, else what is opened as usual. The caller closes it.
+
+        Args:
+            opened: opens a source of workers.
+            start: how workers are started.
+            plan: of their confinement.
+            zygote: that forks them, if there is one.
+        """
         taken, self._server = self._server, None
         if taken is not None and taken.serves(plan):
             return taken

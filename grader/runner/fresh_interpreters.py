@@ -47,7 +47,13 @@ class FreshInterpreters(Source):
         return Supply(command=tuple(command), plain_command=tuple(other))
 
     def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
-        """Start a fresh interpreter."""
+        """Start a fresh interpreter.
+
+        Args:
+            lane: its number.
+            log: takes what the process writes to standard error.
+            plain: whether its workers have the standard library alone.
+        """
         # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
         ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None
         process = subprocess.Popen(

@@ -226,7 +226,13 @@ class WorkerServer(Source):
         return StartError(f"the worker server did not start: {said}")
 
     def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
-        """Fork it from the zygote's template."""
+        """Fork it from the zygote's template.
+
+        Args:
+            lane: its number.
+            log: takes what the process writes to standard error.
+            plain: whether its workers have the standard library alone.
+        """
         assert self._zygote is not None
         supply = self.supply(lane, plain=plain)
         ours, theirs = socket.socketpair()

@@ -96,13 +96,27 @@ def setns(descriptor: int, flags: int) -> None:
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    """Mount a file system, or a folder in another place; see man 2 mount."""
+    """Mount a file system, or a folder in another place; see man 2 mount.
+
+    Args:
+        source: a device or a folder; "" for none.
+        target: the folder where it appears.
+        kind: of the file system; "" for none.
+        flags: MS_* of the kernel.
+        options: of the file system.
+    """
     text = [part.encode() or None for part in (source, target, kind)]
     _check(_LIBC.mount(*text, ctypes.c_ulong(flags), options.encode()), f"mount {target}")
 
 
 def set_mount_flags(target: str, flags: int, *, recursive: bool) -> None:
-    """Add flags to a mount, keeping those that it has; see mount_setattr(2), Linux 5.12."""
+    """Add flags to a mount, keeping those that it has; see mount_setattr(2), Linux 5.12.
+
+    Args:
+        target: the folder where it is mounted.
+        flags: MOUNT_ATTR_* of the kernel.
+        recursive: whether mounts below it get them, too.
+    """
     attributes = _MountAttributes(set=flags)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
     at = _AT_RECURSIVE if recursive else 0
@@ -246,7 +260,13 @@ def landlock_create_ruleset(files: int, scopes: int) -> int:
 
 
 def landlock_allow_beneath(ruleset: int, descriptor: int, rights: int) -> None:
-    """Allow rights on a file, or beneath a folder, in a ruleset; see landlock_add_rule(2)."""
+    """Allow rights on a file, or beneath a folder, in a ruleset; see landlock_add_rule(2).
+
+    Args:
+        ruleset: its descriptor.
+        descriptor: of the file or the folder.
+        rights: LANDLOCK_ACCESS_FS_* of the kernel.
+    """
     rule = _PathBeneath(allowed_access=rights, parent_fd=descriptor)
     done = _LIBC.syscall(_SYS_LANDLOCK_ADD_RULE, ruleset, _LANDLOCK_PATH_BENEATH, ctypes.byref(rule), 0)
     _check(done, "landlock_add_rule")

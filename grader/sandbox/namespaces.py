@@ -72,6 +72,11 @@ def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
     """Fork a process into namespaces: 0 in the child, once all is set up there, its pid in the parent.
 
     The arguments and errors are those of `open_namespaces`.
+
+    Args:
+        namespaces: that it enters.
+        proc: as for `open_namespaces`.
+        here: as for `open_namespaces`.
     """
     enter = partial(kernel.setns, namespaces.pidfd, kernel.CLONE_NEWPID)
     return _fork_into(enter, partial(_join, namespaces, proc), here)

@@ -203,7 +203,13 @@ def tail(log: IO[bytes]) -> str:
 
 
 def bind_in(folder: str, name: str, sock: socket.socket) -> None:
-    """Bind a Unix socket to a name in a folder, whose path may be longer than the address of a socket. Linux only."""
+    """Bind a Unix socket to a name in a folder, whose path may be longer than the address of a socket. Linux only.
+
+    Args:
+        folder: its path.
+        name: of the socket there.
+        sock: that is bound.
+    """
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
     try:
         sock.bind(f"/proc/self/fd/{descriptor}/{name}")

@@ -18,6 +18,12 @@ _NAME = 9
 def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) -> Iterator[str]:
     """Yield what the shown checks counted: of the student's code, of all right solutions, and of the starter.
 
+    Args:
+        course: of the exercise.
+        exercise: which has a reference.
+        setup: how lanes are made.
+        width: of a line, in characters.
+
     Raises:
         GraderError: a process of ours cannot be started.
     """

@@ -18,9 +18,18 @@ from grader.student.own import OwnExercise, own_file
 
 
 def try_of(course: Course, exercise: Exercise, setup: Setup, progress: Progress) -> tuple[GradedCheck, list[str], str]:
-    """Run the lines to try of the first check that has some, in a worker; the check, the lines, what they printed.
+    """Run the lines to try of the first check that has some, in a worker.
 
     An unchanged file is not graded again.
+
+    Args:
+        course: of the exercise.
+        exercise: that is graded, unless nothing changed.
+        setup: how lanes are made.
+        progress: what the run is reported to.
+
+    Returns:
+        The check, the lines, and what they printed.
 
     Raises:
         CourseError: the file cannot be read, or no check has lines to try.

@@ -22,7 +22,13 @@ _NARROW = 64
 
 
 def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]:
-    """Yield the chosen exercises below their modules, with state and points; then the totals."""
+    """Yield the chosen exercises below their modules, with state and points; then the totals.
+
+    Args:
+        course: of the exercises.
+        rows: of the chosen ones.
+        width: of a line, in characters.
+    """
     for module in course.modules:
         mine = [row for row in rows if row.exercise.module == module.id]
         if mine:

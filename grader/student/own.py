@@ -72,6 +72,13 @@ class OwnExercise:
 def own_exercise(
     course: Course, exercise: Exercise, setup: Setup, progress: Progress | None = None
 ) -> Iterator[OwnExercise]:
-    """Open a runtime for one exercise, whose workers do not see the folder; `progress` learns what is waited for."""
+    """Open a runtime for one exercise, whose workers do not see the folder.
+
+    Args:
+        course: of the exercise.
+        exercise: that is graded.
+        setup: how lanes are made.
+        progress: what the run is reported to.
+    """
     with Runtime([exercise], setup, hidden=(course.root,), progress=progress, warm=True) as runtime:
         yield OwnExercise(course, exercise, setup, runtime)

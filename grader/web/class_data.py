@@ -117,6 +117,13 @@ class ClassFolder:
     def override(self, author: str, exercise: str, check: str, points: str, why: str) -> Override:
         """Return the override that a form has.
 
+        Args:
+            author: whose points change.
+            exercise: its id.
+            check: its id.
+            points: as they were typed.
+            why: the reason, as it was typed.
+
         Raises:
             CourseError: a field is wrong.
         """

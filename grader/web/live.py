@@ -96,7 +96,13 @@ class Live:
     # -- pages
 
     def listen(self, key: object, exercise: str, listener: Listener) -> None:
-        """Have a page learn of the results of an exercise."""
+        """Have a page learn of the results of an exercise.
+
+        Args:
+            key: of the page.
+            exercise: its id.
+            listener: called with each result.
+        """
         self._listeners[key] = exercise, listener
 
     def forget(self, key: object) -> None:

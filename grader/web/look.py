@@ -121,7 +121,14 @@ def html(text: str, tag: str = "div") -> ui.html:
 
 
 def button(words: str, on_click: object, *, first: bool = False, label: str = "") -> ui.element:
-    """Make a button that the keyboard reaches."""
+    """Make a button that the keyboard reaches.
+
+    Args:
+        words: on the button.
+        on_click: called by a click.
+        first: whether it is the page's main button.
+        label: what a screen reader says, if not the words.
+    """
     made = ui.element("button").classes("b first" if first else "b").props('type="button"')
     if label:
         made.props(f'aria-label="{escape(label)}"')

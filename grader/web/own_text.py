@@ -70,6 +70,11 @@ def save(path: Path, text: str, base: str) -> OnDisk | None:
 def keep_both(path: Path, winner: str, loser: str) -> Path:
     """Write one of two texts into the file, and the other beside it; return the path of the other.
 
+    Args:
+        path: of the file.
+        winner: that goes into the file.
+        loser: that goes beside it.
+
     Raises:
         CourseError: they cannot be written.
     """

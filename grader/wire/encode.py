@@ -149,7 +149,13 @@ class Encoder(PlainEncoder):
 
 
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
-    """Return whether PyTorch can read such a lazily conjugated or negated view; it cannot resolve all that it makes."""
+    """Return whether PyTorch can read such a lazily conjugated or negated view; it cannot resolve all that it makes.
+
+    Args:
+        dtype: of the view.
+        conj: whether it is conjugated lazily.
+        neg: whether it is negated lazily.
+    """
     if NAMES[dtype] == "bcomplex32":
         return False
     if dtype.is_complex:

@@ -96,6 +96,11 @@ _TOO_LARGE = "a value is too large or too deep"
 def weighed(rows: Sequence[list[Any]], changed: Sequence[int], caps: Caps) -> list[int]:
     """Return the numbers of these rows and of all in them, inner ones first.
 
+    Args:
+        rows: every row of the message.
+        changed: the numbers that are begun with.
+        caps: how much a message may hold.
+
     Raises:
         ProtocolError: there is a cycle, deep nesting, or something that is huge once unfolded.
     """

@@ -70,7 +70,14 @@ class Block:
 
 
 def extent(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
-    """Return the first byte of the elements, and the first behind them; strides and offset in bytes."""
+    """Return the first byte of the elements, and the first behind them.
+
+    Args:
+        offset: in bytes.
+        shape: of the view.
+        strides: in bytes.
+        itemsize: in bytes.
+    """
     low = high = offset
     for size, stride in zip(shape, strides, strict=True):
         if size == 0:

@@ -93,7 +93,13 @@ class SocketTransport(_Stream):
             poll.register(sock, event)
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Send all parts, and a descriptor with the first byte."""
+        """Send all parts, and a descriptor with the first byte.
+
+        Args:
+            parts: of the message, in order.
+            descriptor: that goes with it, if there is one.
+            patience: decides how long to wait for the other side; None for no deadline.
+        """
         # Sent with the first bytes and not again: the other side looks for it once it has the header.
         ancillary = []
         if descriptor is not None:
@@ -171,7 +177,13 @@ class PipeTransport(_Stream):
         self._write_fd: int | None = write_fd
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Send all parts."""
+        """Send all parts.
+
+        Args:
+            parts: of the message, in order.
+            descriptor: not sent: a pipe cannot carry one.
+            patience: not used: writing to a pipe has no deadline.
+        """
         del descriptor, patience
         if self._write_fd is None:
             raise ChannelClosed("our side is closed")
@@ -241,7 +253,13 @@ class PatientPipes(PipeTransport):
                 super().write([part], None, None)
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Queue all parts; the deadline of the reply ends a worker that does not read them."""
+        """Queue all parts; the deadline of the reply ends a worker that does not read them.
+
+        Args:
+            parts: of the message, in order.
+            descriptor: not sent: a pipe cannot carry one.
+            patience: not used: writing to a pipe has no deadline.
+        """
         del descriptor, patience
         for part in parts:
             self._outgoing.put(bytes(part))

@@ -44,7 +44,13 @@ class AbsentPackages(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Refuse these packages; part of the protocol of importers."""
+        """Refuse these packages; part of the protocol of importers.
+
+        Args:
+            fullname: of the module.
+            path: where a submodule is searched; not used.
+            target: of a reload; not used.
+        """
         package = fullname.partition(".")[0]
         if package in self._packages:
             raise missing(package)

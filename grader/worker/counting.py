@@ -50,7 +50,13 @@ _ESCAPES = {name: name for name in ("tolist", "numpy", "item", "data_ptr", "appl
 
 
 def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Call with gradients off; give the result and what was counted, by the names of `check.costs.Counts`."""
+    """Call with gradients off; return the result and what was counted, by the names of `check.costs.Counts`.
+
+    Args:
+        function: the student's.
+        args: its arguments.
+        kwargs: its arguments by name.
+    """
     machine = machine_or_none()
     before = machine.counters() if machine else {}
     first = len(machine.clock.spans) if machine else 0
@@ -98,6 +104,11 @@ def call_with_poisoned_memory(function: Callable[..., Any], args: list[Any], kwa
 
     PyTorch fills what `empty` gives. Besides, freed memory is left full of such numbers, for code that switches the
     filling off.
+
+    Args:
+        function: the student's.
+        args: its arguments.
+        kwargs: its arguments by name.
     """
     was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]

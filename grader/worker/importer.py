@@ -72,7 +72,13 @@ class OwnModules(SourceLoader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find a module of the submission; part of the protocol of importers."""
+        """Find a module of the submission; part of the protocol of importers.
+
+        Args:
+            fullname: of the module.
+            path: where a submodule is searched; None for a module on top.
+            target: of a reload; not used.
+        """
         if _first(fullname.replace(".", "/")) not in self._names:
             return None  # most imports are of libraries: this must cost nothing
         if path is not None and not any(str(each).startswith(self._folder) for each in path):

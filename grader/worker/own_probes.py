@@ -57,7 +57,14 @@ def moments() -> list[list[Any]]:
 
 
 def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Call after seeding the generators of PyTorch, NumPy and Python."""
+    """Call after seeding the generators of PyTorch, NumPy and Python.
+
+    Args:
+        function: the student's.
+        seed: of the generators.
+        args: its arguments.
+        kwargs: its arguments by name.
+    """
     seed_all(seed, devices=True)
     return function(*args, **kwargs)
 
@@ -66,6 +73,11 @@ def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
     """Return the result, what was printed on both streams, the warnings, and whether warnings still show.
 
     The last is False if student code has silenced warnings for good.
+
+    Args:
+        function: the student's.
+        args: its arguments.
+        kwargs: its arguments by name.
     """
     always = torch.is_warn_always_enabled()
     # PyTorch gives many of its warnings once in a process, so the second check of it would hear nothing. Those of the
@@ -119,6 +131,13 @@ def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, ba
 
     Gives the result, whether the model is in training mode afterwards, whether a forward pass recorded gradients, and
     whether the model's state stayed as it was.
+
+    Args:
+        function: the student's.
+        data: tensors with equal first dims.
+        model: an expression that makes the model, with `torch` and `nn`.
+        batch_size: of the loader.
+        seed: with which the model is made.
     """
     seed_all(seed, devices=True)
     net = eval(model, {"torch": torch, "nn": torch.nn})  # noqa: S307  the course's own

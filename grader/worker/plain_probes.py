@@ -74,7 +74,14 @@ def is_instance(obj: Any, kind: Any) -> bool:
 
 
 def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Call after seeding Python's generator."""
+    """Call after seeding Python's generator.
+
+    Args:
+        function: the student's.
+        seed: of the generator.
+        args: its arguments.
+        kwargs: its arguments by name.
+    """
     random.seed(seed)
     return function(*args, **kwargs)
 
@@ -83,6 +90,11 @@ def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
     """Return the result, what was printed on both streams, the warnings, and whether warnings still show.
 
     The last is False if student code has silenced warnings for good.
+
+    Args:
+        function: the student's.
+        args: its arguments.
+        kwargs: its arguments by name.
     """
     out, err = io.StringIO(), io.StringIO()
     with (

@@ -115,7 +115,13 @@ Reply = tuple[dict[str, Any], list[Any]]
 
 
 def serve(channel: Channel, folder: str, libraries: Libraries) -> None:
-    """Answer requests until the channel closes."""
+    """Answer requests until the channel closes.
+
+    Args:
+        channel: to the check process.
+        folder: with the submission.
+        libraries: that the worker has.
+    """
     submission = Submission(folder, libraries)
     _prepare_stops()
     with contextlib.suppress(ChannelClosed):

@@ -81,7 +81,13 @@ class WithTorch(Libraries):
             self._accelerator.begin()
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
-        """Return what imports the modules of a submission; no package is taken away here."""
+        """Return what imports the modules of a submission; no package is taken away here.
+
+        Args:
+            folder: with the submission.
+            files: of the submission, by name.
+            without: not used.
+        """
         del without
         return OwnModules(folder, files)
 

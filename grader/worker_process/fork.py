@@ -60,6 +60,12 @@ class ForkStarter(Starter):
     ) -> WorkerProcess:
         """Start a worker as a fork of the server.
 
+        Args:
+            limits: what it may use.
+            spared: whether it outlives an exercise that takes too long.
+            simulates: whether it will see a simulated accelerator.
+            plain: whether it has the standard library alone.
+
         Raises:
             WorkerLost: the machine has no room for one; the verdict is `broken`.
         """

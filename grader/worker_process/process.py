@@ -283,7 +283,13 @@ class Losses:
         self._counts: Counter[str] = Counter()
 
     def note(self, lost: WorkerLost, what: str, *, full_time: bool) -> None:
-        """Note a loss by a request, which may have been given less time than most are."""
+        """Note a loss by a request.
+
+        Args:
+            lost: the loss.
+            what: names the request.
+            full_time: whether the request was given as much time as most are.
+        """
         self._counts[what] += 1
         timed_out = lost.verdict is Verdict.TIMED_OUT
         if self._counts[what] >= _LOSSES_OF_ONE or (timed_out and full_time and not lost.in_load):

@@ -76,7 +76,14 @@ class SpawnStarter(Starter):
     def start_worker(
         self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
     ) -> WorkerProcess:
-        """Hand out the warm spare, and start another one in its place."""
+        """Hand out the warm spare, and start another one in its place.
+
+        Args:
+            limits: what it may use.
+            spared: whether it outlives an exercise that takes too long.
+            simulates: whether it will see a simulated accelerator.
+            plain: whether it has the standard library alone.
+        """
         del simulates  # the host ends the whole lane; what was not imported ahead is imported when it is used
         # Importing torch takes a while. A spare has had that time already; a start that failed leaves no spare.
         worker = self._spares.pop(plain, None) or self._spawn(plain=plain)

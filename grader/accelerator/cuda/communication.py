@@ -52,7 +52,7 @@ def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, 
     Args:
         tensor: of any device.
         devices: their indices.
-        sizes: of the parts along `dim`; equal ones if there are none.
+        sizes: of the parts along `dim`; without them all parts are equal.
         dim: along which the tensor is divided.
         streams: a stream for each copy, or None.
     """

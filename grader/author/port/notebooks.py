@@ -49,7 +49,13 @@ class Assignment:
     notes: list[str] = field(default_factory=list)
 
     def add_test(self, name: str, source: str, points: float | None = None) -> None:
-        """Add a test under a name that no other one has."""
+        """Add a test under a name that no other one has.
+
+        Args:
+            name: as the notebook calls it.
+            source: its code.
+            points: of the test, if the notebook says them.
+        """
         plain = re.sub(r"\W", "_", name) or "cell"
         number = 1
         while (key := f"test_{plain}" + (f"_{number}" if number > 1 else "")) in self.tests:

@@ -45,7 +45,14 @@ class Edits:
         self._edits.append((place, place, new))
 
     def replace_head(self, node: Function | ast.Call, name: str, first: Sequence[str], *, before: bool) -> None:
-        """Give a function or a call another name, and what comes first in its brackets; `before` if there is more."""
+        """Give a function or a call another name, and what comes first in its brackets.
+
+        Args:
+            node: the function or the call.
+            name: the new name.
+            first: what comes first in the brackets.
+            before: whether arguments follow, before which a comma is needed.
+        """
         start = self.start(node) if isinstance(node, ast.Call) else self._bytes.index(b"def ", self.start(node)) + 4
         more = ", ".join(first) + ", " * (before and bool(first))
         self._edits.append((start, self._bytes.index(b"(", start) + 1, f"{name}({more}"))

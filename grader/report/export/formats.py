@@ -376,7 +376,13 @@ def junit(report: ReportFile, options: Options) -> str:
 
 
 def log(report: ReportFile, options: Options, system: str = "") -> str:
-    """Return lines for any log; on "github" in groups and with annotations, on "gitlab" in collapsed sections."""
+    """Return lines for any log; on some systems in groups and with annotations.
+
+    Args:
+        report: that is written.
+        options: of the formats.
+        system: "github" for groups and annotations, "gitlab" for collapsed sections.
+    """
     seconds, most = int(time.time()), _MOST_ANNOTATIONS
     return _rendered("log.txt", report, options, system=system, seconds=seconds, most=most)
 
@@ -442,7 +448,13 @@ OF_POINTS = ("gradescope", "prairielearn", "classroom", "classroom50")
 
 
 def write_format(name: str, place: str, report: ReportFile, options: Options) -> None:
-    """Write a report in a format; `-` is standard output.
+    """Write a report in a format.
+
+    Args:
+        name: of the format.
+        place: of the file; `-` is standard output.
+        report: that is written.
+        options: of the formats.
 
     Raises:
         CourseError: no file can be written there, the environment lacks what the format needs, or it would show points

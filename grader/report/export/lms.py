@@ -120,6 +120,11 @@ def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = F
 def known_in(table: Table, kind: str, column: Column) -> int:
     """Return how many authors of a hand-in are in a table.
 
+    Args:
+        table: of the platform.
+        kind: of the table: "canvas" or "moodle".
+        column: the authors' scores.
+
     Raises:
         CourseError: the file is not of this kind.
     """

@@ -141,6 +141,11 @@ def _seen(broken: GradedExercise) -> Verdict | None:
 def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
     """Save the student's file beside its place, and put the one with the fault there.
 
+    Args:
+        course: of the exercise.
+        exercise: whose file it is.
+        fault: that is planted.
+
     Raises:
         CourseError: nothing can be written.
     """
@@ -159,7 +164,15 @@ def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
 
 
 def restore(course: Course, exercise: Exercise, planted: Planted) -> Path | None:
-    """Put the student's own file back; give the place of the other one, if the student has changed it.
+    """Put the student's own file back.
+
+    Args:
+        course: of the exercise.
+        exercise: whose file it is.
+        planted: the fault, and the student's own file.
+
+    Returns:
+        Where the file with the fault is saved, if the student has changed it.
 
     Raises:
         CourseError: nothing can be written.

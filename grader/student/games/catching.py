@@ -59,7 +59,16 @@ def _functions(exercise: Exercise) -> list[str]:
 
 
 def caught_by(course: Course, exercise: Exercise, setup: Setup, width: int) -> tuple[list[str], bool]:
-    """Run a student's check against all known answers: what it caught, in lines, and whether it did so without fault.
+    """Run a student's check against all known answers.
+
+    Args:
+        course: of the exercise.
+        exercise: which has answers.
+        setup: how lanes are made.
+        width: of a line, in characters.
+
+    Returns:
+        What it caught, in lines; and whether it caught each wrong answer and no right one.
 
     Raises:
         CourseError: this copy has no answers, or the check cannot be read or fails by itself.

@@ -63,7 +63,13 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
 
 
 def traced_lines(runs: Sequence[Traced], width: int, *, plain: bool) -> Iterator[str]:
-    """Yield a timeline of each run in which something took time."""
+    """Yield a timeline of each run in which something took time.
+
+    Args:
+        runs: of the checks.
+        width: of a line, in characters.
+        plain: whether timelines are written as sentences.
+    """
     for run in (run for run in runs if run.moments):
         yield from prose(for_terminal(run.title, one_line=True), width)
         left_out = max(0, len(run.moments) - _MOST_DRAWN)
