@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from grader.batch.journal import Journal
-from grader.batch.overrides import decisions
+from grader.batch.overrides import staff_decisions
 from grader.batch.policy import Rules
 from grader.batch.reports import report_of
 from grader.grading.plan import RunPlan
@@ -34,7 +34,7 @@ class Change:
 
     @property
     def checks(self) -> list[tuple[str, Ending, Ending]]:
-        """Those with another ending: the id, what it was and what it is."""
+        """Return the checks that ended otherwise: the id, how it ended before, and how it ends now."""
         old, new = (
             {row.check.id: (row.verdict.value, row.score.earned) for row in graded.checks}
             for graded in (self.before, self.after)
@@ -42,8 +42,8 @@ class Change:
         return [(id, old.get(id), new.get(id)) for id in dict.fromkeys((*new, *old)) if old.get(id) != new.get(id)]
 
     @property
-    def is_one(self) -> bool:
-        """Whether anything is another result."""
+    def differs(self) -> bool:
+        """Return whether points or the end of any check changed."""
         return bool(self.checks) or self.before.score != self.after.score
 
 
@@ -82,11 +82,11 @@ def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Cha
     alone = replace(plan, exercises=[replace(exercise, void=()) for exercise in plan.exercises])
     for noted in journal.submissions():
         report = report_of(plan, journal, noted, rules)
-        rows = list(decisions(report)) if report is not None else []
+        rows = list(staff_decisions(report)) if report is not None else []
         judged = report_of(alone, journal, noted, Rules(plan.course)) if rows else None
         if report is not None and judged is not None:
             for before, after in zip(judged.exercises, report.exercises, strict=True):
                 why = dict.fromkeys(why for graded, _, why in rows if graded is after)
                 change = Change(noted.author, before, after, "; ".join(why))
-                if change.is_one:
+                if change.differs:
                     yield change

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from statistics import mean, median
 from urllib.parse import quote
 
-from grader.batch.feedback import MOST_LINES, own_lines
+from grader.batch.feedback import MOST_LINES, failing_function
 from grader.batch.journal import Journal
 from grader.batch.reports import reports
 from grader.batch.results_folder import ResultsFolder, page_of
@@ -46,7 +46,7 @@ def _not_given(exercise: Exercise, text: bytes) -> tuple[CodeLine, ...]:
 
 @dataclass
 class ExerciseTally:
-    """What came of one exercise.
+    """Counts of one exercise.
 
     Attributes:
         exercise: the exercise.
@@ -95,7 +95,7 @@ class ExerciseTally:
 
     @property
     def hardest(self) -> tuple[Check, int] | None:
-        """The check that most lost, and how many that were, if anybody did."""
+        """Return the check that most lost, and how many that were, if anybody did."""
         worst = max(self.checks.values(), key=lambda row: row[1]["lost"], default=None)
         return (worst[0], worst[1]["lost"]) if worst and worst[1]["lost"] else None
 
@@ -146,8 +146,8 @@ class Example:
     lines: Sequence[CodeLine]
 
 
-class Class:
-    """What is in a journal, read once.
+class ClassSummary:
+    """The results of a class: what is in a journal, read once.
 
     Args:
         course: as it is now: points and starters are its.
@@ -224,15 +224,15 @@ class Class:
         self.at = max(self.at, report.graded_at)
 
     @property
-    def middle(self) -> str:
+    def mean_and_median(self) -> str:
         """Mean and median of the class, and whether exercises that were not handed in count in them."""
-        text = _middle_text([row.score for row in self.rows.values()])
+        text = _mean_and_median_text([row.score for row in self.rows.values()])
         return f"{text}; what was not handed in counts as 0" if any(tally.missing for tally in self.exercises) else text
 
     def page(self) -> str:
         """Render the page, without a script. It lies beside the folder of the authors' pages, and links to them."""
         scores = [row.score for row in self.rows.values()]
-        values = {"spread": _spread(scores), "what_to_do": _WHAT_TO_DO, "middle_text": _middle_text}
+        values = {"spread": _histogram(scores), "what_to_do": _WHAT_TO_DO, "middle_text": _mean_and_median_text}
         return rendered("overview.html", overview=self, when=self.at[:16].replace("T", " "), **values)
 
     def example(self, group: Group) -> Example:
@@ -240,7 +240,7 @@ class Class:
         saved = self._members(group)[0]
         graded = saved.outcomes.graded(group.exercise)
         text = saved.text
-        lines = own_lines(graded, saved.path or "", text) or _not_given(group.exercise, text) if text else ()
+        lines = failing_function(graded, saved.path or "", text) or _not_given(group.exercise, text) if text else ()
         # The name of a download's file begins with that of a person.
         path = saved.path or "" if self.names or saved.author not in self._people else ""
         return Example(saved.author, path, lost_rows(graded), lines)
@@ -276,15 +276,15 @@ def _shares(scores: Sequence[Score]) -> list[float]:
     return [earned / possible for earned, possible in decided if possible]
 
 
-def _spread(scores: Sequence[Score]) -> list[tuple[str, int]]:
-    """Return a distribution: bars of ten percent each, then full marks."""
+def _histogram(scores: Sequence[Score]) -> list[tuple[str, int]]:
+    """Return the distribution of scores: bars of ten percent each, then full marks."""
     counts = Counter(min(int(share * _BARS), _BARS) for share in _shares(scores))  # extra credit may give more
     step = 100 // _BARS
     names = [f"{step * place} to {step * (place + 1) - 1} %" for place in range(_BARS)]
     return [(name, counts[place]) for place, name in enumerate([*names, "all points"])]
 
 
-def _middle_text(scores: Sequence[Score]) -> str:
+def _mean_and_median_text(scores: Sequence[Score]) -> str:
     """Return mean and median in words."""
     own = _shares(scores)
     return f"mean {100 * mean(own):.0f} %, median {100 * median(own):.0f} %" if own else "nothing is decided"

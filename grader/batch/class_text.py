@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from grader.batch.class_summary import Class
+from grader.batch.class_summary import ClassSummary
 from grader.model.score import counted
 from grader.report.gradebook import BY_HAND
 from grader.report.safe import cut, for_terminal, prose
@@ -16,10 +16,10 @@ _FEW_ROWS, _WIDE = 4, 70
 _LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
 
 
-def class_lines(overview: Class, width: int) -> Iterator[str]:
+def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:
     """Yield lines for a terminal: the class, its exercises, and what is undecided."""
     people = counted(len(overview.rows), "submission")
-    yield from prose(f"{overview.course.title}: {people}, {overview.middle}", width, further="  ")
+    yield from prose(f"{overview.course.title}: {people}, {overview.mean_and_median}", width, further="  ")
     yield ""
     yield f"{'in':>5}{'all':>5}{'mean':>6}{'known':>7}{'new':>5}  exercise"
     for tally in overview.exercises:
@@ -38,7 +38,7 @@ def class_lines(overview: Class, width: int) -> Iterator[str]:
         yield from prose(f"{waits}; {BY_HAND}, and the page names them.", width, further="  ")
 
 
-def group_lines(overview: Class, most: int, width: int) -> Iterator[str]:
+def group_lines(overview: ClassSummary, most: int, width: int) -> Iterator[str]:
     """Yield lines for a terminal: the largest groups, each with an example of what it loses, and with its code.
 
     Args:

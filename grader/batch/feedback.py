@@ -40,7 +40,7 @@ def write_feedback(place: ResultsFolder, report: Report, journal: Journal) -> No
     graded = {one.exercise.id: one for one in report.exercises}
     modules = journal.modules("author", report.author)
     lines = {
-        (id, row.check.id): own_lines(graded[id], path, text, row)
+        (id, row.check.id): failing_function(graded[id], path, text, row)
         for _, id, path, text in modules
         if id in graded
         for row in in_full(graded[id])
@@ -49,7 +49,9 @@ def write_feedback(place: ResultsFolder, report: Report, journal: Journal) -> No
     place.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))
 
 
-def own_lines(graded: GradedExercise, path: str, text: bytes, row: GradedCheck | None = None) -> tuple[CodeLine, ...]:
+def failing_function(
+    graded: GradedExercise, path: str, text: bytes, row: GradedCheck | None = None
+) -> tuple[CodeLine, ...]:
     """Return the function that a failing check is about, with the line that raised; nothing if no line is known.
 
     Args:
@@ -128,14 +130,14 @@ def return_pages(place: ResultsFolder, journal: Journal, people: People) -> tupl
     Raises:
         CourseError: it cannot be written.
     """
-    starts, count, unknown = journal.returned(), 0, []
+    starts, count, unknown = journal.upload_prefixes(), 0, []
     target = place.path / RETURNED
     with whole_file(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for noted in journal.submissions():
             page, text = (place.path / page_of(noted.author, end) for end in ("html", "md"))
             names = {page.name: page, text.name: text}
             if starts:
-                names = {f"{start}feedback.html": page for start in _starts(noted, starts, people)}
+                names = {f"{start}feedback.html": page for start in _upload_prefixes(noted, starts, people)}
             if not page.is_file():
                 continue
             for name, path in names.items():
@@ -146,8 +148,8 @@ def return_pages(place: ResultsFolder, journal: Journal, people: People) -> tupl
     return count, unknown
 
 
-def _starts(noted: SubmissionRecord, starts: Mapping[str, str], people: People) -> Iterator[str]:
-    """Yield what the names of an author's files begin with when they go back to the platform; nothing if none do."""
+def _upload_prefixes(noted: SubmissionRecord, starts: Mapping[str, str], people: People) -> Iterator[str]:
+    """Yield how the names of an author's files must begin for the platform; nothing if it takes none."""
     start = starts.get(noted.author, "")
     if not start and people.kind == "moodle":  # the default group has no number, and its members have
         start = f"{MOODLES}{noted.author}_assignsubmission_file_/"

@@ -145,8 +145,8 @@ class Journal(Store):
             return self.add(one)
         return self.add(one, Path(os.path.relpath(own.path, self._root)).as_posix(), text)
 
-    def let_count(self, author: str, exercise: str, result: int) -> None:
-        """Let a result count. What it replaces stays the same until the run ends.
+    def make_current(self, author: str, exercise: str, result: int) -> None:
+        """Make a result the one that counts. What it replaces stays the same until the run ends.
 
         Args:
             author: whose result it is.
@@ -174,7 +174,7 @@ class Journal(Store):
 
     def note_people(self, handed: Iterable[Handed]) -> None:
         """Note the names of people and groups of whom only numbers are shown, and how something is returned to them."""
-        self._note_people((one.key, one.name, one.returned) for one in handed if one.name or one.returned)
+        self._note_people((one.key, one.name, one.upload_prefix) for one in handed if one.name or one.upload_prefix)
 
     def _note_people(self, rows: Iterable[Sequence[str]]) -> None:
         self.execute_all(
@@ -186,13 +186,13 @@ class Journal(Store):
         """Return the names of authors, by the numbers that are shown in their place."""
         return dict(self.execute("SELECT author, name FROM people WHERE name <> ''"))
 
-    def returned(self) -> dict[str, str]:
-        """Return by author how the name of a file begins that their platform returns to them."""
+    def upload_prefixes(self) -> dict[str, str]:
+        """Return by author how the name of a file begins that their platform takes as feedback."""
         return dict(self.execute("SELECT author, returned FROM people WHERE returned <> ''"))
 
     def platform(self) -> str:
         """Return whose numbers authors have: "canvas", "moodle", or "" where no platform gave any."""
-        starts = set(self.returned().values())
+        starts = set(self.upload_prefixes().values())
         return "moodle" if any(start.startswith(MOODLES) for start in starts) else "canvas" if starts else ""
 
     def modules(self, column: str, value: str) -> list[tuple[str, str, str, bytes]]:
@@ -229,8 +229,8 @@ class Journal(Store):
         )
         return [(number, Current(*row)) for number, *row in rows]
 
-    def take_over(self, other: Journal, authors: Collection[str] | None = None) -> None:
-        """Write down what another journal has and this one has not, and let count what counts there.
+    def merge(self, other: Journal, authors: Collection[str] | None = None) -> None:
+        """Write down what another journal has and this one lacks, and make current what is current there.
 
         Args:
             other: the other journal.
@@ -245,7 +245,7 @@ class Journal(Store):
                     known[_identity(saved)] = self.write(saved)
             mine = set() if authors is None else {row.exercise for row in self.current(author)}
             for one in (one for one in other.current(author) if one.exercise not in mine):
-                self.let_count(author, one.exercise, known[_identity(other.result(one.result))])
+                self.make_current(author, one.exercise, known[_identity(other.result(one.result))])
         for noted in other.submissions():
             if authors is None or noted.author in authors:
                 self.note_submission(noted)
@@ -284,7 +284,7 @@ def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float
             connection.commit()
             yield Journal(connection)
     except sqlite3.Error as error:
-        raise _as_ours(path, error) from None
+        raise _journal_error(path, error) from None
     except OSError as error:  # of any file of the folder
         if error.errno not in _NO_ROOM:
             raise
@@ -306,7 +306,7 @@ def _require_types(connection: sqlite3.Connection) -> None:
             raise sqlite3.DatabaseError(f"its table {table} has a value of another type than this program writes")
 
 
-def _as_ours(path: Path, error: sqlite3.Error) -> GraderError:
+def _journal_error(path: Path, error: sqlite3.Error) -> GraderError:
     text = str(error)
     if "locked" in text:
         return CourseError(
@@ -337,21 +337,21 @@ def open_run(
     with open_journal(out, file=FILE if shard is None else f"journal-{shard}.sqlite") as journal:
         journal.begin(options, root, handin)
         if shard is None:
-            _take_in_shards(out, journal)
+            _merge_shards(out, journal)
             secret = secret_in(out / _SECRET_FILE)
         else:
             # It has the whole journal for this moment only, and so have the other shards.
             with open_journal(out, wait_s=_OTHER_SHARDS_S) as whole:
-                journal.take_over(whole, authors)
+                journal.merge(whole, authors)
                 secret = secret_in(out / _SECRET_FILE)
         yield journal, secret
 
 
-def _take_in_shards(out: Path, whole: Journal) -> None:
-    """Take in what shards have written, and remove it. Killed on the way, the next run takes in the rest."""
+def _merge_shards(out: Path, whole: Journal) -> None:
+    """Write down what shards have written, and remove it. Killed on the way, the next run takes the rest."""
     for file in sorted(path.name for path in out.iterdir() if _OF_A_SHARD.fullmatch(path.name)):
         with open_journal(out, file=file) as journal:
-            whole.take_over(journal)
+            whole.merge(journal)
             whole.sync()
             # While it is locked: whoever opens it now is refused, as the whole journal is locked, too.
             for end in ("", "-wal", "-shm"):

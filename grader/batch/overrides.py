@@ -101,7 +101,7 @@ def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
     return tuple(sorted(made.values(), key=lambda one: not one.check))  # those of whole exercises have the last word
 
 
-def overridden(report: Report, overrides: Sequence[Override], names: Collection[str]) -> Report:
+def with_overrides(report: Report, overrides: Sequence[Override], names: Collection[str]) -> Report:
     """Return the report with the points that staff gave; rows that do not fit change nothing.
 
     Args:
@@ -135,7 +135,7 @@ def _set(graded: GradedExercise, one: Override) -> GradedExercise:
     return replace(graded, checks=checks, score=Score(earned, graded.score.possible, undecided))
 
 
-def decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]:
+def staff_decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]:
     """Yield what staff decided in a report: the exercise, the id of the check or "", and why."""
     for graded in report.exercises:
         if graded.set_by:
@@ -144,7 +144,7 @@ def decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]:
             yield from ((graded, row.check.id, row.set_by) for row in graded.checks if row.set_by)
 
 
-def unused(
+def unused_overrides(
     overrides: Sequence[Override], reports: Sequence[tuple[Collection[str], Report]], course: Course
 ) -> Iterator[str]:
     """Yield a sentence for each row that fits none of the reports.

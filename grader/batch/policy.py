@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from grader.batch.journal import SubmissionRecord
 from grader.batch.lateness import late_text, lateness, needed_grace, penalty
-from grader.batch.overrides import Override, decisions, overridden
+from grader.batch.overrides import Override, staff_decisions, with_overrides
 from grader.course.layout import COURSE_FILE
 from grader.grading.outcomes import VOID
 from grader.intake.contents import Handed
@@ -68,7 +68,7 @@ class Rules:
         members = tuple(person.author for person in team)
         return replace(handed, authors=members, name="") if members else handed
 
-    def applied(self, report: Report, raw: Mapping[str, int], noted: SubmissionRecord) -> Report:
+    def with_final_score(self, report: Report, raw: Mapping[str, int], noted: SubmissionRecord) -> Report:
         """Return the report with the final score that staff and the policy make of it.
 
         Args:
@@ -78,7 +78,7 @@ class Rules:
         """
         names, handin, policy = self.names(noted), self.handin, self.course.policy
         days, known = None, ""
-        report = overridden(report, self.overrides, names)
+        report = with_overrides(report, self.overrides, names)
         if handin is not None:
             at = max((person.at for person in self.persons(noted)), default="") or noted.at
             days, known = lateness(names, at, self.course, handin, is_late=noted.late)
@@ -124,7 +124,7 @@ def _parts(
     report: Report, final: FinalScore, known: str, total: Total, policy: Policy, *, alone: bool
 ) -> Iterator[str]:
     """Yield the reasons why the final score differs, in words."""
-    decided = [row for row in decisions(report) if row[2] != VOID or final.override]
+    decided = [row for row in staff_decisions(report) if row[2] != VOID or final.override]
     if rows := [f"{check or graded.exercise.id}: {why}" for graded, check, why in decided]:
         change = "no change" if not final.override else "more" if final.override > 0 else "less"
         points = f"{points_text(abs(final.override))} " if final.override else ""

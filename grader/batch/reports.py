@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from grader.batch.journal import Journal, SubmissionRecord
-from grader.batch.overrides import unused
+from grader.batch.overrides import unused_overrides
 from grader.batch.policy import Rules
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import report_for
@@ -37,7 +37,9 @@ def report_of(plan: RunPlan, journal: Journal, noted: SubmissionRecord, rules: R
     )
     raw = {one.exercise.id: one.score.earned for one in alone}
     levels = (saved.confinement for _, saved in rows)
-    return rules.applied(report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels), raw, noted)
+    return rules.with_final_score(
+        report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels), raw, noted
+    )
 
 
 def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
@@ -66,7 +68,7 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
     meant = {row.author for row in rules.overrides}
     named = [one for one in noted if called[one] & meant]
     pairs = [(called[one], report) for one in named if (report := report_of(plan, journal, one, rules))]
-    yield from unused(rules.overrides, pairs, rules.course)
+    yield from unused_overrides(rules.overrides, pairs, rules.course)
     yield from rules.unknown(frozenset().union(*called.values()))
     people = rules.people
     if not people.persons:

@@ -25,7 +25,7 @@ from grader.model.errors import CourseError
 from grader.model.progress import Progress
 from grader.model.score import counted, listed
 
-OnBook = Callable[[Iterator[Report]], None]
+OnGradebook = Callable[[Iterator[Report]], None]
 """Receives reports one after another; no more than one of them need be in memory at a time."""
 OpenEngine = Callable[[RunPlan, Progress], AbstractContextManager[Engine]]
 """Opens what grades in place of lanes of this machine, and what it reports to."""
@@ -33,7 +33,7 @@ OpenEngine = Callable[[RunPlan, Progress], AbstractContextManager[Engine]]
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """What of a class is graded, and what is graded again though nothing changed.
+    """What to grade, and what to grade again though nothing changed.
 
     Attributes:
         only: the exercises that are graded, by id; none for all.
@@ -64,7 +64,7 @@ class BatchOptions:
 
 @dataclass
 class Summary:
-    """What came of a run.
+    """Counts of a run, and what staff must know of it.
 
     Attributes:
         graded: how many exercises of submissions were graded.
@@ -93,12 +93,12 @@ def grade_batch(
     plan: RunPlan,
     intake: Intake,
     out: Path,
-    order: BatchOptions,
+    options: BatchOptions,
     progress: Progress | None = None,
     *,
     slots: int = 1,
     engine: OpenEngine | None = None,
-    on_book: OnBook = lambda reports: None,
+    on_gradebook: OnGradebook = lambda reports: None,
 ) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
@@ -108,27 +108,27 @@ def grade_batch(
         plan: what is graded. Its secret is the batch's own, which is stored in `out`.
         intake: what was handed in.
         out: where reports go; made with mode 0700.
-        order: what of it is graded.
+        options: what of it is graded.
         progress: learns of each report, of a submission of which something is repeated after that; and how far it is.
         slots: how many lanes of this machine work at once.
         engine: opens what grades in their place, such as a cluster.
-        on_book: receives at the end what counts of everybody, also of those who were graded earlier.
+        on_gradebook: receives at the end what counts of everybody, also of those who were graded earlier.
 
     Raises:
         CourseError: another batch works in `out`, it cannot be written, or overrides or the roster cannot be read.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
-    place, shard = ResultsFolder.make(out), order.shard
+    place, shard = ResultsFolder.make(out), options.shard
     if shard is not None:
         intake = replace(intake, handed=intake.handed[shard.number - 1 :: shard.count], unmatched=())
-    options, authors = f"{plan.handin or ''} {order}", [handed.key for handed in intake.handed]
-    run = open_run(out, shard, options, intake.root, authors, plan.handin)
+    described, authors = f"{plan.handin or ''} {options}", [handed.key for handed in intake.handed]
+    run = open_run(out, shard, described, intake.root, authors, plan.handin)
     with run as (journal, secret):
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
         _refuse_another_course(plan, journal, out)
         journal.note_people(intake.handed)
-        if order.roster is not None:
-            place.save_roster(order.roster)
+        if options.roster is not None:
+            place.save_roster(options.roster)
         rules = place.rules(plan.course, journal, plan.handin)  # before anything is graded: it may refuse
         handed = by_roster(intake.handed, rules.numbers())
         for key in {one.key for one in intake.handed}.difference(one.key for one in handed):
@@ -137,12 +137,12 @@ def grade_batch(
             place.remove_report(key)
         intake = replace(intake, handed=tuple(map(rules.with_members, handed)))
         journal.note_people(intake.handed)
-        batch = _Batch(plan, intake, place, order, journal, rules, progress or Progress())
+        batch = _Batch(plan, intake, place, options, journal, rules, progress or Progress())
         batch.grade(slots, engine)
         summary = batch.summarize()
         if shard is None:
-            place.write_unmatched(batch.unmatched, journal.names() if order.names else None)
-            on_book(reports(plan, journal, rules))
+            place.write_unmatched(batch.unmatched, journal.names() if options.names else None)
+            on_gradebook(reports(plan, journal, rules))
             summary.notes += notes_of(plan, journal, rules)
     return summary
 
@@ -155,7 +155,7 @@ def _refuse_another_course(plan: RunPlan, journal: Journal, out: Path) -> None:
         raise CourseError(f"--out: {out} has the results of another course ({names}); name another folder")
 
 
-def time_of(handed: Handed, submission: Submission) -> tuple[str, str]:
+def handed_in_at(handed: Handed, submission: Submission) -> tuple[str, str]:
     """Return when the files that count were handed in, and what stands there in place of a time; "" for neither.
 
     Where a platform has a time for each folder, those of folders with other assignments say nothing.
@@ -190,8 +190,8 @@ class _InProgress:
     results: dict[str, dict[int, tuple[int, GradedExercise]]] = field(default_factory=dict)
 
 
-class _Far(Progress):
-    """Says, while results are waited for, how far a batch is, and how many known wrong answers were needed of all."""
+class _BatchProgress(Progress):
+    """Reports, while results are waited for, how far a batch is, and how many known wrong answers ran."""
 
     def __init__(self, batch: _Batch, known: Known, answers: int) -> None:
         self._batch = batch
@@ -199,7 +199,7 @@ class _Far(Progress):
         self._answers = answers
 
     def waits(self) -> None:
-        """Say both."""
+        """Report both."""
         self._batch.progress.compared(self._known.begun, self._answers)
         self._batch.progress.advanced(self._batch.done, self._batch.total)
 
@@ -215,7 +215,7 @@ class _Batch:
     plan: RunPlan
     intake: Intake
     place: ResultsFolder
-    order: BatchOptions
+    options: BatchOptions
     journal: Journal
     rules: Rules
     progress: Progress
@@ -228,28 +228,28 @@ class _Batch:
     """Authors and exercises of broken results that do not count, because of `never_lower`."""
 
     def __post_init__(self) -> None:
-        only = self.order.only
+        only = self.options.only
         self.chosen = [exercise for exercise in self.plan.exercises if not only or exercise.id in only]
         self.unmatched = list(self.intake.unmatched)
-        self.total = sum(not self.order.authors or one.key in self.order.authors for one in self.intake.handed)
+        self.total = sum(not self.options.authors or one.key in self.options.authors for one in self.intake.handed)
 
     def grade(self, slots: int, engine: OpenEngine | None) -> None:
         """Grade everybody, and write the gradebook, also of what was graded before Ctrl-C."""
-        plan, order = self.plan, self.order
+        plan, options = self.plan, self.options
         known, answers = Known(plan.setup, self.journal), sum(len(exercise.wrong) for exercise in self.chosen)
         hidden = (self.intake.root, self.intake.source, self.place.path)
-        progress = _Far(self, known, answers)
+        progress = _BatchProgress(self, known, answers)
         if engine is not None:
             opened = engine(replace(plan, exercises=self.chosen), progress)
         else:
             opened = Runtime(self.chosen, plan.setup, slots, hidden=hidden, known=known, progress=progress, strict=True)
         with opened as runtime:
             try:
-                for finished in schedule(self.works(), runtime, self.journal, again=order.again):
+                for finished in schedule(self.works(), runtime, self.journal, again=options.again):
                     self.take(finished)
             finally:
-                if order.shard is None:
-                    self.place.write_gradebook(plan, self.journal, self.rules, self.unmatched, names=order.names)
+                if options.shard is None:
+                    self.place.write_gradebook(plan, self.journal, self.rules, self.unmatched, names=options.names)
 
     def works(self) -> Iterator[Work]:
         """Yield the work of the run; submissions are read one after another."""
@@ -258,7 +258,7 @@ class _Batch:
             # Those of others are read, too, so that unmatched.csv is about the whole class.
             submissions, unmatched = self._read(handed)
             self.unmatched += unmatched
-            if self.order.authors and handed.key not in self.order.authors:
+            if self.options.authors and handed.key not in self.options.authors:
                 continue
             number += 1
             if not submissions:
@@ -279,7 +279,7 @@ class _Batch:
     def _read(self, handed: Handed) -> tuple[list[Submission], list[Unmatched]]:
         """Read what somebody handed in; where a fault of ours prevents that, nothing, with a row that says so."""
         try:
-            return collect(handed, self.plan.course.exercises, self.plan.exercises, every=self.order.best)
+            return collect(handed, self.plan.course.exercises, self.plan.exercises, every=self.options.best)
         except Exception as error:  # of any kind: it must not keep others from their marks
             self.summary.unread[handed.key] = f"{type(error).__name__}: {error}"
             why = f"it could not be read, by a fault of ours: {self.summary.unread[handed.key]}; please report it"
@@ -306,7 +306,7 @@ class _Batch:
         """Let the results count, and write the report, if anything was graded yet; report it when it is final."""
         submission = own.submissions[0]
         authors = tuple(submission.authors)
-        at, unread = time_of(own.handed, submission)
+        at, unread = handed_in_at(own.handed, submission)
         if unread:
             self.unread_times[submission.author] = unread
         noted = SubmissionRecord(submission.author, authors, submission.digest, at, own.handed.late)
@@ -316,7 +316,7 @@ class _Batch:
             self.journal.sync()  # before anybody reads that it is graded
         report = report_of(self.plan, self.journal, noted, self.rules)
         if report is not None:
-            self.place.write_report(report, staff=self.order.staff)
+            self.place.write_report(report, staff=self.options.staff)
             if own.is_new and not own.open:
                 self.progress.reported(report, own.number, self.total)
 
@@ -326,7 +326,7 @@ class _Batch:
         current = {row.exercise: row for row in journal.current(submission.author)}
         for id, rows in own.results.items():
             number, graded = max((rows[attempt] for attempt in sorted(rows)), key=lambda row: row[1].score.earned)
-            if self.order.never_lower and id in current:
+            if self.options.never_lower and id in current:
                 before = journal.result(current[id].result).outcomes.graded(graded.exercise)
                 if before.score.earned > graded.score.earned:
                     if is_broken(graded):  # not lower, but unknown
@@ -335,7 +335,7 @@ class _Batch:
                         self.summary.lower.append((submission.author, id))
                     continue
             self.summary.changed += id in current and current[id].run != journal.run and current[id].result != number
-            journal.let_count(submission.author, id, number)
+            journal.make_current(submission.author, id, number)
 
     def summarize(self) -> Summary:
         """Complete the summary: what is broken among what counts, and whose results are of other checks."""

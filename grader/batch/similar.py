@@ -87,8 +87,8 @@ def similar_in(course: Course, journal: Journal, progress: Progress) -> Iterator
 
 def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: Progress) -> Similar:
     starter = exercise.starter.read_bytes() if exercise.starter.is_file() else b""
-    given = list(prints.hashes) if (prints := _prints(starter, window=1)) is not None else []
-    read = ((author, _prints(text, _GUARANTEE - _NOISE + 1, given)) for author, text in texts)
+    given = list(prints.hashes) if (prints := _fingerprints(starter, window=1)) is not None else []
+    read = ((author, _fingerprints(text, _GUARANTEE - _NOISE + 1, given)) for author, text in texts)
     every = [(author, prints) for author, prints in read if prints is not None]
     lengths = [prints.token_coverage for _, prints in every if prints.token_coverage]
     if not lengths or median(lengths) < _SHORTEST:
@@ -112,7 +112,7 @@ def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: P
     return Similar(exercise, len(own), pairs, len(alike) - len(pairs), of=total)
 
 
-def _prints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
+def _fingerprints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
     """Return the fingerprints of a text, which another process cuts into tokens; None if that process fails."""
     if (read := tokens_in(text)) is None:
         return None

@@ -30,7 +30,7 @@ _NOTHING, _UNDECIDED = "-", "?"
 
 
 @dataclass(frozen=True)
-class Marks:
+class HandInScores:
     """The final scores of a hand-in.
 
     Attributes:
@@ -55,7 +55,7 @@ class Marks:
 
     @property
     def source(self) -> str:
-        """What it is, for messages."""
+        """Return the name of the hand-in for messages."""
         return f"{self.handin} ({self.out})" if self.handin else str(self.out)
 
     def points_of(self, score: FinalScore) -> int:
@@ -63,7 +63,7 @@ class Marks:
         return score.possible or self.extra
 
 
-def marks_in(out: Path) -> Marks:
+def read_scores(out: Path) -> HandInScores:
     """Read the final scores in a folder of results.
 
     Raises:
@@ -82,14 +82,14 @@ def marks_in(out: Path) -> Marks:
     absent = [people.uid(person) for person in missing_of(people, scores)]
     extra = max(report.total.possible for report in reports) if not any(map(_possible, scores.values())) else 0
     uids = {who: people.uid_of(who) for who in scores}
-    return Marks(out, reports[0].handin, scores, uids, absent, names, platform, extra)
+    return HandInScores(out, reports[0].handin, scores, uids, absent, names, platform, extra)
 
 
 def _possible(score: FinalScore) -> int:
     return score.possible
 
 
-def column_of(marks: Marks, title: str) -> Column:
+def column_of(marks: HandInScores, title: str) -> Column:
     """Return the final scores of a hand-in for the column of an LMS, which has one maximum for everybody."""
     most = marks.extra or max(score.possible for score in marks.scores.values())
     # Of exercises with different points, different ones may have been dropped.
@@ -108,7 +108,7 @@ def _final(report: ReportFile, ids: set[str]) -> FinalScore:
     return final if {exercise.id for exercise in report.exercises} == ids else replace(final, final=None)
 
 
-def with_grace(marks: Sequence[Marks], course: Course) -> list[Marks]:
+def with_grace(marks: Sequence[HandInScores], course: Course) -> list[HandInScores]:
     """Return the hand-ins with each person's grace days spent where they save most of the term's total.
 
     A hand-in on which they save nothing gets none. Where several ways save the same, few days are spent, and on the
@@ -121,12 +121,12 @@ def with_grace(marks: Sequence[Marks], course: Course) -> list[Marks]:
             own.setdefault(marks[place].uids[author], []).append((place, author))
     changed = [dict(one.scores) for one in marks]
     for places in own.values():
-        for (place, author), score in zip(places, _with_grace(marks, places, course), strict=True):
+        for (place, author), score in zip(places, _scores_with_grace(marks, places, course), strict=True):
             changed[place][author] = score
     return [replace(one, scores=scores) for one, scores in zip(marks, changed, strict=True)]
 
 
-def moved_by(marks: Sequence[Marks], chosen: Sequence[int], course: Course) -> list[str]:
+def other_score_changes(marks: Sequence[HandInScores], chosen: Sequence[int], course: Course) -> list[str]:
     """Return a sentence for each other hand-in whose scores change because of these: grace days save more here.
 
     Args:
@@ -147,16 +147,18 @@ def moved_by(marks: Sequence[Marks], chosen: Sequence[int], course: Course) -> l
     return lines
 
 
-def _with_grace(marks: Sequence[Marks], places: Sequence[tuple[int, str]], course: Course) -> list[FinalScore]:
+def _scores_with_grace(
+    marks: Sequence[HandInScores], places: Sequence[tuple[int, str]], course: Course
+) -> list[FinalScore]:
     """Return the scores of one person, in the order of the due dates, each with its grace days."""
     own = [(marks[place], marks[place].scores[author]) for place, author in places]
     rows = [(score, one.points_of(score)) for one, score in own]
-    values = [_value(one.handin, one.points_of(score), course) for one, score in own]
+    values = [_worth_in_term(one.handin, one.points_of(score), course) for one, score in own]
     # What was not handed in counts as 0, and is dropped first.
     drop = max(0, min(course.policy.drop, len(marks) - 1) - (len(marks) - len(rows)))
     while True:  # until no hand-in that is dropped has grace days
-        days = _spent([(score, value) for (score, _), value in zip(rows, values, strict=True)], course.policy)
-        scores = [_after(score, used, course.policy) for (score, _), used in zip(rows, days, strict=True)]
+        days = _grace_days_of([(score, value) for (score, _), value in zip(rows, values, strict=True)], course.policy)
+        scores = [_with_grace_days(score, used, course.policy) for (score, _), used in zip(rows, days, strict=True)]
         parts = [Fraction(score.final or 0, points or 1) for score, (_, points) in zip(scores, rows, strict=True)]
         wasted = [at for at in sorted(range(len(rows)), key=parts.__getitem__)[:drop] if days[at]]
         if not wasted:
@@ -165,18 +167,18 @@ def _with_grace(marks: Sequence[Marks], places: Sequence[tuple[int, str]], cours
             values[at] = Fraction(0)
 
 
-def _value(handin: str | None, points: int, course: Course) -> Fraction:
+def _worth_in_term(handin: str | None, points: int, course: Course) -> Fraction:
     """Return what a hundredth of a point of a hand-in is worth in the term."""
     known = course.handin(handin)
     return Fraction(str(known.weight if known else 1)) / (points or 1)
 
 
-def _spent(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[int]:
+def _grace_days_of(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[int]:
     """Return how many grace days each score gets; scores come with the worth of a point."""
     # By the days spent: what that saves, fewer days first, and how many each gets.
     best: dict[int, tuple[Fraction, int, tuple[int, ...]]] = {0: (Fraction(0), 0, ())}
     for score, value in rows:
-        of, late = _before(score), score.late_days or 0
+        of, late = _before_late_days(score), score.late_days or 0
         saved = [penalty(of, late, policy) - penalty(of, late - days, policy) for days in range(late + 1)]
         ways: dict[int, tuple[Fraction, int, tuple[int, ...]]] = {}
         for used, (so_far, _, given) in best.items():
@@ -187,14 +189,14 @@ def _spent(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[
     return list(max(best.values())[2])
 
 
-def _before(score: FinalScore) -> int:
+def _before_late_days(score: FinalScore) -> int:
     return score.raw + score.override + score.bonus
 
 
-def _after(score: FinalScore, grace: int, policy: Policy) -> FinalScore:
-    """Return a score with so many of its late days covered."""
-    cost = penalty(_before(score), (score.late_days or 0) - grace, policy)
-    final = None if score.final is None else _before(score) - cost
+def _with_grace_days(score: FinalScore, grace: int, policy: Policy) -> FinalScore:
+    """Return a score with so many of its late days covered by grace days."""
+    cost = penalty(_before_late_days(score), (score.late_days or 0) - grace, policy)
+    final = None if score.final is None else _before_late_days(score) - cost
     return replace(score, grace_days=grace, penalty=cost, final=final)
 
 
@@ -220,7 +222,7 @@ class TermRow:
     explained: str
 
 
-def term(marks: Sequence[Marks], course: Course) -> list[TermRow]:
+def term(marks: Sequence[HandInScores], course: Course) -> list[TermRow]:
     """Return each person's term, by name.
 
     Raises:
@@ -238,7 +240,7 @@ def term(marks: Sequence[Marks], course: Course) -> list[TermRow]:
     return [_row(uid, by_uid[uid], handins, of, course) for uid in sorted(by_uid)]
 
 
-def _known(course: Course, marks: Marks) -> HandIn:
+def _known(course: Course, marks: HandInScores) -> HandIn:
     handin = course.handin(marks.handin)
     if handin is None:
         known = [item.id for item in course.handins]
@@ -248,7 +250,11 @@ def _known(course: Course, marks: Marks) -> HandIn:
 
 
 def _row(
-    uid: str, scores: Mapping[str, FinalScore], handins: Sequence[HandIn], marks: Mapping[str, Marks], course: Course
+    uid: str,
+    scores: Mapping[str, FinalScore],
+    handins: Sequence[HandIn],
+    marks: Mapping[str, HandInScores],
+    course: Course,
 ) -> TermRow:
     """Return one person's term: what was not handed in counts as 0."""
     bonus = {id for id, one in marks.items() if one.extra}
@@ -278,7 +284,7 @@ def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, drop
             if score.possible
             else (f"{points_text(score.final)} as extra credit")
         )
-        text += f" ({points_text(_before(score))} before)" if score.penalty else ""
+        text += f" ({points_text(_before_late_days(score))} before)" if score.penalty else ""
         text += f", {late_text(score, policy)}" if score.late_days else ""
     weight = f", weight {handin.weight:g}" if handin.weight != 1 else ""
     return f"{handin.id}: {text}{', dropped' if dropped else weight}"

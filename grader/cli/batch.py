@@ -101,9 +101,9 @@ def batch_command(
         details.prose(*(for_terminal(note, one_line=True) for note in intake.notes))
         wanted = _authors(intake, authors)
         best = (attempts or course.attempts) == "best"
-        order = BatchOptions(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)
-        summary = _graded_class(plan, intake, out, order, engine, lanes, details)
-    say.prose(*_sentences(summary, order, out))
+        batch_options = BatchOptions(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)
+        summary = _graded_class(plan, intake, out, batch_options, engine, lanes, details)
+    say.prose(*_sentences(summary, batch_options, out))
     for item in broken:
         say.prose(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again.")
     sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
@@ -113,7 +113,7 @@ def _graded_class(
     plan: RunPlan,
     intake: Intake,
     out: Path,
-    order: BatchOptions,
+    batch_options: BatchOptions,
     engine: OpenEngine | None,
     lanes: int | None,
     say: Say,
@@ -123,25 +123,29 @@ def _graded_class(
     from grader.grading.lanes import lanes_here
     from grader.report.gradebook import OfClass, gradebook_lines
 
-    names = {one.key: one.name for one in intake.handed if order.names}
+    names = {one.key: one.name for one in intake.handed if batch_options.names}
 
-    def on_book(reports: Iterator[Report]) -> None:
+    def on_gradebook(reports: Iterator[Report]) -> None:
         say("")
-        shown = [exercise for exercise in plan.exercises if not order.only or exercise.id in order.only]
+        shown = [exercise for exercise in plan.exercises if not batch_options.only or exercise.id in batch_options.only]
         for line in gradebook_lines(shown, reports, names):
             say(line)
 
     slots = lanes or lanes_here()
     progress = OfClass(say, names)
     try:
-        return grade_batch(plan, intake, out, order, progress, slots=slots, engine=engine, on_book=on_book)
+        return grade_batch(
+            plan, intake, out, batch_options, progress, slots=slots, engine=engine, on_gradebook=on_gradebook
+        )
     except KeyboardInterrupt:
         say()  # erases the line that showed the pace
         click.echo(
             f"grade: interrupted after {counted(progress.done, 'author')}; the same command goes on from there",
             err=True,
         )
-        left = "a run without --shard writes the gradebook" if order.shard else f"the gradebook so far is in {out}"
+        left = (
+            "a run without --shard writes the gradebook" if batch_options.shard else f"the gradebook so far is in {out}"
+        )
         click.echo(f"grade: {left}", err=True)
         sys.exit(INTERRUPTED)
 
@@ -213,7 +217,7 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
     return [key for name in names for key in keys[name]]
 
 
-def _sentences(summary: Summary, order: BatchOptions, out: Path) -> Iterator[str]:
+def _sentences(summary: Summary, batch_options: BatchOptions, out: Path) -> Iterator[str]:
     """Yield what somebody should know of a run besides the table."""
     if summary.saved and not summary.graded:
         same = "no submission and no check has changed since the last run"
@@ -238,7 +242,7 @@ def _sentences(summary: Summary, order: BatchOptions, out: Path) -> Iterator[str
         yield f"BROKEN  {author} could not be read, so the gradebook has no new row: {why}"
     if summary.broken:
         yield f"To see why, run it with --staff and read detail in {out}/reports. After the fix: --rerun broken."
-    if order.shard is None:
+    if batch_options.shard is None:
         yield f"Reports and gradebook.csv are in {out}"
     else:
         yield (

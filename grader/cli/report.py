@@ -19,7 +19,7 @@ from grader.report.safe import filled, for_terminal
 
 if TYPE_CHECKING:
     from grader.batch.changes import Change
-    from grader.batch.class_summary import Class
+    from grader.batch.class_summary import ClassSummary
     from grader.batch.journal import Journal
     from grader.batch.results_folder import ResultsFolder
     from grader.grading.unexplained import Group
@@ -58,13 +58,13 @@ def report_command(
     """
     say = Say()
     say.meanwhile("Reading ...")
-    from grader.batch.class_summary import Class
+    from grader.batch.class_summary import ClassSummary
     from grader.batch.results_folder import ResultsFolder
 
     course = options.course_here(course_folder)
     with ResultsFolder(out).journal() as journal:
         if draft is not None:
-            say.prose(*_drafted(course, Class(course, journal, ResultsFolder(out)), draft))
+            say.prose(*_drafted(course, ClassSummary(course, journal, ResultsFolder(out)), draft))
             return
         overview, sentences = _written(course, journal, ResultsFolder.make(out), say, names=names)
         if not quiet:
@@ -80,9 +80,9 @@ def _written(
     *,
     names: bool,
     over_term: Mapping[str, FinalScore] | None = None,
-) -> tuple[Class, list[str]]:
+) -> tuple[ClassSummary, list[str]]:
     """Write the pages; the class, and sentences that say where they are."""
-    from grader.batch.class_summary import Class
+    from grader.batch.class_summary import ClassSummary
     from grader.batch.feedback import return_pages, write_feedback
     from grader.batch.results_folder import OVERVIEW, RETURNED
 
@@ -93,7 +93,7 @@ def _written(
         write_feedback(folder, report, journal)
         pace(next(done), total)
 
-    overview = Class(course, journal, folder, write_page, names=names, over_term=over_term)
+    overview = ClassSummary(course, journal, folder, write_page, names=names, over_term=over_term)
     path = folder.write_page(OVERVIEW, overview.page())
     people = folder.people(journal.names(), journal.platform())
     pages, unknown = return_pages(folder, journal, people)
@@ -114,7 +114,7 @@ def _written(
     return overview, sentences
 
 
-def _in_short(overview: Class, out: Path, *, every: bool) -> Iterator[str]:
+def _in_short(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[str]:
     """Yield the class in short, and groups of what no known mistake explains."""
     from grader.batch.class_text import class_lines, group_lines
 
@@ -128,7 +128,7 @@ def _in_short(overview: Class, out: Path, *, every: bool) -> Iterator[str]:
         )
 
 
-def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:
+def _drafted(course: Course, graded: ClassSummary, name: str) -> Iterator[str]:
     """Write a draft into the course's folder of wrong answers, and say what to do with it.
 
     Raises:
@@ -251,7 +251,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
         rules = ResultsFolder(out).rules(course, journal, journal.handin())
         at, changes = last_regrade(course, journal)
         by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_of(plan, journal, rules))
-    changed = [change for change in changes if change.is_one]
+    changed = [change for change in changes if change.differs]
     _say_changes(say, changes if every else changed)
     again = f"Graded again on {at}: {counted(len(changes), 'exercise')}, {len(changed)} with another result."
     say(again if at else "Nothing was graded again yet: every score is the first one.")
@@ -351,10 +351,10 @@ def _columns(
     Raises:
         CourseError: a folder cannot be read, or it is not clear which hand-in is meant.
     """
-    from grader.batch.term import column_of, marks_in, moved_by, with_grace
+    from grader.batch.term import column_of, other_score_changes, read_scores, with_grace
     from grader.report.export.lms import known_in
 
-    marks, course = [marks_in(out) for out in outs], options.course_here(course_folder)
+    marks, course = [read_scores(out) for out in outs], options.course_here(course_folder)
     if handin is not None and handin not in [one.handin for one in marks]:
         known = listed([one.handin or "no hand-in" for one in marks])
         raise CourseError(f"--handin: these folders have results of {known}, and none of {handin}")
@@ -372,7 +372,7 @@ def _columns(
             raise CourseError(f"{table.path} may be of {which}; name the hand-in that it is of: --handin HANDIN")
     if column and len(chosen) > 1:
         raise CourseError("--column is for one hand-in; of several, course.yaml names the columns: handins, column")
-    notes = moved_by(marks, chosen, course) if len(marks) > 1 else []
+    notes = other_score_changes(marks, chosen, course) if len(marks) > 1 else []
     marks = with_grace(marks, course) if len(marks) > 1 else marks
     columns = []
     for one in (marks[place] for place in chosen):
@@ -395,10 +395,10 @@ def term_command(outs: tuple[Path, ...], to: Path, pages: bool, names: bool, cou
     once all hand-ins share a person's grace days.
     """
     from grader.batch.results_folder import ResultsFolder
-    from grader.batch.term import marks_in, term, term_csv, term_lines, with_grace
+    from grader.batch.term import read_scores, term, term_csv, term_lines, with_grace
 
     course, say = options.course_here(course_folder), Say()
-    marks = [marks_in(out) for out in outs]
+    marks = [read_scores(out) for out in outs]
     rows, ids = term(marks, course), [one.handin or "" for one in marks]
     write_named(to, term_csv(rows, ids), "--to")
     say(*term_lines(rows, ids))

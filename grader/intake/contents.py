@@ -77,7 +77,7 @@ class Handed:
         at: when it was handed in, in ISO 8601, as the platform says; "" if it does not.
         late: whether the platform says that it was late.
         name: of the person or the group, where `key` is a number; or "".
-        returned: what the name of a file begins with that the platform's bulk upload gives back to them; or "".
+        upload_prefix: what the name of a file begins with that the platform's bulk upload gives back to them; or "".
         unread: what stands in place of a time that can be read; or "".
     """
 
@@ -87,7 +87,7 @@ class Handed:
     at: str = ""
     late: bool = False
     name: str = ""
-    returned: str = ""
+    upload_prefix: str = ""
     unread: str = ""
 
 

@@ -184,8 +184,8 @@ def _of_moodle(item: Path) -> Handed | Unmatched:
         why = "a text that was typed into Moodle; only files are graded"
         return Unmatched(item.name.removeprefix(f"{parsed['who']}_"), key, why)
     part = Part(item, ALL_OF_IT if item.is_dir() else PurePosixPath(parsed["file"] or item.name))
-    returned = f"Participant_{key}_assignsubmission_file_/" if parsed["number"] else ""
-    return Handed(key, (key,), (part,), name=parsed["who"], returned=returned)
+    prefix = f"Participant_{key}_assignsubmission_file_/" if parsed["number"] else ""
+    return Handed(key, (key,), (part,), name=parsed["who"], upload_prefix=prefix)
 
 
 MOODLE = Layout(
@@ -222,9 +222,9 @@ def _of_canvas(item: Path, parsed: re.Match[str] | None) -> Handed | Unmatched:
     if not item.is_dir() and parsed:
         part, anonymous = Part(item, PurePosixPath(parsed["file"])), parsed["name"] == _ANONYMOUS_NAME
         key = f"{_ANONYMOUS_NAME}_{parsed['user']}" if anonymous else parsed["user"]
-        returned = f"{'' if anonymous else 'user_'}{key}_{parsed['attachment']}_"
+        prefix = f"{'' if anonymous else 'user_'}{key}_{parsed['attachment']}_"
         name, late = "" if anonymous else parsed["name"], bool(parsed["late"])
-        return Handed(key, (key,), (part,), late=late, name=name, returned=returned)
+        return Handed(key, (key,), (part,), late=late, name=name, upload_prefix=prefix)
     if page := _PAGE.fullmatch(item.name):
         why = "a text or an address that was typed into Canvas; only files are graded"
         return Unmatched(item.name.removeprefix(f"{page['name']}_"), page["user"] or "", why)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.batch.class_summary import Class
+from grader.batch.class_summary import ClassSummary
 from grader.batch.journal import FILE
 from grader.batch.overrides import OVERRIDES, Override, read_overrides
 from grader.batch.reports import report_of
@@ -39,7 +39,7 @@ class Snapshot:
         version: of what it was read from.
     """
 
-    overview: Class
+    overview: ClassSummary
     reports: dict[str, Report]
     files: dict[tuple[str, str], tuple[str, bytes]]
     version: str
@@ -88,7 +88,7 @@ class ClassFolder:
             files: dict[tuple[str, str], tuple[str, bytes]] = {}
             with ResultsFolder(self.out).journal() as journal:
                 folder = ResultsFolder(self.out)
-                overview = Class(self.course, journal, folder, lambda one: reports.update({one.author: one}))
+                overview = ClassSummary(self.course, journal, folder, lambda one: reports.update({one.author: one}))
                 for exercise in self.course.exercises:
                     for author, _, path, text in journal.modules("exercise", exercise.id):
                         files[author, exercise.id] = path, text

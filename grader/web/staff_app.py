@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from nicegui import ui
 
-from grader.batch.feedback import own_lines
+from grader.batch.feedback import failing_function
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.model import Course, GradedExercise, Report
@@ -78,7 +78,7 @@ async def _guarded(title: str, folder: ClassFolder, show: object) -> None:
 def _show_class(course: Course, now: Snapshot) -> None:
     overview = now.overview
     look.heading(f"{len(now.reports)} submissions", 1)
-    look.html(f"<p>{for_html(overview.middle)}</p>")
+    look.html(f"<p>{for_html(overview.mean_and_median)}</p>")
     tallies = overview.exercises
     with ui.element("div").classes("row"):
         text = ui.input("Author").props("outlined dense clearable")
@@ -165,7 +165,7 @@ def _show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
 
 
 def _graded(graded: GradedExercise, path: str, text: bytes) -> str:
-    lines = {graded.exercise.id: own_lines(graded, path, text)} if text else {}
+    lines = {graded.exercise.id: failing_function(graded, path, text)} if text else {}
     return rendered("fragment.html", exercises=[graded], notes=[], own_lines=lines, with_hints=False)
 
 

@@ -99,7 +99,7 @@ def graded(
     plan = RunPlan(course := load_course(folder), course.exercises[:1], Setup(Start.FORK))
     found: list[Report] = []
     with taken_in(root / "in", plan.exercises, out=root / "out") as intake:
-        summary = grade_batch(plan, intake, root / "out", BatchOptions(), slots=slots, on_book=found.extend)
+        summary = grade_batch(plan, intake, root / "out", BatchOptions(), slots=slots, on_gradebook=found.extend)
     assert summary.broken == {}
     return {
         report.author: {row.outcome.verdict.value for row in report.exercises[0].checks if not row.check.shown}

@@ -12,7 +12,7 @@ import pytest
 from support import COURSES, FORK, WarmGrade, runtime_of
 
 from grader.author.verify import Prover
-from grader.batch.class_summary import Class
+from grader.batch.class_summary import ClassSummary
 from grader.batch.journal import open_journal
 from grader.batch.results_folder import ResultsFolder
 from grader.course.load import load_course
@@ -72,7 +72,7 @@ def graded(type_grade: WarmGrade, tmp_path_factory: pytest.TempPathFactory) -> G
 def found_in(graded: Graded) -> dict[tuple[str, ...], str]:
     """The groups: whose they are, and why no wrong answer can be made of them."""
     with open_journal(graded.out, new=False) as journal:
-        groups = Class(graded.course, journal, ResultsFolder(graded.out)).groups
+        groups = ClassSummary(graded.course, journal, ResultsFolder(graded.out)).groups
     return {tuple(group.members): group.why_not for group in groups}
 
 
@@ -83,7 +83,7 @@ def test_what_does_the_same_is_one_group(graded: Graded) -> None:
     assert set(groups) == {("ada", "bo", "cy"), ("dee",), ("<b>hal", "gus")}
     assert [bool(why) for why in groups.values()] == [False, True, False]
     with open_journal(graded.out, new=False) as journal:
-        overview = Class(graded.course, journal, ResultsFolder(graded.out))
+        overview = ClassSummary(graded.course, journal, ResultsFolder(graded.out))
         example = overview.example(overview.groups[0])
     (tally,) = overview.exercises
     assert (len(tally.scores), tally.full, tally.blank, tally.missing, tally.explained) == (8, 1, 0, 0, 1)
