@@ -17,7 +17,7 @@ from grader.check import show
 from grader.check.properties import assert_isinstance, assert_tensor, assert_true
 from grader.check.text import text_of
 from grader.connection.connection import Proxy, connection_of, function_expected, word_of
-from grader.connection.raised import another_expected, raised_by_student
+from grader.connection.raised import note_expected_error, raised_by_student
 from grader.connection.student import own_probe
 from grader.model.endings import CheckFailed
 from grader.model.public_text import Public, say
@@ -46,7 +46,7 @@ def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, cas
             raise
         return
     except Exception as raised:
-        another_expected(raised, say("expected {} for {}", show.with_article(error.__name__), case))
+        note_expected_error(raised, say("expected {} for {}", show.with_article(error.__name__), case))
         raise
     public = say("`{}` raised nothing for {}; expected {}", function, case, show.with_article(error.__name__))
     raise CheckFailed(public, f"{public}\nthe call  {call}\nreturned  {show.show(actual)}")

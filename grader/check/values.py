@@ -32,7 +32,7 @@ from grader.check.properties import (
     wrong_shape,
 )
 from grader.connection.connection import is_proxy
-from grader.connection.record import compare, watch
+from grader.connection.record import note_arguments_examined, note_comparison
 from grader.model.endings import CheckFailed
 from grader.model.public_text import Key, say
 from grader.wire.call import encode_call
@@ -67,7 +67,7 @@ def assert_values(
     Raises:
         CheckFailed: the kinds, the shapes or the values differ.
     """
-    compare(actual)
+    note_comparison(actual)
     try:
         _same_values(actual, expected, what, rtol, atol)
     except CheckFailed as failed:
@@ -404,7 +404,7 @@ def assert_writes_show(actual: Any, base: Any, what: str = "the result", base_na
     assert_shape(actual, base, what)
     writable = not isinstance(actual, np.ndarray) or actual.flags.writeable
     assert_true(writable, say("{} is read-only; a write to it must show in {}", what, base_name))
-    watch()
+    note_arguments_examined()
     one_memory = shares_memory(actual, base)
     for target, seen, names in ((base, actual, (base_name, what)), (actual, base, (what, base_name))):
         # Twice, as one of the patterns may be what is there already.
@@ -455,7 +455,7 @@ def assert_unchanged(*values: Any, what: str = "the argument") -> Iterator[None]
     what = say("`{}`", what) if what.isidentifier() else what
     # Copied together, so that values which share memory still do, and shapes and strides stay.
     before = copies(*values)
-    watch()
+    note_arguments_examined()
     layouts = [_layout(value) for value in values]
     versions = [facts(value).version if isinstance(value, torch.Tensor) else 0 for value in values]
     yield
@@ -482,7 +482,7 @@ def assert_in_place(actual: Any, argument: torch.Tensor, what: str = "the result
     Raises:
         CheckFailed: it is another object, or the worker says that the argument was never written to.
     """
-    watch()
+    note_arguments_examined()
     assert_true(actual is argument, say("{} is not the argument itself; change it in place and return it", what))
     assert_true(facts(argument).version > 0, say("the argument was not changed in place"))
 
@@ -522,7 +522,7 @@ def after_call(argument: Any) -> Any:
     Returns:
         The same object.
     """
-    watch()
+    note_arguments_examined()
     return argument
 
 

@@ -67,7 +67,7 @@ class Connections:
             connection.close()
         self._starter.tested.add(plain)
 
-    def meet(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
+    def connection_to_student(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
         """Return the connection to the student whose worker sees this device; make it at the first call.
 
         Args:
@@ -84,7 +84,7 @@ class Connections:
             self._students[device].graded = self._graded_by(planned)
         return self._students[device]
 
-    def of_reference(self, planned: PlannedExercise, device: Device, owner: str = "your") -> Connection:
+    def open_reference(self, planned: PlannedExercise, device: Device, owner: str = "your") -> Connection:
         """Return a connection to the reference in a worker of its own. The caller closes it.
 
         Args:
@@ -120,12 +120,12 @@ class Connections:
         key = self._in_use = planned.id, student.device
         reference = self._references.get(key)
         # A worker may use so much CPU time in its life; one that is half through it is replaced between two checks.
-        if reference is None or reference.record.lost is not None or reference.is_worn():
+        if reference is None or reference.record.lost is not None or reference.is_near_cpu_limit():
             if reference is not None:
                 self._references.pop(key).close()
             if self._most is not None and len(self._references) >= self._most:
                 self._make_room()
-            reference = self._references[key] = self.of_reference(planned, student.device, "the reference's")
+            reference = self._references[key] = self.open_reference(planned, student.device, "the reference's")
         # The reference outlives the student: each time it learns whose arguments it gets in their original state.
         reference.student, student.reference = student, reference
 
@@ -156,7 +156,7 @@ class Connections:
         if self._output is None:
             self._output = [each for connection in self._students.values() for each in connection.outputs().values()]
 
-    def part(self, limit: int) -> str:
+    def end_job(self, limit: int) -> str:
         """End the student's workers after a job, and return what they printed, cut at the limit."""
         self.end_output()
         outputs, self._output = self._output or [], None

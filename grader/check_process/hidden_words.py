@@ -66,14 +66,16 @@ class Words:
             lines = text.encode("utf-8", "replace").splitlines()  # of bytes, whose lines are those of the parser
             asserts = (node for node in ast.walk(tree) if isinstance(node, ast.Assert))
             self._literals |= {lines[node.lineno - 1].decode("utf-8", "replace").strip() for node in asserts}
-        self._numbers = {form for value in values if isinstance(value, (int, float)) for form in _written(value)}
+        self._numbers = {
+            form for value in values if isinstance(value, (int, float)) for form in _limit_spellings(value)
+        }
         if limits is not None:
             known = (*vars(limits).values(), limits.output_kb / 1024)
-            self._numbers |= {form for value in known for form in _written(value)}
+            self._numbers |= {form for value in known for form in _limit_spellings(value)}
         self._names = {*names, *(text for text in self._literals if text.isidentifier())}
         self._names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         self._names |= {node.id for node in nodes if isinstance(node, ast.Name)}
-        self._forms = [_form(node, constants) for node in nodes if isinstance(node, ast.JoinedStr)]
+        self._forms = [_fstring_pattern(node, constants) for node in nodes if isinstance(node, ast.JoinedStr)]
 
     def shown(self, text: str) -> str | None:
         """Return the text as a student may read it; None if a word of it was not known before the run."""
@@ -116,7 +118,7 @@ def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
                     yield name, str(value)
 
 
-def _form(node: ast.JoinedStr, constants: Mapping[str, str]) -> re.Pattern[str]:
+def _fstring_pattern(node: ast.JoinedStr, constants: Mapping[str, str]) -> re.Pattern[str]:
     """Return a pattern that matches what an f-string can write, with a group for each field."""
     parts = []
     for part in node.values:
@@ -130,6 +132,6 @@ def _form(node: ast.JoinedStr, constants: Mapping[str, str]) -> re.Pattern[str]:
     return re.compile("".join(parts), re.DOTALL)
 
 
-def _written(value: float | int | None) -> set[str]:
-    """Return the ways in which a limit may be written."""
+def _limit_spellings(value: float | int | None) -> set[str]:
+    """Return the ways in which a limit may be written in a message."""
     return set() if value is None or isinstance(value, bool) else {f"{value:,}", f"{value:g}", str(value)}

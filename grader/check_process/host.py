@@ -26,6 +26,6 @@ class Host:
             return None
         return from_frame(frame.tree, frame.data)
 
-    def tell(self, message: Collected | Spawned | Outcome | Done) -> None:
-        """Tell what was collected, once; an outcome after each check; that a job is done."""
+    def send(self, message: Collected | Spawned | Outcome | Done) -> None:
+        """Send what was collected, once; an outcome after each check; that a job is done."""
         self._channel.send(0, *to_frame(message))

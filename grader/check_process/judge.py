@@ -48,7 +48,7 @@ class Judge:
         # What student code makes of an argument does not count as expected, unless the check examines that: else
         # `x.zero_(); return x` would make `2 * x` right. Whether it does is seen by the reference that gets copies.
         rests = self.has_reference and self._may_pass_by_mutation(outcome, error)
-        if rests and self.of_reference(copying=True) in (Verdict.PASSED, Verdict.INCONCLUSIVE):
+        if rests and self.run_reference(copying=True) in (Verdict.PASSED, Verdict.INCONCLUSIVE):
             copied, copied_error = self.planned.run(self.student, copying=True)
             # A check that fails, and compares an argument itself, examines whether student code changes it.
             if outcome.verdict is Verdict.PASSED or not self.student.record.watched:
@@ -65,8 +65,8 @@ class Judge:
         """Whether there is one to take the student's place."""
         return self.planned.row.file.exercise.reference is not None
 
-    def of_reference(self, *, copying: bool = False) -> Verdict:
-        """Return how the check ends with the reference in the student's place."""
+    def run_reference(self, *, copying: bool = False) -> Verdict:
+        """Run the check with the reference in the student's place, unless it has run; return how it ends."""
         # A change of arguments does not depend on the inputs.
         key = (
             self.planned.row.check.exercise,
@@ -75,7 +75,7 @@ class Judge:
         )
         if key in self.verdicts:
             return self.verdicts[key]
-        with closing(self.connections.of_reference(self.planned.row.file.exercise, self.student.device)) as stand_in:
+        with closing(self.connections.open_reference(self.planned.row.file.exercise, self.student.device)) as stand_in:
             verdict = self.planned.run(stand_in, copying=copying).outcome.verdict
         if copying or verdict is Verdict.PASSED:  # any other may have been the machine's fault
             self.verdicts[key] = verdict
@@ -96,7 +96,7 @@ class Judge:
         The same check with the reference in the student's place, and the same inputs, shows whose fault it is.
         """
         if self.has_reference:
-            return self.of_reference() is Verdict.PASSED
+            return self.run_reference() is Verdict.PASSED
         # A student's copy has no reference. Its checks were proved with one, so that an answer which a check cannot
         # take is the likelier fault.
         return bool(self.student.record.called) and isinstance(error, _BY_VALUES)

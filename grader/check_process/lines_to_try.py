@@ -56,7 +56,7 @@ class Reproducer:
         """
         check = planned.row.check
         if not check.shown:
-            shows = bool(check.try_this) and self._example_shows(check, outcome, student)
+            shows = bool(check.try_this) and self._example_differs(check, outcome, student)
             return _with_text(outcome, _example(check.try_this)) if shows else outcome
         stub = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
         seen = outcome.verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED) and student.record.lost is None
@@ -69,10 +69,10 @@ class Reproducer:
         calls = [call.read() for call in sent[-MOST_CALLS:]]
         changes = bool(student.record.changes)
         lines = reproduce(student.module, calls, student.folder, student.device, changes=changes)
-        shows = lines is not None and self._lines_show(lines.calls, outcome, student, planned)
+        shows = lines is not None and self._lines_differ(lines.calls, outcome, student, planned)
         return _with_text(outcome, f"\n{lines.text}") if lines is not None and shows else outcome
 
-    def _lines_show(self, lines: str, outcome: Outcome, student: Connection, planned: PlannedRun) -> bool:
+    def _lines_differ(self, lines: str, outcome: Outcome, student: Connection, planned: PlannedRun) -> bool:
         """Return whether lines work for the reference, and print something else for the student.
 
         Of a probe's call only its own arguments are known, which may not be the student's. Without a reference the
@@ -80,33 +80,33 @@ class Reproducer:
         """
         # A worker that ran nothing else, as the lines will be run; for the repeat it is new enough.
         with closing(student.fresh()) as own:
-            got = _tried(own, lines)
+            got = _output_of(own, lines)
             if _lacks_a_package(student, got):
                 return False  # where the student types them, the package is there
             # What is drawn at random says nothing of what is wrong. The same worker draws again, from another seed.
-            if _tried(own, lines, seed=1) != got:
+            if _output_of(own, lines, seed=1) != got:
                 return False
             if student.reference is None:
-                return not student.record.watched and _suits(got, outcome) and _fails_alike(own, outcome, planned)
-        expected = self._of_reference(student.reference, outcome.check, lines)
-        return _suits(expected, outcome) and expected != got
+                return not student.record.watched and _is_expected(got, outcome) and _fails_alike(own, outcome, planned)
+        expected = self._reference_output(student.reference, outcome.check, lines)
+        return _is_expected(expected, outcome) and expected != got
 
-    def _of_reference(self, reference: Connection, check: str, lines: str) -> str:
+    def _reference_output(self, reference: Connection, check: str, lines: str) -> str:
         """Return what the lines print for the reference: known from an earlier submission, or run now."""
         key = reference.module, check, reference.device, lines
         if key not in self._references:
             if len(self._references) >= _MOST_KNOWN:
                 self._references.clear()
-            self._references[key] = _tried(self._fresh_of(reference), lines)
+            self._references[key] = _output_of(self._fresh_connection(reference), lines)
         return self._references[key]
 
-    def _fresh_of(self, connection: Connection) -> Connection:
+    def _fresh_connection(self, connection: Connection) -> Connection:
         """Return a connection whose worker has seen no input of a check; one serves all lines of a job."""
         if id(connection) not in self._fresh:
             self._fresh[id(connection)] = connection.fresh()
         return self._fresh[id(connection)]
 
-    def _example_shows(self, check: Check, outcome: Outcome, student: Connection) -> bool:
+    def _example_differs(self, check: Check, outcome: Outcome, student: Connection) -> bool:
         """Return whether the example of a failed hidden check prints something else than for the reference."""
         if outcome.cause in ("", "load"):
             return False
@@ -115,8 +115,8 @@ class Reproducer:
             return True  # nothing can be tried
         text = _as_lines(check.try_this)
         # In a worker that has met no hidden input, so that what comes of it says nothing of one.
-        got = _tried(self._fresh_of(student), text)
-        return not _lacks_a_package(student, got) and got != self._of_reference(student.reference, check.id, text)
+        got = _output_of(self._fresh_connection(student), text)
+        return not _lacks_a_package(student, got) and got != self._reference_output(student.reference, check.id, text)
 
     def close(self) -> None:
         """End the workers."""
@@ -154,7 +154,7 @@ def _as_lines(text: str) -> str:
     return text.replace(", and ", ", ")
 
 
-def _suits(printed: str, outcome: Outcome) -> bool:
+def _is_expected(printed: str, outcome: Outcome) -> bool:
     """Return whether an exception is what the check expects, or nothing was raised."""
     return not printed.startswith((_RAISED, _LOST)) or printed.removeprefix(_RAISED) in outcome.message
 
@@ -164,7 +164,7 @@ def _lacks_a_package(connection: Connection, printed: str) -> bool:
     return bool(connection.without) and printed == f"{_RAISED}ModuleNotFoundError"
 
 
-def _tried(connection: Connection, lines: str, seed: int = 0) -> str:
+def _output_of(connection: Connection, lines: str, seed: int = 0) -> str:
     """Run lines, and return what they print, or the type of what they raise.
 
     Args:

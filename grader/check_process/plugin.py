@@ -106,20 +106,20 @@ class CheckSession:
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
-        self.tell_checks()
+        self.send_checks()
 
     def _refuse(self, exercise: PlannedExercise, path: Path, feature: str) -> None:
         """Note a feature of pytest's that would be left out in silence; "" for none."""
         if feature:
             self._problems.setdefault(exercise.id, f"{path.name}: {feature}")
 
-    def tell_checks(self) -> None:
+    def send_checks(self) -> None:
         """Tell the host which checks there are; it waits for that."""
         # Before any work is given out, and after pytest was prepared: meanwhile the worker server imports torch, too.
         for plain in {bool(exercise.without) for exercise in self._planned.values()} or {False}:
             self._connections.self_test(plain=plain)
         checks = tuple(row.check for rows in self._checks.values() for row in rows)
-        self._host.tell(Collected(checks, self._problems, self._accelerator.count, tuple(self._findings())))
+        self._host.send(Collected(checks, self._problems, self._accelerator.count, tuple(self._findings())))
 
     def _findings(self) -> Iterator[str]:
         """Yield what the linter finds in check files, where somebody can change them."""
@@ -156,7 +156,7 @@ class CheckSession:
             for number, row in enumerate(rows):
                 check = row.check
                 if not self._has_device(check):
-                    self._host.tell(Outcome(check.id, Verdict.NOT_RUN, _NO_CUDA))
+                    self._host.send(Outcome(check.id, Verdict.NOT_RUN, _NO_CUDA))
                     continue
                 # pytest tears fixtures down by what comes next, so it learns which check will really run next.
                 later = [] if part.stops else rows[number + 1 :]
@@ -167,16 +167,16 @@ class CheckSession:
                     self._connections.end_output()
                 on_cuda = self._accelerator.type is Device.CUDA and check.device is not Device.NONE
                 device = Device.CUDA if on_cuda else check.device
-                student = self._connections.meet(planned, job, device)
-                self._host.tell(outcome := self._run_check(row, next(following, None), job, student))
+                student = self._connections.connection_to_student(planned, job, device)
+                self._host.send(outcome := self._run_check(row, next(following, None), job, student))
                 if part.stops and outcome.verdict.lost:
                     break
         finally:
             # Also if the job ends by an error of ours: the next author must not meet this one's workers.
             self._reproducer.close()
-            printed = self._connections.part(planned.limits.shown_output_kb * 1024)
+            printed = self._connections.end_job(planned.limits.shown_output_kb * 1024)
             self.waiting.begin(Budget(MAX_RECEIVED))
-        self._host.tell(Done(printed, self.waiting.no_core_s, self._connections.started - before))
+        self._host.send(Done(printed, self.waiting.no_core_s, self._connections.started - before))
 
     def _has_device(self, check: Check) -> bool:
         return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA

@@ -73,7 +73,7 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.Group | N
         starter = SpawnStarter(
             plan.root,
             plan.spawn,
-            lambda pid: host.tell(Spawned(pid)),
+            lambda pid: host.send(Spawned(pid)),
             roomy=on_cuda,
             plain=plan.spawn_plain,
             spares={bool(exercise.without) for exercise in plan.exercises},
@@ -110,7 +110,7 @@ def _run_pytest(session: CheckSession, planned: Sequence[PlannedExercise]) -> No
     share(planned)
     paths = [str(path) for item in planned for path in (item.shown_checks, item.hidden_checks) if path is not None]
     if not paths:
-        session.tell_checks()
+        session.send_checks()
         session.run_jobs()
         return
     top = os.path.commonpath([os.path.dirname(path) for path in paths])

@@ -15,8 +15,8 @@ from pathlib import Path
 from grader.check_process.hidden_words import ERRORS
 from grader.check_process.submitted_lines import is_stub, lines_of, statements, undefined_names
 from grader.connection.connection import Connection
-from grader.connection.raised import Line, Raised, debugger_hint, refuses_arguments, shown, shown_lines
-from grader.connection.student import not_run
+from grader.connection.raised import Line, Raised, debugger_hint, refuses_arguments, shown_lines
+from grader.connection.student import assigned_but_not_run
 from grader.model import Verdict
 from grader.model.public_text import say
 
@@ -27,8 +27,8 @@ _MOST_STATEMENTS = 32
 
 
 @dataclass(frozen=True)
-class Ground:
-    """Why a check ended.
+class Reason:
+    """The reason why a check ended.
 
     Attributes:
         verdict: how it ended.
@@ -47,7 +47,7 @@ class Ground:
     at_load: bool = False
 
 
-def student_raised(raised: Raised, student: Connection) -> Ground:
+def student_raised(raised: Raised, student: Connection) -> Reason:
     """Return the verdict and the texts for an exception that student code raised."""
     lines = shown_lines(raised.lines, student.folder)
     # A stub as it was given out. It loses the points, but is not a crash. PyTorch raises such errors, too, and so may a
@@ -56,13 +56,13 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
     last = raised.lines[-1] if raised.type == "NotImplementedError" and raised.lines and is_new else None
     if last is not None and is_stub(student.files.get(last[0], b""), last[1]):
         public = say("{} is not written yet (it raises NotImplementedError)", raised.what)
-        return Ground(Verdict.SKIPPED, public, "\n".join([public, *lines]))
+        return Reason(Verdict.SKIPPED, public, "\n".join([public, *lines]))
     if (public_left := debugger_hint(raised, raised.what)) is not None:
-        return Ground(Verdict.CRASHED, public_left, "\n".join([public_left, *lines]))
+        return Reason(Verdict.CRASHED, public_left, "\n".join([public_left, *lines]))
     # The nearest builtin type only: a class of the student's own could carry the hidden input in its name.
     kind = raised.builtin if raised.builtin in ERRORS else "an exception of another kind"
     public = say("{} raised {}", raised.what, kind)
-    story = f"{raised.what} raised {shown(raised)}"
+    story = f"{raised.what} raised {error_text(raised)}"
     place = known_line(raised.lines, student)
     text = known_error(raised.text, "".join(line.text for line in place))
     if raised.type == "NameError" and (missing := _NO_NAME.match(raised.text)):
@@ -74,22 +74,22 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
     if raised.expected is not None:
         known = f"\n{kind}{known}" if text else ""
         public = say("{}; {}", public, raised.expected)
-        story = f"{raised.what} raised {raised.type}; {raised.expected}\n{shown(raised)}"
+        story = f"{raised.what} raised {raised.type}; {raised.expected}\n{error_text(raised)}"
     if raised.builtin == "OSError" and _DISK_FULL.search(raised.text):
         full = say("{} wrote more into files than is allowed", raised.what)
-        return Ground(Verdict.OVER_LIMIT, full, f"{full} ({raised.text})")
+        return Reason(Verdict.OVER_LIMIT, full, f"{full} ({raised.text})")
     if raised.type == "SystemExit":
         public, known = say("{} called exit() or sys.exit()", raised.what), ""
         story = str(public)
     if refuses_arguments(raised):  # a worker's free text: for shown checks and staff only
         lines = [f"    your function is {raised.what.split('`')[1]}{raised.signature}; keep the starter's parameters"]
     if raised.type == "NameError" and (missing := _NO_NAME.match(raised.text)):
-        lines += [f"    {where}" for where in [not_run(student, missing[1])] if where]
-    after = [known, *shown_lines(place, student.folder), *left_out(known)]
-    return Ground(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(after))
+        lines += [f"    {where}" for where in [assigned_but_not_run(student, missing[1])] if where]
+    after = [known, *shown_lines(place, student.folder), *marks_note(known)]
+    return Reason(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(after))
 
 
-def where_known(lines: Sequence[Line], student: Connection) -> str:
+def known_line_text(lines: Sequence[Line], student: Connection) -> str:
     """Return the line of student code that a hidden check shows; "" without such a line."""
     return "\n".join(["", *shown_lines(known_line(lines, student), student.folder)])
 
@@ -150,7 +150,7 @@ def known_error(text: str, line: str) -> str:
     return ""
 
 
-def left_out(known: str) -> list[str]:
+def marks_note(known: str) -> list[str]:
     """Return the line that explains the marks in a known error of a hidden check; none if there are no marks."""
     text = _NO_MARK.sub("", known)
     number, word = re.search(r"(?<!\w)N(?!\w)", text) is not None, "..." in text

@@ -11,7 +11,7 @@ from dataclasses import replace
 from grader.check.costs import moments_of
 from grader.check_process.run_check import PlannedRun
 from grader.connection.connection import Connection, proxy_of_name
-from grader.connection.raised import raised_by_student, shown
+from grader.connection.raised import raised_by_student
 from grader.connection.record import Record
 from grader.model import Outcome, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
@@ -42,7 +42,7 @@ def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
                 proxy_of_name(fresh, "tried", "")(fresh.module, lines)
             except Exception as error:  # any exception of the lines: what they did until then is drawn
                 raised = raised_by_student(error)
-                outcome = replace(outcome, message=f"raised {shown(raised) if raised else type(error).__name__}")
+                outcome = replace(outcome, message=f"raised {error_text(raised) if raised else type(error).__name__}")
             return replace(outcome, moments=_moments(fresh))
     except NotUsable as error:
         return replace(outcome, verdict=Verdict.ERROR, message=error.story)

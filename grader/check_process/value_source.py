@@ -40,7 +40,7 @@ def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
 
     def window(tensor: torch.Tensor) -> str:
         name = memories.get(place_of(tensor)) if tensor.numel() else None
-        return _window_source(tensor, name) if name else ""
+        return _view_source(tensor, name) if name else ""
 
     return setup, [as_source(value, window) for value in values]
 
@@ -77,7 +77,7 @@ def _memory_source(tensor: torch.Tensor) -> str:
     return as_source(whole.clone())
 
 
-def _window_source(tensor: torch.Tensor, name: str) -> str:
+def _view_source(tensor: torch.Tensor, name: str) -> str:
     """Return source that makes a tensor as a view of a storage that has a name."""
     offset, shape, strides = int(tensor.storage_offset()), tuple(tensor.shape), tuple(tensor.stride())
     if tensor.dim() == 1 and strides == (1,):

@@ -21,7 +21,7 @@ from grader.check_process.check_lines import line_of, raising, statement_of
 from grader.check_process.check_picture import picture_of
 from grader.check_process.checks import CollectedCheck
 from grader.check_process.features import FIXTURES
-from grader.check_process.student_error import Ground, student_raised, where_known
+from grader.check_process.student_error import Reason, known_line_text, student_raised
 from grader.check_process.submitted_lines import existing_lines, is_empty, may_lack_return
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
@@ -71,15 +71,15 @@ def decide(
         student: whose code it was run with.
     """
     check, record, path = row.check, student.record, row.file.path
-    ground = _ground(error, path, comparison, student)
-    unwritten = _unwritten(ground, error, student)
-    ground = unwritten or ground
-    verdict, message, detail = ground.verdict, "", ""
+    reason = _reason_of(error, path, comparison, student)
+    unwritten = _unwritten(reason, error, student)
+    reason = unwritten or reason
+    verdict, message, detail = reason.verdict, "", ""
     if verdict is Verdict.BROKEN:
         # The student reads that the fault is ours, and nothing of it: a trace of our code could hold a hidden input.
-        message, detail = BROKEN_MESSAGE, f"{ground.story or ground.public}\n{_trace(error)}"[:_MAX_MESSAGE]
+        message, detail = BROKEN_MESSAGE, f"{reason.story or reason.public}\n{_trace(error)}"[:_MAX_MESSAGE]
     elif verdict is not Verdict.PASSED:
-        message, detail = _texts(row, ground)
+        message, detail = _texts(row, reason)
         # The kind of a value alone does not show it: a function may return None on purpose.
         if _ASKS_FOR_RETURN in message and not may_lack_return(student.files, record.called):
             message = message.replace(_ASKS_FOR_RETURN, "")
@@ -108,16 +108,16 @@ def decide(
     )
 
 
-def _unwritten(ground: Ground, error: BaseException | None, student: Connection) -> Ground | None:
+def _unwritten(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
     """Say that a function is not written yet whose None made a check fail, and which does nothing else."""
-    by_none = ground.verdict is Verdict.FAILED or (ground.verdict is Verdict.BROKEN and "NoneType" in str(error))
+    by_none = reason.verdict is Verdict.FAILED or (reason.verdict is Verdict.BROKEN and "NoneType" in str(error))
     if not by_none or not student.record.nothing:
         return None
     what = [*student.record.nothing][-1]
     name = what.rpartition("`")[0].rpartition("`")[2].split(".")[-1]
     if not is_empty(student.files.get(f"{student.module}.py", b""), name):
         return None
-    return Ground(Verdict.SKIPPED, say("{} is not written yet (it returns None)", what))
+    return Reason(Verdict.SKIPPED, say("{} is not written yet (it returns None)", what))
 
 
 def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None, record: Record) -> Outcome:
@@ -133,7 +133,7 @@ def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None, rec
     if record.nothing and "NoneType" in str(error):
         last = [*record.nothing][-1]
         public = story = say("expected {} to return something, got None (is a `return` missing?)", last)
-    message, _ = _texts(row, Ground(Verdict.FAILED, public, story))
+    message, _ = _texts(row, Reason(Verdict.FAILED, public, story))
     detail = f"{public}\n{broken.detail}"[:_MAX_MESSAGE]
     return replace(broken, verdict=Verdict.FAILED, message=message, detail=detail)
 
@@ -176,70 +176,70 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
     return about if about and (check.shown or about == "shape") else of_category
 
 
-def _texts(row: CollectedCheck, ground: Ground) -> tuple[str, str]:
+def _texts(row: CollectedCheck, reason: Reason) -> tuple[str, str]:
     """Return what the student reads, of a hidden check the property alone, and the whole story, for staff."""
-    text = detail = ground.story or str(ground.public)
+    text = detail = reason.story or str(reason.public)
     if not row.check.shown:
-        public = ground.public if ground.at_load else row.file.words.shown(ground.public)
-        text = f"{public}{ground.of_small_set}"
+        public = reason.public if reason.at_load else row.file.words.shown(reason.public)
+        text = f"{public}{reason.of_small_set}"
         if public is None:
-            text, detail = _FALLBACKS.get(ground.verdict, NOT_EXPECTED), f"{detail}\n{WITHHELD}: {ground.public}"
+            text, detail = _FALLBACKS.get(reason.verdict, NOT_EXPECTED), f"{detail}\n{WITHHELD}: {reason.public}"
     rule = row.file.exercise.contract.get(row.check.contract)
-    if rule and not ground.unreadable:
+    if rule and not reason.unreadable:
         text += f"\n{row.check.contract}  {rule}"
     return text[:_MAX_MESSAGE], detail[:_MAX_MESSAGE]
 
 
-def _ground(error: BaseException | None, path: Path, comparison: Comparison | None, student: Connection) -> Ground:
+def _reason_of(error: BaseException | None, path: Path, comparison: Comparison | None, student: Connection) -> Reason:
     reference = student.reference
     # Losses are read from the records first, not from the exception: a check may have swallowed that. The reference
     # comes before the student, so that our own fault costs no points.
     if reference is not None and reference.record.lost is not None:
-        return Ground(Verdict.BROKEN, f"the reference was lost: {reference.record.lost.message}")
+        return Reason(Verdict.BROKEN, f"the reference was lost: {reference.record.lost.message}")
     lost = student.record.lost or (error if isinstance(error, WorkerLost) else None)
     if lost is not None:
         frames = existing_lines(map(Line._make, lost.frames), student.files)
         lines = shown_lines(frames, student.folder)
         story = "\n".join([f"{lost.message}; it was then at", *lines]) if lines else lost.message
-        return Ground(lost.verdict, lost.public, story, where_known(frames, student), unreadable=lost.in_load)
+        return Reason(lost.verdict, lost.public, story, known_line_text(frames, student), unreadable=lost.in_load)
     if error is None:
-        return Ground(Verdict.PASSED)
+        return Reason(Verdict.PASSED)
     # Student and reference raise in the same way; whose worker it was decides between a crash and a fault of ours.
     raised = raised_by_student(error)
     if raised is not None and reference is not None and raised.owner == reference.owner:
-        return Ground(Verdict.BROKEN, f"the reference raised {raised.type}: {raised.text or raised.statement}")
+        return Reason(Verdict.BROKEN, f"the reference raised {raised.type}: {raised.text or raised.statement}")
     match error:
         case CheckFailed():
-            return Ground(Verdict.FAILED, error.public, error.story, at_load=error.from_text)
+            return Reason(Verdict.FAILED, error.public, error.story, at_load=error.from_text)
         case NotUsable():
             unreadable = raised is not None
             # What was there once has been written: that it is gone is something that the code did.
             verdict = Verdict.ERROR if error.at_load else Verdict.CRASHED
-            return Ground(verdict, error.public, error.story, unreadable=unreadable, at_load=error.at_load)
+            return Reason(verdict, error.public, error.story, unreadable=unreadable, at_load=error.at_load)
         case CannotJudge() | Inconclusive() | CannotRun():
-            return Ground(_NOT_JUDGED[type(error)], error.public, error.story)
+            return Reason(_NOT_JUDGED[type(error)], error.public, error.story)
     if raised is not None:
         return student_raised(replace(raised, lines=existing_lines(raised.lines, student.files)), student)
     return _ended_by_the_check(error, path, comparison, student)
 
 
-def _ended_by_the_check(error: BaseException, path: Path, comparison: Comparison | None, student: Connection) -> Ground:
+def _ended_by_the_check(error: BaseException, path: Path, comparison: Comparison | None, student: Connection) -> Reason:
     match error:
         case pytest.skip.Exception():
-            return Ground(Verdict.NOT_RUN, error.msg or "")
+            return Reason(Verdict.NOT_RUN, error.msg or "")
         case pytest.fail.Exception() if missing := _DID_NOT_RAISE.search(str(error)):
-            return Ground(Verdict.FAILED, say("expected {}, but nothing was raised", show.with_article(missing[1])))
+            return Reason(Verdict.FAILED, say("expected {}, but nothing was raised", show.with_article(missing[1])))
         case pytest.fail.Exception():
-            return Ground(Verdict.FAILED, NOT_EXPECTED, str(error))
+            return Reason(Verdict.FAILED, NOT_EXPECTED, str(error))
         case pytest.FixtureLookupError():
             own = f"a check can use {', '.join(FIXTURES)}, and those of its own file"
-            return Ground(Verdict.BROKEN, f"unknown fixture `{error.argname}`: {own}")
+            return Reason(Verdict.BROKEN, f"unknown fixture `{error.argname}`: {own}")
         # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.
         case TypeError() if _NOT_CALLABLE.match(str(error)) and (name := _called_value(error, path, student)):
-            return Ground(Verdict.ERROR, say("`{}` in your file is not a function", name))
+            return Reason(Verdict.ERROR, say("`{}` in your file is not a function", name))
         case AssertionError():
-            return Ground(Verdict.FAILED, NOT_EXPECTED, _plain_assert(error, path, comparison))
-    return Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")
+            return Reason(Verdict.FAILED, NOT_EXPECTED, _plain_assert(error, path, comparison))
+    return Reason(Verdict.BROKEN, f"{type(error).__name__}: {error}")
 
 
 def _called_value(error: TypeError, path: Path, student: Connection) -> str:

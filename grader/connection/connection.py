@@ -588,9 +588,9 @@ class Connection:
         self._lose(lost, what)
         return lost
 
-    def alone(self) -> AbstractContextManager[None]:
+    def exclusive(self) -> AbstractContextManager[None]:
         """Pause all other workers with submissions while the block runs."""
-        return self.starter.alone(self.worker)
+        return self.starter.exclusive(self.worker)
 
     def outputs(self) -> dict[int, tuple[str, int]]:
         """Return the beginning of what each worker printed so far, and how many lines follow it."""
@@ -598,7 +598,7 @@ class Connection:
             self._outputs[self.lives] = self.worker.read_output(self.limits.shown_output_kb * 1024)
         return dict(self._outputs)
 
-    def is_worn(self) -> bool:
+    def is_near_cpu_limit(self) -> bool:
         """Return whether the worker has used half of the CPU time that it may use in its life."""
         return self.worker is not None and (self.worker.cpu_s() or 0.0) > self.limits.exercise_s / 2
 

@@ -117,7 +117,7 @@ def raised_by_student(error: BaseException) -> Raised | None:
     return raised if isinstance(raised, Raised) else None
 
 
-def another_expected(error: BaseException, expected: Public) -> None:
+def note_expected_error(error: BaseException, expected: Public) -> None:
     """Note with what student code raised which error was expected instead, and for what."""
     if (raised := raised_by_student(error)) is not None:
         error.__dict__["_raised"] = replace(raised, expected=expected)
@@ -147,8 +147,8 @@ def exception_of(raised: Raised) -> BaseException:
     return error
 
 
-def shown(raised: Raised) -> str:
-    """Type and text as Python writes them; PyTorch's longest texts, which list all overloads, are cut."""
+def error_text(raised: Raised) -> str:
+    """Return type and text as Python writes them; cut PyTorch's longest texts, which list all overloads."""
     text = raised.text if len(raised.text) <= _LONGEST else f"{raised.text[:_LONGEST]} ..."
     if raised.type == "NotImplementedError" and "bitwise_xor" in raised.text:
         text += "\nin Python `^` is the exclusive or, not a power; a power is `**`"
@@ -197,7 +197,7 @@ def does_not_load(module: str, raised: Raised, folder: str, source: bytes = b"",
         before: whether it has loaded before.
     """
     what = f"your {module}.py"
-    head = debugger_hint(raised, what) or f"{what} does not load: {shown(raised)}"
+    head = debugger_hint(raised, what) or f"{what} does not load: {error_text(raised)}"
     if raised.builtin == "SystemExit":
         head = f"{what} ends itself while it loads, by exit(), sys.exit() or SystemExit; remove that call"
     if raised.builtin in _SYNTAX_ERRORS and merge_line(source):

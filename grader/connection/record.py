@@ -142,13 +142,13 @@ def comparing(record: Record) -> Iterator[None]:
         _comparing.reset(token)
 
 
-def watch() -> None:
-    """Note that the check examines what becomes of its arguments."""
+def note_arguments_examined() -> None:
+    """Note that the check examines how student code changed its arguments."""
     if (record := _comparing.get()) is not None:
         record.watched = True
 
 
-def compare(value: Any) -> None:
+def note_comparison(value: Any) -> None:
     """Note that the check compares a value with an expected one, which examines it if student code got a copy."""
     record = _comparing.get()
     if record is None or not record.copying:

@@ -130,7 +130,7 @@ class TimedWorker:
         """
         connection = self.connection
         wait = connection.starter.waiting(student=not connection.secret)
-        with wait, connection.alone(), self._prepared(inputs):
+        with wait, connection.exclusive(), self._prepared(inputs):
             return self._go(inputs, seconds or connection.limits.call_s, idle=idle)
 
     def grow(self, inputs: Inputs) -> tuple[clock.Memory, clock.Memory, Any] | None:

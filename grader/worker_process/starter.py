@@ -71,7 +71,7 @@ class Starter:
         return folder, output
 
     @contextmanager
-    def alone(self, worker: WorkerProcess | None) -> Iterator[None]:
+    def exclusive(self, worker: WorkerProcess | None) -> Iterator[None]:
         """Pause all other workers with submissions while the block runs; end one that ran nevertheless."""
         others = self.students - {worker}
         before: dict[WorkerProcess, float | None] = {}

@@ -115,12 +115,12 @@ def stops_and_goes_on(busy: Proxy, other: Proxy) -> None:
     worker = live(busy)
     live(other)
     assert used_s(worker) > 0
-    with connection_of(other).alone():
+    with connection_of(other).exclusive():
         assert used_s(worker) < _LEFT_S
         assert float(other(torch.ones(3))) == 3
     assert used_s(worker) > 0
     assert float(busy(torch.ones(3))) == 3
-    with connection_of(busy).alone():
+    with connection_of(busy).exclusive():
         assert used_s(worker) > 0
 
 
@@ -141,7 +141,7 @@ def test_a_worker_that_ended_is_left_alone(function: Function, forks: Starter) -
     live(other)
     worker.kill()
     assert worker.ended() is not None
-    with connection_of(other).alone():
+    with connection_of(other).exclusive():
         assert float(other(torch.ones(3))) == 3
     connection_of(gone).close()
     assert worker not in forks.students

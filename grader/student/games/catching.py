@@ -86,13 +86,15 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup, width: int) -> t
             raise CourseError(f"{where} cannot be read\n{problem}")
         if not runtime.checks_of(own):
             raise CourseError(f"{where} has no check; write a function check_... below @check(...)")
-        against = partial(_said, exercise, own, runtime, setup, where)
+        against = partial(_message_against, exercise, own, runtime, setup, where)
         refused = [said for answer in right if (said := against(answer)) is not None]
         missed = [_broken_rules(exercise, answer) for answer in wrong if against(answer) is None]
     return [*caught_lines(len(right), refused, len(wrong), missed, width)], not refused and not missed
 
 
-def _said(exercise: Exercise, own: Exercise, runtime: Runtime, setup: Setup, where: str, answer: Answer) -> str | None:
+def _message_against(
+    exercise: Exercise, own: Exercise, runtime: Runtime, setup: Setup, where: str, answer: Answer
+) -> str | None:
     """Return what the check says against an answer; None if the answer passes."""
     run = runtime.run(own, as_submitted(exercise, answer.source), setup.seed, Part(with_tries=False))
     for outcome in run.outcomes:
