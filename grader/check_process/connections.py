@@ -20,7 +20,7 @@ from grader.worker_process.waiting import Waiting
 
 
 class Connections:
-    """Those of the job that is graded now, and those of the references, which last for many jobs. Close it.
+    """The connections to the student of one job, and to references, which last for many jobs. Close it.
 
     Args:
         starter: starts workers.

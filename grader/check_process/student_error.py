@@ -15,7 +15,7 @@ from pathlib import Path
 from grader.check_process.hidden_words import ERRORS
 from grader.check_process.submitted_lines import is_stub, lines_of, statements, undefined_names
 from grader.connection.connection import Connection
-from grader.connection.raised import Line, Raised, debugger_hint, refuses_arguments, shown_lines
+from grader.connection.raised import Line, Raised, debugger_hint, error_text, refuses_arguments, shown_lines
 from grader.connection.student import assigned_but_not_run
 from grader.model import Verdict
 from grader.model.public_text import say

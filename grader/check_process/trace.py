@@ -11,7 +11,7 @@ from dataclasses import replace
 from grader.check.costs import moments_of
 from grader.check_process.run_check import PlannedRun
 from grader.connection.connection import Connection, proxy_of_name
-from grader.connection.raised import raised_by_student
+from grader.connection.raised import error_text, raised_by_student
 from grader.connection.record import Record
 from grader.model import Outcome, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
