@@ -17,7 +17,7 @@ from typing import Any
 
 from grader.check import show
 from grader.check.calls import assert_keeps_graph, report
-from grader.check.loops import said_of_rows
+from grader.check.loops import rows_hint
 from grader.check.properties import assert_true
 from grader.check.text import assert_no_hidden_code
 from grader.check.values import allclose
@@ -359,7 +359,7 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
     if many > few + slack:
         public = say("`{}` runs more operations for a larger input", function)
         story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({most_frequent(ops)})"
-        if (rows := said_of_rows(function)) is not None:
+        if (rows := rows_hint(function)) is not None:
             public, story = say("{}; {}", public, rows), f"{story}\n{rows}"
         raise CheckFailed(public, story, "performance")
     reference, same = same_of_reference(function), 0

@@ -95,12 +95,12 @@ def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collectio
     loops = [each for each in loops_of(text, str(child[2]) if child[0] == "name" else "") if each.name not in allow]
     if len(loops) > most:
         contains = "more loops than the rule allows" if most else "a loop"
-        line = text.shown(loops[most], connection_of(function).folder)
+        line = text.quoted(loops[most], connection_of(function).folder)
         said = f"`{word_of(function)}` contains {contains}: {_SAID[loops[most].name]}{line}"
         raise CheckFailed(said, from_text=True)
 
 
-def said_of_rows(function: Proxy) -> Public | None:
+def rows_hint(function: Proxy) -> Public | None:
     """Say which function of Python's goes over the rows of a tensor, if the text of a function calls one.
 
     Args:

@@ -37,10 +37,10 @@ def assert_true(condition: Any, public: str, story: str = "") -> None:
         raise CheckFailed(public, story)
 
 
-def unequal(
+def unequal_failure(
     public: str, expected: Any, actual: Any, about: str = "", picture: Picture | None = None, head: str = ""
 ) -> CheckFailed:
-    """Return how a check ends where two things must be equal and are not.
+    """Return the failure of a check in which two things must be equal and are not.
 
     Args:
         public: what is wrong.
@@ -113,12 +113,12 @@ def assert_isinstance(actual: Any, kind: Any, what: str = "the result") -> None:
         CheckFailed: it is not an instance. For an object in a worker, the worker answers, and its answer is untrusted.
     """
     assert_kind(
-        is_of(actual, kind), actual, show.with_article(word_of(kind) if is_proxy(kind) else kind.__name__), what
+        is_instance(actual, kind), actual, show.with_article(word_of(kind) if is_proxy(kind) else kind.__name__), what
     )
 
 
-def is_of(actual: Any, kind: Any) -> bool:
-    """Return whether a value is of a type.
+def is_instance(actual: Any, kind: Any) -> bool:
+    """Return whether a value is an instance of a type.
 
     What stays in a worker is examined there, and its answer is untrusted.
 
@@ -185,11 +185,11 @@ def assert_shape(actual: Any, expected: Any, what: str = "the result") -> None:
     assert_has_shape(actual, what)
     wanted = tuple(expected.shape if hasattr(expected, "shape") else expected)
     if show.shape(actual) != wanted:
-        raise wrong_shape(show.shape(actual), wanted, what)
+        raise shape_failure(show.shape(actual), wanted, what)
 
 
-def wrong_shape(actual: tuple[int, ...], expected: tuple[int, ...], what: str) -> CheckFailed:
-    """Return how a check ends where two shapes must be equal and are not.
+def shape_failure(actual: tuple[int, ...], expected: tuple[int, ...], what: str) -> CheckFailed:
+    """Return the failure of a check in which two shapes must be equal and are not.
 
     Args:
         actual: the student's shape.
@@ -200,7 +200,7 @@ def wrong_shape(actual: tuple[int, ...], expected: tuple[int, ...], what: str) -
         The exception to raise.
     """
     public = say("{} has the wrong shape", what)
-    return unequal(public, expected, actual, "shape", show.two_shapes(expected, actual))
+    return unequal_failure(public, expected, actual, "shape", show.two_shapes(expected, actual))
 
 
 def assert_dtype(actual: Any, expected: Any, what: str = "the result") -> None:
@@ -234,7 +234,7 @@ def assert_device(actual: Any, expected: str, what: str = "the result") -> None:
     Raises:
         CheckFailed: a tensor is on another device, as the worker says, or `actual` is of another type.
     """
-    if is_proxy(actual) and is_of(actual, torch.nn.Module):
+    if is_proxy(actual) and is_instance(actual, torch.nn.Module):
         for tensor in (*_named(actual, "parameters", what).values(), *_named(actual, "buffers", what).values()):
             assert_device(tensor, expected, say("a parameter or buffer of {}", what))
         return
@@ -265,8 +265,8 @@ def assert_memory_layout(actual: Any, expected: Any, what: str = "the result") -
     names = say("strides"), say("storage offset")
     for name, mine, wanted in zip(names, layout_of(actual), layout_of(expected), strict=True):
         if mine != wanted:
-            picture = show.windows({"expected": expected, "got": actual})
-            raise unequal(say("{} has the wrong {}", what, name), wanted, mine, picture=picture)
+            picture = show.views_picture({"expected": expected, "got": actual})
+            raise unequal_failure(say("{} has the wrong {}", what, name), wanted, mine, picture=picture)
 
 
 def facts(tensor: torch.Tensor) -> Facts:
@@ -323,7 +323,7 @@ def assert_parameters(
     for name, tensor in tensors.items():
         if dtype is not None and tensor.dtype is not dtype:
             public = say("the parameter `{}` of {} has the wrong dtype", name, what)
-            raise unequal(public, str(dtype).removeprefix("torch."), show.dtype(tensor), "dtype")
+            raise unequal_failure(public, str(dtype).removeprefix("torch."), show.dtype(tensor), "dtype")
 
 
 def load_weights(module: Any, other: Any, what: str = "") -> Any:
@@ -379,7 +379,7 @@ def _same_shapes(
         if got[name] != shape:
             text = say("the {} `{}` of {} has the wrong shape", one, name, what)
             public = text if named else say("a {} of {} has the wrong shape", one, what)
-            raise unequal(public, shape, got[name], "shape", head=text)
+            raise unequal_failure(public, shape, got[name], "shape", head=text)
     if extra := [name for name in got if name not in wanted]:
         # Its name is the student's, who could choose one that reveals a hidden input.
         head = f"{what} has the {one} `{extra[0]}` of shape {got[extra[0]]}, which is not expected"

@@ -203,17 +203,17 @@ def assert_peak_memory_ratio(
         public = say("`{}` makes new memory; the reference makes none", function)
     story = f"{public}\nyour call needs {mine.peak:,} bytes at its peak, the reference needs {theirs.peak:,}"
     assert_true(mine.peak <= at_most * theirs.peak + _SMALL, public, story)
-    result, right = _look_from_outside(function, reference, inputs(size), inputs(max(1, size // 100)), at_most)
+    result, right = _memory_growths(function, reference, inputs(size), inputs(max(1, size // 100)), at_most)
     # Otherwise an answer could skip the work where it is large. One that is wrong for tiny arguments loses elsewhere.
     same = allclose(result, right, rtol=rtol, atol=atol) and allclose(mine.result, theirs.result, rtol=rtol, atol=atol)
     if is_right and not same:
         raise CheckFailed(say("the result of `{}` for a large input is wrong", function), about="values")
 
 
-def _look_from_outside(
+def _memory_growths(
     function: Proxy, reference: Proxy, args: tuple[Any, ...], few: tuple[Any, ...], limit: float
 ) -> tuple[Any, Any]:
-    """Compare how two fresh workers grow by the same large call. Return both results, if they are known."""
+    """Measure how two fresh workers grow by the same large call. Return both results, if they are known."""
     theirs, mine = _growth(reference, args, few), _growth(function, args, few)
     # A system that does not show it: the count, which has passed already, is all there is.
     if mine is None or theirs is None:

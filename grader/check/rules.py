@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from grader.check.text import Mention, assert_no_hidden_code, looked_up, text_of, words_of
+from grader.check.text import Mention, assert_no_hidden_code, resolved, text_of, words_of
 from grader.connection.connection import Proxy, connection_of, is_proxy, place_of, proxy_of_name, word_of
 from grader.connection.raised import raised_by_student, shown_lines
 from grader.connection.student import Student, connection_behind
@@ -90,7 +90,7 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
     rules = {_known(rule): _shown(rule) for rule in left_out}
     uses = list(_uses(function))
     # With `n = np`, a method of n may be a function of NumPy's.
-    packages = [name for name, _ in uses if name and isinstance(looked_up(name), types.ModuleType)]
+    packages = [name for name, _ in uses if name and isinstance(resolved(name), types.ModuleType)]
     for name, mention in uses:
         forms = [name, *(f"{package}{mention.name}" for package in packages if mention.name.startswith("."))]
         if name.startswith("_"):  # an operator that PyTorch's own functions call: `_reshape_alias`
@@ -169,7 +169,7 @@ def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
 
 def _failed(function: Proxy, mention: Mention, why: str) -> CheckFailed:
     connection = connection_of(function)
-    line = text_of(connection).shown(mention, connection.folder)
+    line = text_of(connection).quoted(mention, connection.folder)
     # It follows from the text alone, so that a hidden check says it all.
     return CheckFailed(f"`{word_of(function)}` {why}{line}", from_text=True)
 
@@ -182,7 +182,7 @@ def _name_of(mention: Mention, own: set[str]) -> str:
         return _canonical(name[1:]) if not doubtful or name == ".__matmul__" else ""
     if name.split(".")[0] != "torch":
         return name.removesuffix(".__call__") if not name.startswith("builtins.") else ""
-    value = looked_up(name)
+    value = resolved(name)
     if not callable(value) or isinstance(value, (torch.dtype, types.ModuleType)):
         return ""
     return _canonical(next(part for part in reversed(name.split(".")) if not part.startswith("__")))

@@ -153,7 +153,7 @@ def pair(head: str, expected: Any, actual: Any, first: str = "expected", second:
     return f"{head}\n{first:<{width}}{expected}\n{second:<{width}}{actual}"
 
 
-def short(number: Any, digits: int) -> str:
+def number_text(number: Any, digits: int) -> str:
     """Return one number as text; a float with few digits.
 
     Args:
@@ -301,13 +301,13 @@ def grid(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor) -> P
     if columns > _MOST_COLUMNS or math.prod(rows) > _MOST_ROWS:
         return None
     tables = [value.reshape(-1, columns).tolist() for value in (expected, actual, wrong)]
-    first, second = (tuple(tuple(short(cell, 4) for cell in row) for row in table) for table in tables[:2])
+    first, second = (tuple(tuple(number_text(cell, 4) for cell in row) for row in table) for table in tables[:2])
     if any(len(cell) > _WIDEST // columns for row in (*first, *second) for cell in row):
         return None
     return Picture(grid=Grid(first, second, tuple(map(tuple, tables[2])), expected.dim()))
 
 
-def windows(named: Mapping[str, Any]) -> Picture | None:
+def views_picture(named: Mapping[str, Any]) -> Picture | None:
     """Return the picture of tensors as views of their storages; None if one is not a tensor, or too large."""
     drawn = []
     memories: dict[int, int] = {}

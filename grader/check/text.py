@@ -173,7 +173,7 @@ class Text:
                 self._scopes[file] = set(_from_outside(tree, ()))
                 given = self._given.setdefault(file, {})
                 for statement in tree.body:
-                    for name in _given_by(statement):
+                    for name in _assigned_names(statement):
                         given.setdefault(name, statement.end_lineno or 0)
                 self._read(file, list(self._top(file, tree.body)))
             except RecursionError:
@@ -321,7 +321,7 @@ class Text:
         """Whether no class of the student's can learn of another one that is defined, and run what that contains."""
         nodes = [node for tree in self._trees.values() for node in ast.walk(tree)]
         named = {getattr(node, key, None) for node in nodes for key in ("name", "id", "attr", "value")}
-        bound = {name for node in nodes for name in _bound_by(node)}
+        bound = {name for node in nodes for name in _bound_names(node)}
         return not (
             any(isinstance(node, ast.ClassDef) and node.keywords for node in nodes)
             or _OF_CLASSES & {name for name in named if isinstance(name, str)}
@@ -372,7 +372,7 @@ class Text:
                     return True
         return False
 
-    def shown(self, mention: Mention, folder: str) -> str:
+    def quoted(self, mention: Mention, folder: str) -> str:
         """Return the place of a mention with the text of its line, below a message; "" if it has no line."""
         lines = self._contents.get(mention.file, b"").splitlines()  # of bytes, whose lines are those of the parser
         if not 0 < mention.line <= len(lines):
@@ -381,8 +381,8 @@ class Text:
         line = Line(mention.file, mention.line, "", text[:120])
         return "\n".join(["", *shown_lines([line], folder)])
 
-    def hidden(self, allow: Collection[str] = ()) -> Mention | None:
-        """Return the first thing in code that runs which could hide what it does, apart from allowed words."""
+    def hidden_code(self, allow: Collection[str] = ()) -> Mention | None:
+        """Return the first mention in code that runs which could hide what it does, apart from allowed words."""
         fine: set[int] = set()  # ids of nodes that only begin an expression which hides nothing
         for file, node in self._running():
             for name in self._hides(node, file, fine):
@@ -408,11 +408,13 @@ class Text:
     @functools.cached_property
     def _taken_away(self) -> frozenset[str]:
         """The names that a file deletes, also where an `except` clause ends, and the attributes."""
-        return frozenset(name for tree in self._trees.values() for node in ast.walk(tree) for name in _taken_by(node))
+        return frozenset(
+            name for tree in self._trees.values() for node in ast.walk(tree) for name in _deleted_names(node)
+        )
 
     def _hides(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
         """Yield what a node does that could hide something."""
-        yield from sorted(_NOT_ONES_OWN.intersection(_bound_by(node)))
+        yield from sorted(_NOT_ONES_OWN.intersection(_bound_names(node)))
         match node:
             case ast.Import() | ast.ImportFrom():
                 yield from (each.path for each in _imported(node) if self._is_closed(each, file))
@@ -464,7 +466,7 @@ class Text:
             return path.lstrip(".") == self._module
         if path == name or name == first:  # `import torch.fx`: what is used of it is an attribute
             return first not in (*_MODULES, *_ONLY)
-        if path == _PLOTS or _is_harmless([path]) or _compares(rest):
+        if path == _PLOTS or _is_harmless([path]) or _is_comparison(rest):
             return False
         if first in _ONLY:
             return len(rest) != 1 or rest[0] not in _ONLY[first]
@@ -482,11 +484,13 @@ class Text:
             ):
                 fine.add(id(inner))
                 yield from [f"{root}.{name}"] * (name not in _ONLY[root] or not isinstance(node.ctx, ast.Load))
-            case ast.Attribute(value=ast.Attribute(attr="testing") as inner, attr=name) if _compares(["testing", name]):
+            case ast.Attribute(value=ast.Attribute(attr="testing") as inner, attr=name) if _is_comparison(
+                ["testing", name]
+            ):
                 fine.add(id(inner))
             case ast.Attribute(attr="__class__", ctx=ast.Store() | ast.Del()):
                 yield ".__class__"
-            case ast.Attribute(ctx=ast.Store() | ast.Del()) if changed := self._changed(node, file):
+            case ast.Attribute(ctx=ast.Store() | ast.Del()) if changed := self._assigned_import(node, file):
                 yield changed
             case ast.Attribute(value=ast.Attribute(attr="ctypes") as inner, attr="data"):  # the address of an array
                 fine.add(id(inner))
@@ -529,7 +533,7 @@ class Text:
                 paths = _paths(value, name, self._names[file], None)
             case _:
                 return False
-        return all(path.startswith("typing.") or isinstance(looked_up(path), type) for path in paths)
+        return all(path.startswith("typing.") or isinstance(resolved(path), type) for path in paths)
 
     def _is_own(self, name: str, paths: Sequence[str] = ()) -> bool:
         """Return whether a name with an underscore is the student's own, and not one of a library as well."""
@@ -544,12 +548,12 @@ class Text:
         if (known := self._functions.get(file)) is not None:
             return known
         tree = self._trees[file]
-        named = (name for node in ast.walk(tree) if not isinstance(node, _FUNCTIONS) for name in _bound_by(node))
+        named = (name for node in ast.walk(tree) if not isinstance(node, _FUNCTIONS) for name in _bound_names(node))
         defined = {node.name for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)}
         args = (each.arg for each in ast.walk(tree) if isinstance(each, ast.arg))
         return self._functions.setdefault(file, frozenset(defined.difference(named, args)))
 
-    def _changed(self, node: ast.Attribute, file: str) -> str:
+    def _assigned_import(self, node: ast.Attribute, file: str) -> str:
         """Return the path of something imported that an assignment changes, or ""; switches of PyTorch's may be set."""
         paths = _paths(node.value, node.attr, self._names[file], None)
         return next((path for path in paths if not path.startswith((".", "torch.backends."))), "")
@@ -615,14 +619,14 @@ def assert_no_hidden_code(function: Proxy, allow: Collection[str] = ()) -> None:
     text = text_of(connection)
     if text.too_deep:
         raise CheckFailed(say("your file nests too deeply to be read"), from_text=True)
-    if (mention := text.hidden(allow)) is not None:
+    if (mention := text.hidden_code(allow)) is not None:
         word, _, how = mention.name.partition(" ")
         used = f"`{word}` {how}" if how else f"`{word}`"
-        what = f"{used} could hide what your code does, so this check cannot judge it; {_instead(word, how)}"
-        raise CheckFailed(what + text.shown(mention, connection.folder), from_text=True)
+        what = f"{used} could hide what your code does, so this check cannot judge it; {_advice_instead_of(word, how)}"
+        raise CheckFailed(what + text.quoted(mention, connection.folder), from_text=True)
 
 
-def _instead(word: str, how: str) -> str:
+def _advice_instead_of(word: str, how: str) -> str:
     """Return what to do about a word that could hide something, used in some way; why, if it names a package."""
     package = word.split(".")[0]
     if how or (package in (*vars(builtins), *_MODULES, "") and package != "sys") or package[:1] == "_":
@@ -650,7 +654,7 @@ def _of_libraries() -> frozenset[str]:
     return frozenset({part for names in parts for part in names} | {*vars(torch), *vars(numpy), *dir(torch.Tensor)})
 
 
-def looked_up(path: str) -> Any:
+def resolved(path: str) -> Any:
     """Return what a path names in the packages as they are loaded here, or None. Import nothing for it."""
     first, *rest = path.split(".")
     value: Any = sys.modules.get(first)
@@ -659,7 +663,7 @@ def looked_up(path: str) -> Any:
     return value
 
 
-def _given_by(statement: ast.stmt) -> Iterator[str]:
+def _assigned_names(statement: ast.stmt) -> Iterator[str]:
     """Yield the names that a top-level statement gives a meaning, whenever it runs."""
     match statement:
         case ast.Assign(targets=targets):
@@ -672,8 +676,8 @@ def _given_by(statement: ast.stmt) -> Iterator[str]:
             yield name
 
 
-def _taken_by(node: ast.AST) -> Iterator[str]:
-    """Return the names that a node deletes."""
+def _deleted_names(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node deletes."""
     match node:
         case ast.Name(id=name, ctx=ast.Del()) | ast.Attribute(attr=name, ctx=ast.Del()):
             yield name
@@ -681,7 +685,7 @@ def _taken_by(node: ast.AST) -> Iterator[str]:
             yield name
 
 
-def _bound_by(node: ast.AST) -> Iterator[str]:
+def _bound_names(node: ast.AST) -> Iterator[str]:
     """Yield the names that a node itself binds, in any form."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -696,7 +700,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
             yield from (each.name for each in _imported(node))
 
 
-def _compares(names: Sequence[str]) -> bool:
+def _is_comparison(names: Sequence[str]) -> bool:
     """Return whether names end with a function of PyTorch's or NumPy's that compares: `testing.assert_close`."""
     return len(names) > 1 and names[-2] == "testing" and names[-1].startswith("assert_")
 
@@ -888,7 +892,7 @@ def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
             case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
                 paths = [".__matmul__"]  # numbers have all operators but this one
         for path in paths:
-            if id(each) not in of_types or not isinstance(looked_up(path), type):
+            if id(each) not in of_types or not isinstance(resolved(path), type):
                 yield path, getattr(each, "lineno", 0)
 
 
@@ -996,7 +1000,7 @@ def _paths(value: ast.expr, name: str, imports: Imports, outside: Collection[int
 def _is_harmless(paths: Sequence[str]) -> bool:
     """Return whether paths with an underscore lead to an exception, or to a view operator of PyTorch's."""
     for path in paths:
-        value = looked_up(path)
+        value = resolved(path)
         if not (isinstance(value, type) and issubclass(value, BaseException)) and not is_view(path.split(".")[-1]):
             return False
     return True

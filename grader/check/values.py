@@ -28,8 +28,8 @@ from grader.check.properties import (
     assert_true,
     facts,
     layout_of,
-    unequal,
-    wrong_shape,
+    shape_failure,
+    unequal_failure,
 )
 from grader.connection.connection import is_proxy
 from grader.connection.record import note_arguments_examined, note_comparison
@@ -81,7 +81,7 @@ def _same_values(actual: Any, expected: Any, what: str, rtol: float | None, atol
     elif _is_numeric(expected):
         _same_numbers(actual, expected, what, rtol, atol)
     elif type(actual) is not type(expected) or actual != expected:
-        raise unequal(say("{} is not the expected value", what), show.show(expected), show.show(actual))
+        raise unequal_failure(say("{} is not the expected value", what), show.show(expected), show.show(actual))
 
 
 def assert_close(
@@ -203,7 +203,7 @@ def _same_items(actual: Any, expected: Any, what: str, rtol: float | None, atol:
     kind = next(base for base in (list, tuple, dict) if isinstance(expected, base))
     assert_kind(isinstance(actual, kind), actual, show.with_article(kind.__name__), what)
     simple = not any(isinstance(item, (Tensor, np.ndarray)) for item in wanted.values())
-    whole = unequal(say("{} is not the expected value", what), show.show(expected), show.show(actual))
+    whole = unequal_failure(say("{} is not the expected value", what), show.show(expected), show.show(actual))
     if isinstance(expected, dict) and (missing := [key for key in expected if key not in actual]):
         keys = f"the key{'s' * (len(missing) > 1)} {', '.join(map(show.show, missing))}"
         raise CheckFailed(say("{} lacks {}", what, Key(missing[0])), f"{what} lacks {keys}")
@@ -227,11 +227,11 @@ def _same_numbers(actual: Any, expected: Any, what: str, rtol: float | None, ato
     if isinstance(actual, (int, float)) and isinstance(expected, (int, float)) and actual == expected:
         return  # the common case of plain numbers, without making tensors of them
     if isinstance(actual, int) and actual.bit_length() >= sys.float_info.max_exp:  # no float is as large
-        raise unequal(say("{} has the wrong value", what), show.show(expected), show.show(actual))
+        raise unequal_failure(say("{} has the wrong value", what), show.show(expected), show.show(actual))
     # PyTorch would broadcast here, and call a column equal to a row. Before anything is copied: a worker may say that a
     # few bytes are a large tensor.
     if _shape(actual) != _shape(expected):
-        raise wrong_shape(_shape(actual), _shape(expected), what)
+        raise shape_failure(_shape(actual), _shape(expected), what)
     # Compared as tensors of one kind; the dtype has checks of its own.
     mine, wanted = _as_tensor(actual), _as_tensor(expected)
     if wanted.numel() == 0 or (mine.dtype == wanted.dtype == torch.float32 and torch.equal(mine, wanted)):
@@ -279,9 +279,9 @@ def _values_differ(
     # The answer chooses how many are wrong, so only a shown check says it.
     head = f"{public}: {count} of {total} elements {'is' if count == 1 else 'are'} wrong" if total > 1 else str(public)
     if total <= show.WHOLE:
-        return unequal(public, show.show(expected), show.show(actual), "", show.grid(wanted, mine, wrong), head)
+        return unequal_failure(public, show.show(expected), show.show(actual), "", show.grid(wanted, mine, wrong), head)
     first = tuple(int(i) for i in wrong.nonzero()[0])
-    right, got = (show.short(each[first].item(), 6) for each in (wanted, mine))
+    right, got = (show.number_text(each[first].item(), 6) for each in (wanted, mine))
     lines = [head, f"first at {list(first)}: expected {right}, got {got}"]
     finite = torch.where(wrong & error.isfinite(), error, -1.0)
     worst = np.unravel_index(int(finite.argmax()), tuple(wrong.shape))
@@ -350,7 +350,7 @@ def shares_memory(one: Any, other: Any) -> bool:
 def _require(condition: bool, public: str, actual: Any, base: Any, names: tuple[str, str]) -> None:
     """Fail unless a condition holds, with both values drawn in their storages."""
     if not condition:
-        raise CheckFailed(public, picture=show.windows({names[1]: base, names[0]: actual}))
+        raise CheckFailed(public, picture=show.views_picture({names[1]: base, names[0]: actual}))
 
 
 def assert_shares_memory(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:

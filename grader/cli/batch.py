@@ -246,6 +246,6 @@ def _sentences(summary: Summary, batch_options: BatchOptions, out: Path) -> Iter
         yield f"Reports and gradebook.csv are in {out}"
     else:
         yield (
-            f"Shard {batch_options.shard.number} of {batch_options.shard.count} is done; its reports are in {out}. When "
-            "all are done, run the same command without --shard: it writes the gradebook and grades what is left."
+            f"Shard {batch_options.shard.number} of {batch_options.shard.count} is done; its reports are in {out}. "
+            "When all are done, run the same command without --shard: it writes the gradebook and grades what is left."
         )

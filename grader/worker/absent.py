@@ -114,7 +114,7 @@ class PlainModules(OwnModules):
                     raise
                 if not isinstance(node, ast.Import | ast.ImportFrom):
                     self.left_out.append((path.removeprefix(self._folder).lstrip("/\\"), node.lineno, package))
-                for name in _bound_by(node):
+                for name in _bound_names(node):
                     vars(module).setdefault(name, Absent(package))
 
     def _may_be_left_out(self, node: ast.stmt, package: str) -> bool:
@@ -146,7 +146,7 @@ def _future_flags(node: ast.stmt) -> int:
     return flags
 
 
-def _bound_by(node: ast.stmt) -> Iterator[str]:
+def _bound_names(node: ast.stmt) -> Iterator[str]:
     """Yield the names that a statement binds in its module."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:

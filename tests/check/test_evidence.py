@@ -283,7 +283,7 @@ def test_ordinary_code_hides_nothing(name: str) -> None:
     """What students of PyTorch write is not rejected."""
     # A file that is not imported is not read: it belongs to another exercise.
     files = {"work.py": ("import torch\n" + dedent(OPEN[name])).encode(), "other.py": b"import gc\n"}
-    assert Text(files, "work").hidden() is None
+    assert Text(files, "work").hidden_code() is None
 
 
 @pytest.mark.parametrize("name", HIDING)
@@ -291,7 +291,7 @@ def test_what_could_hide_is_rejected(name: str) -> None:
     """Wherever it is, in a file that the submission imports as well."""
     hiding = ("import torch\n" + HIDING[name]).encode()
     for files in ({"work.py": hiding}, {"work.py": b"import tools\n", "tools.py": hiding}):
-        assert Text(files, "work").hidden() is not None
+        assert Text(files, "work").hidden_code() is not None
 
 
 def test_only_what_checks_lead_to_is_judged() -> None:
@@ -304,8 +304,8 @@ def test_only_what_checks_lead_to_is_judged() -> None:
         ("draw(1)", True),
     ):
         files = {"work.py": text.format(more).encode()}
-        assert (Text(files, "work", {"total", "torch"}).hidden() is not None) == found
-    assert Text({"work.py": text.format("").encode()}, "work").hidden() is not None
+        assert (Text(files, "work", {"total", "torch"}).hidden_code() is not None) == found
+    assert Text({"work.py": text.format("").encode()}, "work").hidden_code() is not None
 
 
 def test_a_class_is_judged_where_it_is_used() -> None:
@@ -333,24 +333,24 @@ def test_a_class_is_judged_where_it_is_used() -> None:
         (f"def kept(): pass\nclass Net(kept):\n{keeps}", True),
     ):
         files = {"work.py": f"import torch\ndef total(x): return helper(x)\n{text}".encode()}
-        assert (Text(files, "work", {"total", "torch"}).hidden() is not None) == found, text
+        assert (Text(files, "work", {"total", "torch"}).hidden_code() is not None) == found, text
     files = {"work.py": f"import torch\nclass Net(torch.nn.Module):\n{keeps}".encode()}
-    assert Text(files, "work", {"Net"}).hidden() is not None
+    assert Text(files, "work", {"Net"}).hidden_code() is not None
 
 
 def test_the_name_of_a_module_may_be_set_by_another() -> None:
     """A file that imports the exercise module while it is imported can change what its conditions see."""
     work = b"import tools\nif __name__ == '__main__':\n    exec('1')\n"
-    assert Text({"work.py": work, "tools.py": b"import math\n"}, "work").hidden() is None
+    assert Text({"work.py": work, "tools.py": b"import math\n"}, "work").hidden_code() is None
     for tools in (b"import work\nwork.__name__ = '__main__'\n", b"import work as w\n[w][0].__name__ = '__main__'\n"):
-        assert Text({"work.py": work, "tools.py": tools}, "work").hidden() is not None
+        assert Text({"work.py": work, "tools.py": tools}, "work").hidden_code() is not None
 
 
 def test_what_another_file_of_the_student_defines_is_the_students_own() -> None:
     """A name with an underscore is, where that file defines it; what the file imports is not."""
     work = b"import tools\ndef total(x): return tools._sum(x)\n"
     for tools, hides in ((b"def _sum(x): return x.sum()\n", None), (b"from torch import _C as _sum\n", "._sum")):
-        found = Text({"work.py": work, "tools.py": tools}, "work").hidden()
+        found = Text({"work.py": work, "tools.py": tools}, "work").hidden_code()
         assert (found and found.name) == hides
 
 
