@@ -17,7 +17,7 @@ from support import runtime_of
 from grader.model import GradedExercise, Outcome, Verdict
 from grader.runner.lane import Lane
 from grader.student import pytest_plugin
-from grader.student.pytest_items import Bench
+from grader.student.pytest_items import CourseLane
 
 DOUBLE = "exercises/01_basics/double/check_double.py"
 HALF = "def double(x):\n    print('here')\n    return 2 * x\n\n\ndef double_(x):\n    return x * 2\n"
@@ -49,7 +49,7 @@ class Seen:
 def root(home: Path, monkeypatch: pytest.MonkeyPatch, fork_lane: Lane) -> Path:
     """A copy of the pretend course, whose checks are run in the lane that all tests share."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setattr(Bench, "_lanes", runtime_of(fork_lane))
+    monkeypatch.setattr(CourseLane, "_lanes", runtime_of(fork_lane))
     (home.parent / "pytest.ini").write_text("[pytest]\n")
     (home / "exercises/01_basics/double/double.py").write_text(HALF)
     return home
@@ -91,10 +91,10 @@ def test_one_check_can_be_chosen(root: Path) -> None:
 
 def test_each_failing_case_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A check with parameters is one item; its message begins with the cases that fail."""
-    grade = Bench.graded
+    grade = CourseLane.graded
 
-    def with_cases(bench: Bench, exercise: Any, checks: Any) -> GradedExercise:
-        graded = grade(bench, exercise, checks)
+    def with_cases(lane: CourseLane, exercise: Any, checks: Any) -> GradedExercise:
+        graded = grade(lane, exercise, checks)
         verdicts = {"1": Verdict.FAILED, "2": Verdict.PASSED, "x-3": Verdict.FAILED}
         rows = [
             replace(
@@ -105,7 +105,7 @@ def test_each_failing_case_is_named(root: Path, monkeypatch: pytest.MonkeyPatch)
         ]
         return replace(graded, checks=tuple(rows))
 
-    monkeypatch.setattr(Bench, "graded", with_cases)
+    monkeypatch.setattr(CourseLane, "graded", with_cases)
     kind, told = ran(root, f"{DOUBLE}::check_small").ended[f"{DOUBLE}::check_small"]
     assert (kind, told.splitlines()[:2]) == ("failed", ["2 of 3 cases fail: [1] [x-3]. The first:", "no"])
 
@@ -132,14 +132,14 @@ def test_a_cause_fails_and_its_consequences_are_skipped(root: Path) -> None:
 )
 def test_verdicts(verdict: str, kind: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be run here is skipped with its reason, and what is ours to mend is an error."""
-    grade = Bench.graded
+    grade = CourseLane.graded
 
-    def changed(bench: Bench, exercise: Any, checks: Any) -> GradedExercise:
-        graded = grade(bench, exercise, checks)
+    def changed(lane: CourseLane, exercise: Any, checks: Any) -> GradedExercise:
+        graded = grade(lane, exercise, checks)
         outcome = Outcome("small", Verdict(verdict), "\x1b[31m why")
         return replace(graded, checks=tuple(replace(row, outcome=outcome) for row in graded.checks))
 
-    monkeypatch.setattr(Bench, "graded", changed)
+    monkeypatch.setattr(CourseLane, "graded", changed)
     ended, told = ran(root, f"{DOUBLE}::check_small").ended[f"{DOUBLE}::check_small"]
     assert (ended, r"\x1b[31m why" in told) == (kind, True)
 

@@ -49,7 +49,7 @@ from grader.batch.overrides import OVERRIDES, read_overrides
 from grader.ci.clones import read_class
 from grader.course.files import ExerciseFile, read_file
 from grader.course.load import load_course
-from grader.grading.secret import secret_in
+from grader.grading.secret import load_or_make_secret
 from grader.intake import collect
 from grader.intake.contents import Handed, Part
 from grader.model import Course
@@ -433,7 +433,7 @@ def read_journal(folder: Path, one: Input, course: Course) -> str:
             journal.saved_of(noted.author)
             journal.current(noted.author)
         journal.names(), journal.returned(), journal.handin(), journal.not_counted()
-    secret_in(folder / "seed")
+    load_or_make_secret(folder / "seed")
     return "read"
 
 

@@ -35,7 +35,7 @@ from grader.grading.lanes import lanes_here
 from grader.grading.plan import Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
-from grader.grading.store import Keys, Store, judge_of
+from grader.grading.store import Keys, Store, judge_digest
 from grader.model import Check, Course, Exercise, GradedExercise
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
@@ -116,7 +116,7 @@ class Prover:
                 results |= self._run(runtime, part, spinning=busy * lanes_here())
         for exercise in exercises:
             # Its checks were changed meanwhile, and it is unknown which of the two ran.
-            if (as_read := self.store.keys.judge(exercise)) != judge_of(exercise):
+            if (as_read := self.store.keys.judge(exercise)) != judge_digest(exercise):
                 self.store.forget(exercise.id, as_read)
         runs = [(case, results[case]) for case in cases]
         return [judge(item, problems[item.id], [run for run in runs if run[0].exercise is item], earlier[item.id])

@@ -16,7 +16,7 @@ from grader.batch.results_folder import ResultsFolder, page_of
 from grader.course.marks import with_marks
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
-from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows
+from grader.grading.unexplained import Group, add_to_group, draft_text, in_order, is_unexplained, lost_rows
 from grader.model import Check, Course, Exercise, FinalScore, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
 from grader.model.score import after_late_days, points_text
@@ -209,7 +209,7 @@ class ClassSummary:
             id = graded.exercise.id
             self._tallies[id].add(author, graded)
             if is_unexplained(graded):
-                add_to(self._unexplained, author, numbers[id], graded)
+                add_to_group(self._unexplained, author, numbers[id], graded)
             for note in graded.notes:
                 self.notes[author, note].append(graded.exercise.number)
             rows = [row for row in graded.checks if not row.verdict.decided and not row.set_by]

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.grading.outcomes import WorkResult
-from grader.grading.secret import secret_in
+from grader.grading.secret import load_or_make_secret
 from grader.grading.store import SAVE_TRACE, VERSION, Saved, Store, as_bytes, connect, now, prepare
 from grader.intake.contents import Handed
 from grader.model.errors import CourseError, GraderError
@@ -338,12 +338,12 @@ def open_run(
         journal.begin(options, root, handin)
         if shard is None:
             _merge_shards(out, journal)
-            secret = secret_in(out / _SECRET_FILE)
+            secret = load_or_make_secret(out / _SECRET_FILE)
         else:
             # It has the whole journal for this moment only, and so have the other shards.
             with open_journal(out, wait_s=_OTHER_SHARDS_S) as whole:
                 journal.merge(whole, authors)
-                secret = secret_in(out / _SECRET_FILE)
+                secret = load_or_make_secret(out / _SECRET_FILE)
         yield journal, secret
 
 

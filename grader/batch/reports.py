@@ -56,7 +56,7 @@ def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
 
 
 def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
-    """Yield sentences about overrides that do not fit, and about people not on the roster or without a submission.
+    """Yield sentences about overrides that do not fit, people not on the roster, and people who handed nothing in.
 
     Args:
         plan: what is graded.

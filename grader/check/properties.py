@@ -200,7 +200,7 @@ def shape_failure(actual: tuple[int, ...], expected: tuple[int, ...], what: str)
         The exception to raise.
     """
     public = say("{} has the wrong shape", what)
-    return unequal_failure(public, expected, actual, "shape", show.two_shapes(expected, actual))
+    return unequal_failure(public, expected, actual, "shape", show.shapes_picture(expected, actual))
 
 
 def assert_dtype(actual: Any, expected: Any, what: str = "the result") -> None:

@@ -244,4 +244,4 @@ def _growth(function: Proxy, args: tuple[Any, ...], few: tuple[Any, ...]) -> Any
         # A small call comes first: memory that a process takes for its first call is not the function's.
         plain = bool(connection_of(function).without)
         worker.call(Inputs(few, plain=plain))
-        return worker.grow(Inputs(args, plain=plain))
+        return worker.memory_growth(Inputs(args, plain=plain))

@@ -287,7 +287,7 @@ _MOST_DIMS = 4
 _WIDEST = 40
 
 
-def grid(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor) -> Picture | None:
+def grid_picture(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor) -> Picture | None:
     """Draw small values beside the expected ones. One dim is drawn as a row; one number is not drawn.
 
     Args:
@@ -323,7 +323,7 @@ def views_picture(named: Mapping[str, Any]) -> Picture | None:
     return Picture(windows=tuple(drawn))
 
 
-def two_shapes(expected: tuple[int, ...], actual: tuple[int, ...]) -> Picture | None:
+def shapes_picture(expected: tuple[int, ...], actual: tuple[int, ...]) -> Picture | None:
     """Return the picture of two shapes that must be equal, one below the other."""
     if not expected or not actual or max(len(expected), len(actual)) > 2 * _MOST_DIMS:
         return None

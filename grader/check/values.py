@@ -279,7 +279,9 @@ def _values_differ(
     # The answer chooses how many are wrong, so only a shown check says it.
     head = f"{public}: {count} of {total} elements {'is' if count == 1 else 'are'} wrong" if total > 1 else str(public)
     if total <= show.WHOLE:
-        return unequal_failure(public, show.show(expected), show.show(actual), "", show.grid(wanted, mine, wrong), head)
+        return unequal_failure(
+            public, show.show(expected), show.show(actual), "", show.grid_picture(wanted, mine, wrong), head
+        )
     first = tuple(int(i) for i in wrong.nonzero()[0])
     right, got = (show.number_text(each[first].item(), 6) for each in (wanted, mine))
     lines = [head, f"first at {list(first)}: expected {right}, got {got}"]
@@ -287,7 +289,7 @@ def _values_differ(
     worst = np.unravel_index(int(finite.argmax()), tuple(wrong.shape))
     if float(finite.max()) >= 0:
         lines.append(f"the largest difference is {float(finite.max()):.3g}, at {[int(i) for i in worst]}")
-    return CheckFailed(public, "\n".join(lines), picture=show.grid(wanted, mine, wrong))
+    return CheckFailed(public, "\n".join(lines), picture=show.grid_picture(wanted, mine, wrong))
 
 
 def _as_tensor(value: Any) -> Tensor:

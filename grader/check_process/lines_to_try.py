@@ -175,7 +175,7 @@ def _output_of(connection: Connection, lines: str, seed: int = 0) -> str:
     limits = connection.limits
     connection.begin_check(Record(seed=seed), replace(limits, call_s=min(_CALL_S, limits.call_s)))
     try:
-        printed = proxy_of_name(connection, "tried", "")(connection.module, lines)
+        printed = proxy_of_name(connection, "run_snippet", "")(connection.module, lines)
     except WorkerLost as lost:
         return f"{_LOST}{lost.verdict}"
     except Exception as error:  # any exception of student code
@@ -197,7 +197,7 @@ def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
     try:
         with closing(student.fresh()) as fresh:
             fresh.begin_check(Record())
-            printed = proxy_of_name(fresh, "typed", "")(lines)
+            printed = proxy_of_name(fresh, "run_program", "")(lines)
     except WorkerLost as lost:
         return replace(outcome, verdict=lost.verdict, message=lost.message)
     return replace(outcome, message=printed if isinstance(printed, str) else "")

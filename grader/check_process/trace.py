@@ -39,7 +39,7 @@ def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
             fresh.begin_check(Record())
             fresh.names()
             try:
-                proxy_of_name(fresh, "tried", "")(fresh.module, lines)
+                proxy_of_name(fresh, "run_snippet", "")(fresh.module, lines)
             except Exception as error:  # any exception of the lines: what they did until then is drawn
                 raised = raised_by_student(error)
                 outcome = replace(outcome, message=f"raised {error_text(raised) if raised else type(error).__name__}")

@@ -163,10 +163,10 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     from grader.report.progress import Shown
     from grader.report.terminal import story_lines
     from grader.student.folder import typed
-    from grader.student.lines_to_try import try_of
+    from grader.student.lines_to_try import run_lines_to_try
 
     course, exercise = options.exercise_here(name)
-    row, lines, printed = try_of(course, exercise, workers.setup(seed or 0), Shown(say))
+    row, lines, printed = run_lines_to_try(course, exercise, workers.setup(seed or 0), Shown(say))
     say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
     say(*story_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from grader.course.answers import Answer, as_submitted, changed_functions, read_answer
 from grader.grading import behaviour
 from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Trace, Traces, failures_of, suspects_of, traces_of
-from grader.grading.store import Keys, Store, digest_of, machine_of
+from grader.grading.store import Keys, Store, digest_of, machine_digest
 from grader.intake.collect import names_in
 from grader.intake.match import starter_names
 from grader.model import Exercise, GradedExercise, Mistake, Submission
@@ -109,7 +109,7 @@ class Known:
 
     @functools.cached_property
     def _machine(self) -> str:
-        return machine_of(self._setup)
+        return machine_digest(self._setup)
 
     @property
     def begun(self) -> int:

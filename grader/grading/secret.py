@@ -30,7 +30,7 @@ def _text_of(path: Path) -> str:
         return file.read(_MOST_BYTES).decode("ascii", "replace")
 
 
-def secret_in(path: Path) -> bytes:
+def load_or_make_secret(path: Path) -> bytes:
     """Read the secret in a file; make the file if it does not exist, so that the next run has the same.
 
     Raises:

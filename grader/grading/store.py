@@ -108,7 +108,7 @@ class Keys:
         handed_in, seed = self.of_author(work)
         # Whoever reads messages beside the files reads paths from the working folder, and how a run is confined.
         beside = (str(Path.cwd()), plan.setup.least, plan.setup.most, plan.compiles) if plan.has_folder else ()
-        machine = digest_of(machine_of(plan.setup), repr((*beside, plan.runs_untouched)))
+        machine = digest_of(machine_digest(plan.setup), repr((*beside, plan.runs_untouched)))
         judge, mistakes = self._of_course(exercise)
         # An author's answers get no diagnosis, so that one may be edited without the others being run again.
         return Key(handed_in, judge, seed, machine, mistakes if plan.with_tries else "")
@@ -126,7 +126,7 @@ class Keys:
 
     def _of_course(self, exercise: Exercise) -> tuple[str, str]:
         if exercise.id not in self._judges:
-            self._judges[exercise.id] = judge_of(exercise), digest_of(*map(_read, wrong_files(exercise)))
+            self._judges[exercise.id] = judge_digest(exercise), digest_of(*map(_read, wrong_files(exercise)))
         return self._judges[exercise.id]
 
 
@@ -151,7 +151,7 @@ def describe_machine(setup: Setup, reached: Level | None) -> Environment:
     )
 
 
-def machine_of(setup: Setup) -> str:
+def machine_digest(setup: Setup) -> str:
     """Return a digest of the grader, and of what student code runs with."""
     machine = describe_machine(setup, None)
     parts = (machine.grader, machine.torch, machine.numpy, machine.python, machine.device, machine.os.split()[-1])
@@ -171,7 +171,7 @@ def package_digest() -> str:
     return whole.hexdigest()[:_DIGITS]
 
 
-def judge_of(exercise: Exercise) -> str:
+def judge_digest(exercise: Exercise) -> str:
     """Return a digest of what judges an exercise now: checks, probes, reference, data and limits."""
     facts = repr(
         (exercise.id, asdict(exercise.limits), dict(exercise.contract), exercise.withheld.shares, exercise.without)
@@ -254,7 +254,7 @@ class Store:
     def save(self, one: WorkResult) -> int | None:
         """Save a result, if the next run would find the same; give its number."""
         with suppress(sqlite3.Error):  # it can be found again, in a second or two
-            return self.add(one) if _will_hold(one.graded) else None
+            return self.add(one) if _would_recur(one.graded) else None
         return None
 
     def add(self, one: WorkResult, path: str | None = None, text: bytes | None = None) -> int:
@@ -392,7 +392,7 @@ def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
     return version in (0, VERSION)
 
 
-def _will_hold(graded: GradedExercise) -> bool:
+def _would_recur(graded: GradedExercise) -> bool:
     """Return whether the next run would find the same: who is too slow today may pass tomorrow."""
     if not graded.checks or graded.left_out:
         return False

@@ -60,7 +60,7 @@ def lost_rows(graded: GradedExercise) -> list[GradedCheck]:
     return [row for row in graded.checks if row.verdict.lost]
 
 
-def add_to(groups: dict[str, Group], author: str, number: int, graded: GradedExercise) -> None:
+def add_to_group(groups: dict[str, Group], author: str, number: int, graded: GradedExercise) -> None:
     """Add an exercise for which `is_unexplained` holds to the group of answers that behave like it.
 
     Args:
@@ -73,7 +73,7 @@ def add_to(groups: dict[str, Group], author: str, number: int, graded: GradedExe
     if not key:
         # Where no mistake is known yet, a draft may be made of any answer whose checks say something about its code.
         unseen = _MISSED if has_known_mistakes(graded.exercise) else ""
-        key, why_not = _endings(graded), unseen if can_diagnose(graded) else _NOTHING_SEEN
+        key, why_not = _ending_text(graded), unseen if can_diagnose(graded) else _NOTHING_SEEN
     digest = hashlib.sha256(f"{graded.exercise.id}\0{key}".encode()).hexdigest()
     groups.setdefault(digest, Group(graded.exercise, digest, why_not, {})).members[author] = number
 
@@ -89,7 +89,7 @@ def in_order(groups: Mapping[str, Group]) -> list[Group]:
     return sorted(named, key=lambda one: (-len(one.members), bool(one.why_not), one.exercise.number, one.name))
 
 
-def _endings(graded: GradedExercise) -> str:
+def _ending_text(graded: GradedExercise) -> str:
     """Return how the checks ended that lost points, without numbers, as inputs differ."""
     rows = [
         (row.check.id, row.outcome.verdict.value, row.outcome.cause, _DRAWN.sub("", row.outcome.message.split("\n")[0]))

@@ -89,7 +89,7 @@ class Edit:
     instead: str
 
 
-def parsed(source: str) -> ast.Module | None:
+def tree_or_none(source: str) -> ast.Module | None:
     """Return the syntax tree of a text; None if it is not Python, or too large."""
     if len(source) <= LARGEST and not syntax_error(source):
         with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
@@ -130,13 +130,13 @@ def python_of(source: str) -> Code:
         left_out.append(_shown((typed and ast.get_source_segment(text, node)) or whole[node.lineno - 1]))
     if not edits:
         return Code(tuple(lines), numbers, tuple(left_out), tree=tree)
-    new, origins = edited(text, edits)
-    return Code(new, origins, tuple(left_out), unbound, parsed("\n".join(new)))
+    new, origins = apply_edits(text, edits)
+    return Code(new, origins, tuple(left_out), unbound, tree_or_none("\n".join(new)))
 
 
 def _parsed_cell(text: str) -> ast.Module | None:
     """Return the syntax tree of a cell, in which `await` may stand outside of a function; None if it is not Python."""
-    if (tree := parsed(text)) is not None or len(text) > LARGEST or ("await" not in text and "async" not in text):
+    if (tree := tree_or_none(text)) is not None or len(text) > LARGEST or ("await" not in text and "async" not in text):
         return tree
     with warnings.catch_warnings(), suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         warnings.simplefilter("ignore")
@@ -159,7 +159,7 @@ def listed(left_out: tuple[str, ...]) -> str:
     return f"{', '.join(names)} and {more} more" if more else ", ".join(names)
 
 
-def edited(text: str, edits: list[Edit]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def apply_edits(text: str, edits: list[Edit]) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Make edits, and keep lines that they cover, so that all others stay where they are.
 
     Returns:
@@ -243,13 +243,13 @@ def is_alone(node: ast.stmt, code: Code) -> bool:
     return not before.strip() and (not after or after.startswith(b"#"))
 
 
-def tried(text: str, label: str) -> str:
-    """Return a statement that is left out where it fails, which the output says.
+def left_out_if_failing(text: str, label: str) -> str:
+    """Return a statement that runs, and is left out with a note in the output if it fails.
 
     Lines of a text in several lines must stay as they are; such a statement must succeed, unless it is a simple one.
     """
     lines = text.split("\n")
-    tree = parsed(text)
+    tree = tree_or_none(text)
     if tree is None or len(tree.body) != 1:
         return text
     failing = f"except Exception as _failed: print({label!r}, repr(_failed))"
@@ -266,7 +266,7 @@ def _has_blocks(node: ast.stmt) -> bool:
     return hasattr(node, "body") or isinstance(node, ast.Match)
 
 
-def dotted(node: ast.expr) -> str:
+def dotted_name(node: ast.expr) -> str:
     """Return the dotted name that an expression is, or "" if it is another expression."""
     parts = []
     while isinstance(node, ast.Attribute):
@@ -400,7 +400,7 @@ def _magic_edits(tree: ast.Module) -> tuple[list[Edit], list[ast.stmt]]:
     covered = {id(call) for edit in edits for call in ast.walk(edit.node)}
     for call in ast.walk(tree):
         # Outside a notebook, IPython's function of this name returns None.
-        if isinstance(call, ast.Call) and dotted(call.func) == "get_ipython" and id(call) not in covered:
+        if isinstance(call, ast.Call) and dotted_name(call.func) == "get_ipython" and id(call) not in covered:
             edits.append(Edit(call, "None"))
     return edits, cut
 
@@ -418,7 +418,7 @@ def _run_by(call: ast.Call, statement: ast.stmt) -> Edit | None:
     alone = isinstance(statement, ast.Expr) and statement.value is call
     match _method(call), call.args:
         case "run_line_magic", [ast.Constant(str() as name), ast.Constant(str() as code), *_] if name in _LINE_RUNS:
-            tree = parsed(code.strip())
+            tree = tree_or_none(code.strip())
             if tree is None or not tree.body:
                 return None
             if alone:
@@ -429,7 +429,7 @@ def _run_by(call: ast.Call, statement: ast.stmt) -> Edit | None:
                     segment = ast.get_source_segment(code.strip(), value)
                     return Edit(call, f"({segment})")
         case "run_cell_magic", [ast.Constant(str() as name), ast.Constant(), ast.Constant(str() as body)]:
-            if alone and name in _BODY_RUNS and statement.col_offset == 0 and parsed(body) is not None:
+            if alone and name in _BODY_RUNS and statement.col_offset == 0 and tree_or_none(body) is not None:
                 return Edit(statement, body.rstrip("\n"))
     return None
 

@@ -12,7 +12,7 @@ from grader.course.answers import is_starter
 from grader.course.layout import Places, is_course, is_ours
 from grader.intake import match
 from grader.intake.archive import is_packed
-from grader.intake.code import fault
+from grader.intake.code import unreadable_because
 from grader.intake.contents import LATE, Contents, Handed, Unmatched
 from grader.intake.match import Version, exercise_of_file_name
 from grader.intake.notebook import Module, exported, module_of_script, modules_of, written_files
@@ -109,7 +109,7 @@ def _candidates(
             contents.left[path] = str(error)
             continue
         except Exception as error:  # of any kind, as a stranger made it
-            contents.left[path] = fault(error)
+            contents.left[path] = unreadable_because(error)
             continue
         for id, one in own.items():
             candidates.setdefault(id, []).append(one)
@@ -156,7 +156,7 @@ def _of_file(
         return {}, ""
     script = exported(data)
     source = data if script is None else script.text.encode("utf-8", "replace")
-    name, known = exercise_of_file_name(path.name, course), match.given(source)
+    name, known = exercise_of_file_name(path.name, course), match.top_level_names(source)
     ids, why = match.by_contents(source, course)
     own = {id: _Candidate(path, source, "by the functions that it defines", rank=1) for id in ids}
     if name:
@@ -265,7 +265,9 @@ def _read(
     try:
         return _files_of(exercise, one, own, contents, root, late=late)
     except Exception as error:  # of any kind, as strangers wrote them
-        return ExerciseFiles(path=contents.disk[one.path], problem=f"{one.path} cannot be read: {fault(error)}")
+        return ExerciseFiles(
+            path=contents.disk[one.path], problem=f"{one.path} cannot be read: {unreadable_because(error)}"
+        )
 
 
 def _files_of(

@@ -18,8 +18,8 @@ _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def fault(error: Exception) -> str:
-    """Say why a file cannot be read, where an error ended that which no function here expects."""
+def unreadable_because(error: Exception) -> str:
+    """Say why a file cannot be read, for an error that no function here expects."""
     if isinstance(error, RecursionError | MemoryError):
         return "it nests too deeply to be read"
     return f"reading it failed ({type(error).__name__}: {error}); hand it in as plain text in UTF-8, or ask your staff"
@@ -81,7 +81,7 @@ def _given(statement: ast.stmt) -> Iterator[str]:
                     yield node.id
 
 
-def anonymous(source: bytes, people: Collection[str], known: Collection[str]) -> str:
+def without_names(source: bytes, people: Collection[str], known: Collection[str]) -> str:
     """Return the code of a file without comments, docstrings, its part as a program, and names of people.
 
     Args:

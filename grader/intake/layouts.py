@@ -72,11 +72,11 @@ def _by_name(items: Sequence[Path], of: Callable[[Path], Handed | Unmatched]) ->
     return list(handed.values()), unmatched
 
 
-def _of(key: str, part: Part) -> Handed:
+def _handed_by(key: str, part: Part) -> Handed:
     return Handed(key, (key,), (part,))
 
 
-def _nobodys(item: Path, why: str) -> Unmatched:
+def _without_author(item: Path, why: str) -> Unmatched:
     return Unmatched(item.name, "", why)
 
 
@@ -103,7 +103,7 @@ def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Ta
     metadata = _metadata(next((item for item in items if item.name in METADATA), None))
     folders = {item.name: item for item in items if item.is_dir()}
     known = {*METADATA, *(folders.keys() & metadata.keys())}
-    unmatched = [_nobodys(item, f"{METADATA[0]} does not name it") for item in items if item.name not in known]
+    unmatched = [_without_author(item, f"{METADATA[0]} does not name it") for item in items if item.name not in known]
     latest: dict[str, tuple[str, Handed]] = {}  # with the name of the folder
     for name, row in sorted(metadata.items(), key=lambda item: _created(item[1])):
         authors = tuple(sorted(filter(None, set(map(_person, row.get("submitters") or []))))) or (name,)
@@ -178,7 +178,7 @@ _MOODLE = re.compile(r"(?P<who>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<ki
 def _of_moodle(item: Path) -> Handed | Unmatched:
     parsed = _MOODLE.fullmatch(item.name)
     if parsed is None:
-        return _nobodys(item, "its name does not begin with an author's name, as Moodle's files do")
+        return _without_author(item, "its name does not begin with an author's name, as Moodle's files do")
     key = parsed["number"] or parsed["who"]
     if parsed["kind"] != "file":
         why = "a text that was typed into Moodle; only files are graded"
@@ -228,7 +228,7 @@ def _of_canvas(item: Path, parsed: re.Match[str] | None) -> Handed | Unmatched:
     if page := _PAGE.fullmatch(item.name):
         why = "a text or an address that was typed into Canvas; only files are graded"
         return Unmatched(item.name.removeprefix(f"{page['name']}_"), page["user"] or "", why)
-    return _nobodys(item, "its name does not begin with an author's name, as Canvas's files do")
+    return _without_author(item, "its name does not begin with an author's name, as Canvas's files do")
 
 
 def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
@@ -293,7 +293,7 @@ def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Take
         inner = sorted(path for path in item.iterdir() if path.is_dir() and not path.is_symlink())
         parts = tuple(map(_of_assignment, inner))
         handed.append(Handed(item.name, (item.name,), parts))
-    return handed, [_nobodys(item, "a file beside the authors' folders") for item in items if not item.is_dir()]
+    return handed, [_without_author(item, "a file beside the authors' folders") for item in items if not item.is_dir()]
 
 
 def _of_assignment(folder: Path) -> Part:
@@ -329,29 +329,29 @@ def _fits_clones(items: Sequence[Path]) -> bool:
 
 def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise], *, alike: bool = False) -> Taken:
     folders = [item for item in items if item.is_dir()]
-    slug = _slug(folders) or (_shared([item.name for item in folders]) if alike else "")
+    slug = _repository_prefix(folders) or (_common_prefix([item.name for item in folders]) if alike else "")
     handed = [Handed(author, (author,), (Part(item),)) for item in folders if (author := item.name[len(slug) :])]
     others = [item for item in items if not item.is_dir() and item.name != _SCORES]
-    return handed, [_nobodys(item, "a file beside the repositories") for item in others]
+    return handed, [_without_author(item, "a file beside the repositories") for item in others]
 
 
-def _slug(folders: Sequence[Path]) -> str:
-    """Return the assignment's name and a hyphen, with which the names of repositories begin; else "".
+def _repository_prefix(folders: Sequence[Path]) -> str:
+    """Return how the names of repositories begin: with the assignment's name and a hyphen; "" if they do not.
 
     What names have in common says nothing: anna-k and anna-m are two students.
     """
     names = [item.name.lower() for item in folders]
     parent = _PARENT.fullmatch(folders[0].parent.name) if folders else None
     slugs = [f"{parent[1].lower()}-"] if parent else []
-    if folders and (students := _students50(folders[0].with_name(_SCORES))):
+    if folders and (students := _classroom50_students(folders[0].with_name(_SCORES))):
         slugs += [names[0].removesuffix(each) for each in students if names[0].endswith(f"-{each}")]
         slugs = [slug for slug in slugs if all(name.removeprefix(slug) in students for name in names)]
     fitting = {slug for slug in slugs if all(name.startswith(slug) and name != slug for name in names)}
     return fitting.pop() if len(fitting) == 1 else ""
 
 
-def _students50(table: Path) -> set[str]:
-    """Return the students whom the scores.csv of Classroom 50 lists, in lower case; none if it is another file."""
+def _classroom50_students(table: Path) -> set[str]:
+    """Return the students whom the scores.csv of Classroom 50 lists, in lower case; none for another file."""
     if not table.is_file():
         return set()
     with table.open(encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -360,7 +360,7 @@ def _students50(table: Path) -> set[str]:
         return {name.lower() for row in rows if (name := row[_STUDENT])} if is_scores else set()
 
 
-def _shared(names: Sequence[str]) -> str:
+def _common_prefix(names: Sequence[str]) -> str:
     """Return what all names begin with, up to a hyphen, so that equal letters of authors' names stay."""
     shared = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071  of letters
     slug = shared[: shared.rfind("-") + 1]
@@ -373,27 +373,27 @@ CLONES = Layout("clones", "clones of repositories", _fits_clones, _read_clones)
 # A folder made by hand: for each author a folder, a zip or a single file.
 
 
-def _of_somebody(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatched:
+def _of_one_person(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatched:
     if item.is_dir():
-        return _of(item.name, Part(item))
+        return _handed_by(item.name, Part(item))
     part = Part(item, PurePosixPath(item.name))
     if is_packed(item.name):
-        return _of(without_downloads(item.name[: -len(archive_suffix(item.name) or item.suffix)]), part)
+        return _handed_by(without_downloads(item.name[: -len(archive_suffix(item.name) or item.suffix)]), part)
     stem, is_code = code_stem(item.name)
     if not is_code:
-        return _nobodys(item, "neither a folder nor a zip, nor Python, nor a notebook")
+        return _without_author(item, "neither a folder nor a zip, nor Python, nor a notebook")
     if (name := exercise_of_file_name(item.name, exercises)) and name.owner:  # ada_double.py
-        return _of(name.owner, part)
+        return _handed_by(name.owner, part)
     if name:
-        return _nobodys(item, "it is named like an exercise, and its name does not say whose it is")
-    return _of(without_downloads(stem), part)  # ada.py: its contents say what it is of
+        return _without_author(item, "it is named like an exercise, and its name does not say whose it is")
+    return _handed_by(without_downloads(stem), part)  # ada.py: its contents say what it is of
 
 
 PLAIN = Layout(
     "plain",
     "a folder for each author",
     lambda items: True,
-    lambda items, exercises: _by_name(items, partial(_of_somebody, exercises)),
+    lambda items, exercises: _by_name(items, partial(_of_one_person, exercises)),
 )
 
 
@@ -445,11 +445,11 @@ def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
     names = sorted(item.name for item in root.iterdir() if item.is_symlink() and not is_junk(item.name))
     links = [Unmatched(name, "", "a link, which is not followed") for name in names]
     # By name and not by bytes, so that the gradebook is the same wherever it is made.
-    times = _times(root)
-    dated = (_at(one, times[one.key]) if one.key in times else one for one in handed)
+    times = _commit_times(root)
+    dated = (_with_time(one, times[one.key]) if one.key in times else one for one in handed)
     ordered = tuple(sorted(dated, key=lambda one: (one.key, [str(part.path) for part in one.parts[:1]])))
-    nobodys = (*unmatched, *links, *_twice(ordered), *_with_authors(left, download.folder, ordered))
-    notes = (*_notes(layout, root, items), *(_about_slug(items) if name == CLONES.name else ()))
+    nobodys = (*unmatched, *links, *_several_submissions(ordered), *_with_authors(left, download.folder, ordered))
+    notes = (*_notes(layout, root, items), *(_prefix_note(items) if name == CLONES.name else ()))
     return Intake(layout.title, root, path, ordered, nobodys, tuple(notes))
 
 
@@ -504,22 +504,22 @@ def _notes(layout: Layout, root: Path, items: Sequence[Path]) -> Iterator[str]:
         )
 
 
-def _about_slug(items: Sequence[Path]) -> Iterator[str]:
+def _prefix_note(items: Sequence[Path]) -> Iterator[str]:
     """Say what is cut off from names of clones, where only their own beginnings show it."""
     folders = [item for item in items if item.is_dir()]
-    if not _slug(folders) and (shared := _shared([item.name for item in folders])):
+    if not _repository_prefix(folders) and (shared := _common_prefix([item.name for item in folders])):
         yield (
             f"All names begin with {shared}, which is cut off as the assignment's name. If it is not, put the folders "
             "into one that is called ASSIGNMENT-submissions, with the assignment's name."
         )
 
 
-def _at(one: Handed, stamp: str) -> Handed:
+def _with_time(one: Handed, stamp: str) -> Handed:
     at = _iso(stamp)
     return replace(one, at=at, unread="" if at else stamp)
 
 
-def _times(root: Path) -> Mapping[str, str]:
+def _commit_times(root: Path) -> Mapping[str, str]:
     """Return when the commit of each folder was made, if `grade clone` laid them out."""
     table = root.with_name(f"{root.name}.csv")
     if not table.is_file():
@@ -530,7 +530,7 @@ def _times(root: Path) -> Mapping[str, str]:
     return own if rows[:1] == [[*CLONED]] else {}
 
 
-def _twice(handed: Sequence[Handed]) -> Iterator[Unmatched]:
+def _several_submissions(handed: Sequence[Handed]) -> Iterator[Unmatched]:
     """Yield authors with several submissions, alone and in groups: staff must decide which of them counts."""
     own = defaultdict[str, list[str]](list)
     for one in handed:

@@ -153,7 +153,7 @@ def _fold(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Given:
+class TopLevelNames:
     """The names that a text gives a meaning to at its top level.
 
     Attributes:
@@ -168,11 +168,11 @@ class Given:
 
 
 @functools.lru_cache(maxsize=1024)  # of the files of one author, each is looked at for several reasons
-def given(source: bytes) -> Given:
+def top_level_names(source: bytes) -> TopLevelNames:
     """Return the names that a text defines; of what is not Python, those of lines that look like definitions."""
     tree = _tree(source)
     if tree is None:
-        return Given(defined(source.decode("utf-8", "replace")))
+        return TopLevelNames(defined(source.decode("utf-8", "replace")))
     own, imported, todo = set[str](), set[str](), list[ast.stmt](tree.body)
     while todo:
         node = todo.pop()
@@ -188,7 +188,7 @@ def given(source: bytes) -> Given:
             case ast.If() | ast.Try() | ast.With():
                 todo += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
                 todo += [part for each in getattr(node, "handlers", ()) for part in each.body]
-    return Given(frozenset(own), frozenset(imported), "*" not in imported)
+    return TopLevelNames(frozenset(own), frozenset(imported), "*" not in imported)
 
 
 def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
@@ -200,7 +200,7 @@ def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str]
     Returns:
         their ids; or none and the reason.
     """
-    names = given(source).defined
+    names = top_level_names(source).defined
     own = {item.id: starter_names(item) for item in exercises if starter_names(item) and starter_names(item) <= names}
     ids = [id for id in own if not any(own[id] < other for other in own.values())]
     sole = [id for id in ids if [own[other] for other in ids].count(own[id]) == 1]

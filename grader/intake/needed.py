@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.course.answers import first_line
-from grader.intake.cells import DEFINITIONS, bindings, dotted, python_of
+from grader.intake.cells import DEFINITIONS, bindings, dotted_name, python_of
 
 _SHOWING = frozenset({"print", "display", "help"})
 
@@ -154,7 +154,7 @@ class Needed:
 
     names: Collection[str]
     steps: Collection[Placed]
-    tried: Collection[Placed]
+    left_out_if_failing: Collection[Placed]
 
 
 def needed_by(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
@@ -183,8 +183,8 @@ def needed_by(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
         for one in more:
             chosen[one] = None
             _take({*one.step.uses}, names, chosen, binders)
-    tried = {one for one in chosen if (one not in direct or one.failed) and not one.step.is_definition}
-    return Needed(names, {*chosen}, tried)
+    left_out_if_failing = {one for one in chosen if (one not in direct or one.failed) and not one.step.is_definition}
+    return Needed(names, {*chosen}, left_out_if_failing)
 
 
 def _defined(placed: Sequence[Placed]) -> Iterator[str]:
@@ -242,7 +242,7 @@ def _has_effect(
     # `torch.manual_seed(0)`, where torch is needed and nothing else is.
     match step.node:
         case ast.Expr(ast.Call(function)):
-            module = dotted(function).partition(".")[0]
+            module = dotted_name(function).partition(".")[0]
             modules = {name for other in chosen if other.step.is_import for name in other.step.binds}
             return module in modules and step.uses - {*vars(builtins)} <= {*names}
     return False

@@ -23,16 +23,16 @@ from grader.intake.cells import (
     DEFINITIONS,
     Code,
     Edit,
+    apply_edits,
     bindings,
     bound_by,
-    dotted,
-    edited,
+    dotted_name,
     in_order,
     is_alone,
+    left_out_if_failing,
     listed,
     python_of,
     simple_statements,
-    tried,
 )
 from grader.intake.match import (
     LARGEST,
@@ -310,12 +310,12 @@ def _kept(
             aliases = [alias for alias in node.names if bound_by(alias) in needed.names]
             if 0 < len(aliases) < len(node.names):
                 instead = ast.unparse(type(node)(**{**dict(ast.iter_fields(node)), "names": aliases}))
-        if one in needed.tried and is_alone(node, code):
+        if one in needed.left_out_if_failing and is_alone(node, code):
             number = code.numbers[node.lineno - 1]
-            instead = tried(instead, f"{where}, line {number}, was left out:")
+            instead = left_out_if_failing(instead, f"{where}, line {number}, was left out:")
         if instead != text:
             edits.append(Edit(node, instead))
-    lines, numbers = edited(code.text, edits)
+    lines, numbers = apply_edits(code.text, edits)
     return lines, [code.numbers[number - 1] for number in numbers]
 
 
@@ -355,7 +355,7 @@ def _imports_of_ours(node: ast.stmt) -> dict[str, str]:
 
 def _is_ours(node: ast.AST, bound: Mapping[str, str]) -> bool:
     """Return whether this is a call of our `check` or `pack`."""
-    first, dot, rest = dotted(node.func).partition(".") if isinstance(node, ast.Call) else ("", "", "")
+    first, dot, rest = dotted_name(node.func).partition(".") if isinstance(node, ast.Call) else ("", "", "")
     return f"{bound.get(first)}{dot}{rest}" in (f"{_OURS}.check", f"{_OURS}.pack")
 
 

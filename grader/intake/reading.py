@@ -43,7 +43,7 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
     except MemoryError:
         raise  # the process ends, and the host says why
     except Exception as error:  # of any kind: it is about these files, and keeps nobody else from their marks
-        return Reply(problem=code.fault(error))
+        return Reply(problem=code.unreadable_because(error))
 
 
 def _of_text(text: Text) -> Reply:
@@ -52,7 +52,7 @@ def _of_text(text: Text) -> Reply:
         return Reply(names=tuple(sorted(names)))
     (source,) = text.files
     if text.wanted == "anonymous":
-        return Reply(code=code.anonymous(source, text.people, text.known))
+        return Reply(code=code.without_names(source, text.people, text.known))
     plain, tokens, places = code.tokens_of(source)
     return Reply(code=plain, tokens=tokens, places=places)
 

@@ -54,7 +54,7 @@ _SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\
 
 
 def _not_graded(source: Source) -> Iterator[Finding]:
-    """Yield every finding of this kind."""
+    """Yield each function that looks like a check and is not graded, or is graded and is not collected."""
     outer = [node for node in source.nodes if isinstance(node, (ast.ClassDef, Function))]
     inside = {node: parent.name for parent in outer for node in ast.walk(parent) if node is not parent}
     first: dict[str, int] = {}
@@ -103,7 +103,7 @@ _FIXTURES = {
 
 
 def _process_wide(source: Source) -> Iterator[Finding]:
-    """Yield every finding of this kind."""
+    """Yield each line that changes the check process alone, where it was meant to change student code."""
     # A mode that ends with its block counts only where student code is called in it: see below.
     ends = {node.context_expr for node in source.nodes if isinstance(node, ast.withitem)}
     for node in source.nodes:
@@ -161,7 +161,7 @@ _HANDED: dict[Kind | None, tuple[str, str]] = {
 
 
 def _around_calls(source: Source) -> Iterator[Finding]:
-    """Yield every finding of this kind."""
+    """Yield each line around a call of student code that has no effect on it."""
     for scope in scopes(source):
         yield from _contexts(scope)
         for node in scope.nodes:

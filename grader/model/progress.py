@@ -74,8 +74,8 @@ class Cancel:
         """Cancel the run, for good."""
         self._event.set()
 
-    def look(self) -> None:
-        """End what calls this if the run was cancelled.
+    def raise_if_cancelled(self) -> None:
+        """Raise in the code that calls this if the run was cancelled.
 
         Raises:
             Cancelled: it was.

@@ -43,7 +43,7 @@ from grader.sandbox import cgroup
 from grader.sandbox.clock import waited_s
 from grader.sandbox.process import GRACE_S, end, kill, sweep, tail
 from grader.wire.frames import Channel
-from grader.wire.transport import ChannelClosed, until
+from grader.wire.transport import ChannelClosed, patience_until
 
 _WAITED = 0.02
 """Of the time of an exercise: who waited less for a core would have been late without that, too."""
@@ -391,10 +391,10 @@ class Lane:
             TimeoutError: the deadline is over.
             ChannelClosed: the check process is gone.
         """
-        started, patience = time.monotonic(), until(deadline)
+        started, patience = time.monotonic(), patience_until(deadline)
 
         def watched() -> float:
-            self.cancel.look()
+            self.cancel.raise_if_cancelled()
             progress.running(what, time.monotonic() - started)
             return patience()
 

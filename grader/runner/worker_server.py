@@ -128,11 +128,11 @@ class WorkerServer(Source):
     def _try_out(self, trial: Future[Reached]) -> None:
         """Have a trial get what was found, or why nothing was."""
         try:
-            trial.set_result(self._tried())
+            trial.set_result(self._probe_workers())
         except Exception as error:  # of any kind: it is raised where the result is waited for
             trial.set_exception(error)
 
-    def _tried(self) -> Reached:
+    def _probe_workers(self) -> Reached:
         """Lay out a folder, a port and Unix sockets of the host's, have probes reach for them; say what holds."""
         name = f"grade-{secrets.token_hex(8)}"
         with (

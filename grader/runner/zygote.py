@@ -49,13 +49,13 @@ class Forked:
         Raises:
             StartError: it was not forked.
         """
-        if not self._started(START_S):
+        if not self._was_forked(START_S):
             raise StartError("a process of ours was not forked in time")
         if self._pidfd == -1:
             raise StartError("the process that others are forked from is gone")
         return self._pid
 
-    def _started(self, seconds: float) -> bool:
+    def _was_forked(self, seconds: float) -> bool:
         """Wait for the zygote's answer; tell whether it is there, also where it says that nothing was forked."""
         with self._lock:
             if self._pid or self.returncode is not None:
@@ -84,7 +84,7 @@ class Forked:
         """
         latest = time.monotonic() + (START_S if timeout is None else timeout)
         if self.returncode is None:
-            over = self._started(latest - time.monotonic()) and (
+            over = self._was_forked(latest - time.monotonic()) and (
                 self._pidfd == -1 or bool(select.select([self._pidfd], [], [], max(0.0, latest - time.monotonic()))[0])
             )
             if not over:
@@ -95,7 +95,7 @@ class Forked:
 
     def kill(self) -> None:
         """Kill it; the zygote does, if it has not answered yet."""
-        if self.returncode is None and not self._started(0):
+        if self.returncode is None and not self._was_forked(0):
             with self._lock:
                 self._answer.close()
                 self.returncode = -1

@@ -113,13 +113,13 @@ class Group:
 
     def remove(self, seconds: float) -> bool:
         """Remove it, once its processes have ended; False if they have not in this time."""
-        until = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         for folder in self.folders:
             while folder.exists():
                 try:
                     folder.rmdir()
                 except OSError:  # the last of its processes is just being taken apart
-                    if time.monotonic() >= until:
+                    if time.monotonic() >= deadline:
                         return False
                     time.sleep(0.002)
         return True

@@ -57,7 +57,7 @@ def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequ
         "memory": lambda: _enter_group(groups),
         "network": _leave_network,
         "rights": lambda: kernel.keep_capabilities(*_RIGHTS),
-        "files": lambda: _see(groups, readable, writable),
+        "files": lambda: _limit_files(groups, readable, writable),
         "sockets": _open_no_socket,
     }
     refused = {}
@@ -89,7 +89,7 @@ def _leave_network() -> None:
         os.close(proc)
 
 
-def _see(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> None:
+def _limit_files(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> None:
     if not landlock.abi():
         raise OSError(errno.ENOSYS, "this kernel has no Landlock, or does not let us use it")
     kernel.forbid_new_privileges()
@@ -113,7 +113,7 @@ def _open_no_socket() -> None:
 
 
 def what_remains() -> dict[str, str]:
-    """Return what a check process can reach on this machine, see `REACH`. A throw-away process tries it."""
+    """Return what a check process can reach on this machine, see `REACH`. A process of its own tries it, and ends."""
     name = f"grade-{secrets.token_hex(8)}"
     with (
         tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,

@@ -106,9 +106,9 @@ def _inner(plan: LaunchPlan, keep: int | None, report: int) -> Launched:
     if is_root:
         # With root's rights, which may be needed to reach the interpreter.
         retry_while_out_of_namespaces(lambda: kernel.unshare(kernel.CLONE_NEWNS))
-        stranger = _stranger()  # before /proc is covered
+        stranger = _unprivileged_user()  # before /proc is covered
         view.build(plan.view)
-        _be(stranger)
+        _become(stranger)
     # In a user namespace one has the rights to make the others.
     user, group = os.getuid(), os.getgid()
     retry_while_out_of_namespaces(lambda: kernel.unshare(kernel.CLONE_NEWUSER | _WORLD))
@@ -136,13 +136,13 @@ def _may_mount() -> bool:
     return os.geteuid() == 0 and bool(effective >> kernel.CAP_SYS_ADMIN & 1)
 
 
-def _be(user: int) -> None:
+def _become(user: int) -> None:
     """Become that user, who has no files, and may still make namespaces."""
     os.setgroups([])  # root's further groups would open files to a stranger
     kernel.change_user(user)
 
 
-def _stranger() -> int:
+def _unprivileged_user() -> int:
     """Return a user that exists in this namespace: in a container there may be few."""
     last = 0
     with open("/proc/self/uid_map", encoding="ascii") as file:

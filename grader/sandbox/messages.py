@@ -273,7 +273,7 @@ _PARTS: Mapping[str, Callable[..., Any]] = {"view": View, "limits": WorkerLimits
 
 
 def to_tree(message: Message) -> dict[str, Any]:
-    """Return A message as the tree of a frame."""
+    """Return a message as the tree of a frame."""
     return {type(message).__name__: asdict(message)}
 
 

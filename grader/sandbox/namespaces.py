@@ -64,7 +64,7 @@ def open_namespaces(proc: int, here: int, *, of_one: bool) -> Namespaces:
     set_up = partial(_set_up, proc, of_one=of_one)
     pid = _fork_into(partial(kernel.unshare, kernel.CLONE_NEWPID), set_up, here)
     if pid == 0:
-        _hold()
+        _wait_until_killed()
     return Namespaces(pid, os.pidfd_open(pid), of_one)
 
 
@@ -136,7 +136,7 @@ def _join(namespaces: Namespaces, proc: int) -> None:
         view.mount_private(_DISK_MB, _FILES)
 
 
-def _hold() -> NoReturn:
+def _wait_until_killed() -> NoReturn:
     """Wait until this process is ended from outside. The kernel reaps what is left when process 1 ends."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())

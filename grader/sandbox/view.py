@@ -101,7 +101,7 @@ def build(view: View) -> None:
     for path in folders:
         with contextlib.suppress(FileNotFoundError):  # it went since its folder was listed
             _show(root, path)
-    _furnish(root)
+    _fill_root(root)
     for path, content in copies.items():
         os.makedirs(os.path.dirname(root + path), exist_ok=True)
         Path(root + path).write_bytes(content)
@@ -129,7 +129,7 @@ def _show(root: str, path: str) -> None:
     kernel.set_mount_flags(target, flags, recursive=True)
 
 
-def _furnish(root: str) -> None:
+def _fill_root(root: str) -> None:
     for folder in ("dev", "etc", "var", PRIVATE):
         os.makedirs(f"{root}/{folder.lstrip('/')}", exist_ok=True)
     for name in DEVICES:

@@ -72,7 +72,7 @@ def main() -> Callable[[], None]:
     host = socket.socket(fileno=int(sys.argv[1]))
     pid = os.fork()
     if pid == 0:
-        child.run_and_exit(lambda: _be_the_template(theirs))
+        child.run_and_exit(lambda: _become_template(theirs))
     theirs.close()
     libraries = importlib.import_module(_LIBRARIES).WithTorch()
     importlib.import_module(_WORKER_SERVER).prepare(libraries)
@@ -82,14 +82,14 @@ def main() -> Callable[[], None]:
     stay = receive(host)[0] if sys.argv[2:] else None
     assert stay is None or isinstance(stay, messages.Stay)
     kernel.set_name("grade-zygote")
-    return Forks([host], _Template(pid, ours), stay, libraries).serve() or _nothing
+    return Forks([host], _Template(pid, ours), stay, libraries).serve() or _end_at_once
 
 
-def _nothing() -> None:
-    """End as a zygote that nobody wants any more."""
+def _end_at_once() -> None:
+    """End at once, as a zygote that nobody needs."""
 
 
-def _be_the_template(requests: socket.socket) -> None:
+def _become_template(requests: socket.socket) -> None:
     """Import what check processes need; fork them until the zygote is gone."""
     kernel.die_with_parent()
     kernel.take_small_pages()  # or a few bytes that are written cost a copy of 2 MB

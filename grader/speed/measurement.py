@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from grader.connection.connection import Proxy, connection_of
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
-from grader.speed.ratio import Ratio, Sample, Sides, decide, hopeless_s, is_clearly_slower
+from grader.speed.ratio import Ratio, Sample, Sides, decide, is_clearly_slower, stop_after_s
 from grader.speed.timing import Inputs, TimedWorker, Timing
 from grader.wire.call import copies
 
@@ -245,10 +245,10 @@ class PairedRun:
     def calls_for(self, first: Sample, second: Sample) -> Calls:
         """Return how many calls of each side make a sample long enough, estimated from two samples of one call."""
         # By the less of the two, as what was disturbed looks longer than it is, and long enough for one call.
-        mine, other = first.net().least(second.net())
+        mine, other = first.net().minimum(second.net())
         most = max(1, min(_MOST_CALLS, _MOST_WEIGHT // max(1, self._weight)))
         # Stopped is what takes much longer than the limit, and the limit of one call holds for all of them together.
-        stop_s = hopeless_s(min(first.cpu.other, second.cpu.other), self._measurement.limit)
+        stop_s = stop_after_s(min(first.cpu.other, second.cpu.other), self._measurement.limit)
         most_mine = min(most, self._call_s / max(stop_s, 1e-9))
         most_mine = min(most_mine, _MOST_ASLEEP_S / max(min(first.asleep.mine, second.asleep.mine), 1e-9))
         return Calls(_count(mine, most_mine), _count(other, most))
@@ -282,7 +282,7 @@ class PairedRun:
         """Return the CPU seconds after which so many calls of the judged side are stopped."""
         if not self.stops:
             return self._call_s
-        hopeless = calls * hopeless_s(self._other_s, self._measurement.limit)
+        hopeless = calls * stop_after_s(self._other_s, self._measurement.limit)
         return min(self._call_s, max(_SHORTEST_STOP_S, hopeless))
 
     def _call_mine(self, inputs: Inputs, seconds: float) -> Timing | None:

@@ -63,7 +63,7 @@ class Sides(NamedTuple):
     mine: float
     other: float
 
-    def least(self, more: Sides | None) -> Sides:
+    def minimum(self, more: Sides | None) -> Sides:
         """Return the smaller time of both, for each side."""
         return self if more is None else Sides(min(self.mine, more.mine), min(self.other, more.other))
 
@@ -103,7 +103,7 @@ def is_clearly_slower(sample: Sample, limit: float) -> bool:
     return idle is not None and mine - _HOPELESS_IDLE * idle.mine > _HOPELESS * limit * other
 
 
-def hopeless_s(other: float, limit: float) -> float:
+def stop_after_s(other: float, limit: float) -> float:
     """Return the CPU seconds after which a call can be stopped, where the other side took `other`."""
     return 2 * _HOPELESS * limit * other
 
@@ -172,7 +172,7 @@ class _Pairs:
         with closing(new_pair()) as samples:
             for sample in samples:
                 taken.append(sample)
-                self.idle = sample.idle.least(self.idle) if sample.idle else self.idle
+                self.idle = sample.idle.minimum(self.idle) if sample.idle else self.idle
                 if self._are_enough(taken, hopeless):
                     break
 
@@ -182,13 +182,13 @@ class _Pairs:
         if taken[-1].stopped or hopeless >= hopeless_samples or len(taken) >= MOST_SAMPLES:
             return True
         least = hopeless_samples if hopeless else 1
-        return any(len(taken) >= max(count, least) and self.clearly(taken, far) for count, far in _ENOUGH.items())
+        return any(len(taken) >= max(count, least) and self.is_one_sided(taken, far) for count, far in _ENOUGH.items())
 
     def cpu(self, samples: Sequence[Sample]) -> float:
         """Return the logarithm of the ratio of CPU times, less those of request and reply."""
         return _log_ratio(_net(samples, self.idle or NOTHING))
 
-    def clearly(self, samples: Sequence[Sample], factor: float) -> bool:
+    def is_one_sided(self, samples: Sequence[Sample], factor: float) -> bool:
         """Return whether the samples lie on one side of the limit by more than a factor (given as its logarithm)."""
         # Logarithms, so that twice too slow and twice too fast are equally far from the limit.
         middle = math.log(self.limit)
@@ -211,10 +211,10 @@ class _Pairs:
             return 2
         if self.wait(samples):
             return 1
-        weight = 2 if self.clearly(samples, CLEAR) else 1
+        weight = 2 if self.is_one_sided(samples, CLEAR) else 1
         if self.cpu(samples) > math.log(self.limit):
             return weight
-        return -3 if self.clearly(samples, FAR) else -weight
+        return -3 if self.is_one_sided(samples, FAR) else -weight
 
     def summary(self, *, below: bool | None) -> Ratio:
         """Return the ratio and what was measured, with this decision."""

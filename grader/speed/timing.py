@@ -59,8 +59,8 @@ class Timing:
     disturbances: clock.Disturbances | None = None
 
 
-class _Look(NamedTuple):
-    """What the clocks said at one moment."""
+class _Clocks(NamedTuple):
+    """The clocks at one moment."""
 
     cpu: float
     asleep: float
@@ -133,7 +133,7 @@ class TimedWorker:
         with wait, connection.exclusive(), self._prepared(inputs):
             return self._go(inputs, seconds or connection.limits.call_s, idle=idle)
 
-    def grow(self, inputs: Inputs) -> tuple[clock.Memory, clock.Memory, Any] | None:
+    def memory_growth(self, inputs: Inputs) -> tuple[clock.Memory, clock.Memory, Any] | None:
         """Call the function once, and look at the memory of its process just before and just after.
 
         Gives both, and the result; None if the system does not show it. The arguments are resident before, and the
@@ -228,7 +228,7 @@ class TimedWorker:
             raise self.connection.lose_for_fault(self._what, fault) from None
         return [self.connection.value_of(part, self._what, "", Table()) for part in parts]
 
-    def _look(self) -> _Look:
+    def _look(self) -> _Clocks:
         worker, wall, cpu = self.connection.worker, time.monotonic(), self._cpu()
         return _look(wall, cpu, None if worker is None else worker.waited_s())
 
@@ -242,10 +242,10 @@ class TimedWorker:
         self.connection.close()
 
 
-def _look(wall: float, cpu: float, waited: float | None) -> _Look:
+def _look(wall: float, cpu: float, waited: float | None) -> _Clocks:
     """Read the clocks; a worker is asleep if it neither runs nor waits for a core or for us."""
     ours = clock.waited_s(os.getpid())
-    return _Look(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
+    return _Clocks(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
 
 
 def _refuse(value: Any) -> list[Any]:

@@ -17,7 +17,9 @@ from grader.model.score import Causes
 from grader.student.own import OwnExercise, own_file
 
 
-def try_of(course: Course, exercise: Exercise, setup: Setup, progress: Progress) -> tuple[GradedCheck, list[str], str]:
+def run_lines_to_try(
+    course: Course, exercise: Exercise, setup: Setup, progress: Progress
+) -> tuple[GradedCheck, list[str], str]:
     """Run the lines to try of the first check that has some, in a worker.
 
     An unchanged file is not graded again.

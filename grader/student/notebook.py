@@ -29,7 +29,7 @@ from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.intake.cells import parsed
+from grader.intake.cells import tree_or_none
 from grader.intake.match import given_names, starter_names
 from grader.intake.notebook import Cell, Module, module_of, takes_from_file
 from grader.model import Course, Exercise, GradedCheck, GradedExercise, Submission, Verdict
@@ -178,7 +178,7 @@ class NotebookGrader:
         return self._lanes
 
 
-class Told(Progress):
+class KernelProgress(Progress):
     """Sends what is running to the kernel, if it takes long."""
 
     def __init__(self, send: Callable[[dict[str, str]], None]) -> None:
@@ -217,7 +217,7 @@ def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
 
 def _imported(source: bytes) -> set[str]:
     """Return the first names of the modules that a file imports; none if it is not Python."""
-    tree = parsed(source.decode("utf-8", "replace"))
+    tree = tree_or_none(source.decode("utf-8", "replace"))
     names: set[str] = set()
     for node in ast.walk(tree) if tree else ():
         match node:
@@ -259,7 +259,7 @@ def main() -> None:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
-    with closing(NotebookGrader(Told(send))) as grader:
+    with closing(NotebookGrader(KernelProgress(send))) as grader:
         for line in sys.stdin:
             send(grader.answer(json.loads(line)))
 

@@ -28,7 +28,7 @@ from grader.report.safe import for_terminal
 from grader.report.terminal import message_lines
 from grader.student.own import OwnExercise, own_files
 
-_OURS = pytest.StashKey["dict[Path, Bench]"]()
+_OURS = pytest.StashKey["dict[Path, CourseLane]"]()
 
 
 def collector_of(path: Path, parent: pytest.Collector) -> pytest.File | None:
@@ -36,19 +36,19 @@ def collector_of(path: Path, parent: pytest.Collector) -> pytest.File | None:
     root = next((folder for folder in path.parents if is_course(folder)), None)
     if root is None:
         return None
-    benches = parent.config.stash.setdefault(_OURS, {})
+    lanes = parent.config.stash.setdefault(_OURS, {})
     try:
-        if root not in benches:
-            benches[root] = Bench(load_course(root, whole=False))
-            parent.config.add_cleanup(benches[root].close)
-        exercise = benches[root].exercise_of(path)
+        if root not in lanes:
+            lanes[root] = CourseLane(load_course(root, whole=False))
+            parent.config.add_cleanup(lanes[root].close)
+        exercise = lanes[root].exercise_of(path)
     except GraderError as error:
         raise parent.CollectError(str(error)) from None
-    return CheckFile.from_parent(parent, path=path, bench=benches[root], exercise=exercise) if exercise else None
+    return CheckFile.from_parent(parent, path=path, lane=lanes[root], exercise=exercise) if exercise else None
 
 
-class Bench:
-    """A course whose checks are run. Its lane is opened with the first check, and serves all of them.
+class CourseLane:
+    """The lane of a course whose checks are run. It is opened with the first check, and serves all of them.
 
     Args:
         course: the course.
@@ -101,13 +101,13 @@ class CheckFile(pytest.File):
     """A file of checks, which is read here to see in which line each begins, and never run.
 
     Args:
-        bench: of its course.
+        lane: of its course.
         exercise: whose checks they are.
     """
 
-    def __init__(self, *, bench: Bench, exercise: Exercise, **rest: Any) -> None:
+    def __init__(self, *, lane: CourseLane, exercise: Exercise, **rest: Any) -> None:
         super().__init__(**rest)
-        self.bench = bench
+        self.lane = lane
         self.exercise = exercise
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -137,7 +137,7 @@ class CheckItem(pytest.Item):
 
     def limit_own_time(self, seconds: float) -> bool:
         """Let this and later checks of the course take so many seconds, without what their calls take."""
-        self.parent.bench.check_s = seconds
+        self.parent.lane.check_s = seconds
         return True
 
     def setup(self) -> None:
@@ -169,7 +169,7 @@ class CheckItem(pytest.Item):
         """Return this check as it was graded, the most useful parameters first; all parameters; and the exercise."""
         exercise = self.parent.exercise
         ours = (item for item in self.session.items if isinstance(item, CheckItem))
-        graded = self.parent.bench.graded(exercise, [item.check for item in ours if item.parent.exercise == exercise])
+        graded = self.parent.lane.graded(exercise, [item.check for item in ours if item.parent.exercise == exercise])
         # Where the file cannot be read by a lane, there is one row, which says so.
         rows = [row for row in graded.checks if row.check.id.split("[")[0] == self.check] or graded.checks
         if not rows:

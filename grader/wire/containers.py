@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from grader.wire.frames import KEYED, Caps, ProtocolError, Unsupported, expect, weighed
+from grader.wire.frames import KEYED, Caps, ProtocolError, Unsupported, expect, ordered_by_nesting
 from grader.wire.plain import PLAIN, TAGS, Tags
 from grader.wire.table import Table
 
@@ -79,7 +79,9 @@ class PlainEncoder:
         if not self._answers:
             try:  # here, because this end is to blame for it
                 expect(len(rows) <= Caps().objects, "too many objects")
-                weighed(rows, [number for number, obj in enumerate(table.objects) if type(obj) in CONTAINERS], Caps())
+                ordered_by_nesting(
+                    rows, [number for number, obj in enumerate(table.objects) if type(obj) in CONTAINERS], Caps()
+                )
             except ProtocolError as error:
                 raise Unsupported(f"{error}, so that it cannot be sent to student code") from None
         # `repr` distinguishes 1 from True and -0.0 from 0.0, and NaN equals itself.
@@ -234,7 +236,7 @@ class PlainDecoder:
     def _build(self, changed: Sequence[int], known: int) -> None:
         """Make the new containers, inner ones first."""
         rows, objects = self._rows, self._table.objects
-        for number in weighed(rows, changed, self._caps):
+        for number in ordered_by_nesting(rows, changed, self._caps):
             if number >= known and objects[number] is None:
                 items, kind = self._items(rows[number]), rows[number][0]
                 if kind == "dict":

@@ -20,7 +20,7 @@ from grader.wire.dtypes import DTYPES, TAGS, array_dtype
 from grader.wire.encode import can_be_lazy
 from grader.wire.facts import Accelerator, Facts, are_any_known, from_row, note_facts
 from grader.wire.frames import Caps, ProtocolError, expect
-from grader.wire.memory import Array, Block, check_layout, run_of, tried_on
+from grader.wire.memory import Array, Block, array_with_same_layouts, check_layout, dense_strides
 from grader.wire.table import ALIGNMENT, Table
 
 
@@ -122,7 +122,7 @@ class Decoder(PlainDecoder):
             array = self._array(row)
             if number < len(self._table.objects):
                 # NumPy may refuse it, there or back, and once the first change is made nothing is refused any more.
-                tried = tried_on(self._table.objects[number])
+                tried = array_with_same_layouts(self._table.objects[number])
                 before = _array_layout(tried)
                 _set_array_layout(tried, _array_layout(array))
                 _set_array_layout(tried, before)
@@ -276,7 +276,7 @@ def _set_shape(array: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -
         # It does not suit the strides; any shape suits a run of elements, or elements that all lie in one place. Of a
         # view NumPy knows the whole memory, of any other array no more than the strides reach now.
         is_view = isinstance(array.base, np.ndarray)
-        array.strides = (0,) * array.ndim if is_view else run_of(array)
+        array.strides = (0,) * array.ndim if is_view else dense_strides(array)
         change(shape)
     array.strides = strides
 

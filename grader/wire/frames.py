@@ -93,7 +93,7 @@ _LEAVES = "tensor", "array"
 _TOO_LARGE = "a value is too large or too deep"
 
 
-def weighed(rows: Sequence[list[Any]], changed: Sequence[int], caps: Caps) -> list[int]:
+def ordered_by_nesting(rows: Sequence[list[Any]], changed: Sequence[int], caps: Caps) -> list[int]:
     """Return the numbers of these rows and of all in them, inner ones first.
 
     Args:

@@ -35,12 +35,12 @@ class _Other:
         self.__array_interface__ = array.__array_interface__
 
 
-def tried_on(array: Array) -> Array:
+def array_with_same_layouts(array: Array) -> Array:
     """Return another array over the same memory, of which NumPy allows the same layouts."""
     return array[...] if isinstance(array.base, np.ndarray) else np.asarray(_Other(array))
 
 
-def run_of(array: Array) -> tuple[int, ...]:
+def dense_strides(array: Array) -> tuple[int, ...]:
     """Return the strides with which the elements of an array would lie one behind the other."""
     strides, step = list[int](), array.itemsize
     for size in reversed(array.shape):

@@ -30,7 +30,7 @@ class ChannelClosed(Exception):
     """The other process is gone."""
 
 
-def until(moment: float) -> Patience:
+def patience_until(moment: float) -> Patience:
     """Return a patience that lasts until a moment of the monotonic clock, in seconds.
 
     Raises:

@@ -21,7 +21,7 @@ _SENTENCE = "{} is not available here: this exercise is solved in plain Python, 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def missing(package: str) -> ModuleNotFoundError:
+def missing_package(package: str) -> ModuleNotFoundError:
     """Return the error of an import of a package that is not there."""
     return ModuleNotFoundError(_SENTENCE.format(package), name=package)
 
@@ -53,7 +53,7 @@ class AbsentPackages(MetaPathFinder):
         """
         package = fullname.partition(".")[0]
         if package in self._packages:
-            raise missing(package)
+            raise missing_package(package)
         return None
 
 
@@ -66,14 +66,14 @@ class Absent:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):  # Python itself looks for such names, and expects an AttributeError
             raise AttributeError(name)
-        raise missing(self.__dict__["package"])
+        raise missing_package(self.__dict__["package"])
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise the error."""
-        raise missing(self.__dict__["package"])
+        raise missing_package(self.__dict__["package"])
 
     def __instancecheck__(self, instance: object) -> NoReturn:
-        raise missing(self.__dict__["package"])
+        raise missing_package(self.__dict__["package"])
 
 
 class PlainModules(OwnModules):

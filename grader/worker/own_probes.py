@@ -27,8 +27,8 @@ from grader.worker.counting import count_costs as count_costs
 from grader.worker.counting import rows_of
 from grader.worker.plain_probes import is_instance as is_instance
 from grader.worker.plain_probes import last as last
-from grader.worker.plain_probes import tried as tried
-from grader.worker.plain_probes import typed as typed
+from grader.worker.plain_probes import run_program as run_program
+from grader.worker.plain_probes import run_snippet as run_snippet
 from grader.worker.surroundings import seed as seed_all
 
 _MAX_TEXT = 300

@@ -28,7 +28,7 @@ def last(*args: Any) -> Any:
     return args[-1]
 
 
-def tried(module: str, text: str) -> str:
+def run_snippet(module: str, text: str) -> str:
     """Run lines with the names of a module, and return what they print, and what the last one evaluates to.
 
     Args:
@@ -44,7 +44,7 @@ def tried(module: str, text: str) -> str:
     return printed.getvalue()[:_MAX_LINES]
 
 
-def typed(text: str) -> str:
+def run_program(text: str) -> str:
     """Run lines as a program, and return what it prints, with the traceback of what it raises.
 
     Args:

@@ -49,7 +49,7 @@ def spawned(libraries: Libraries) -> None:
     sandbox.give_up_rights()
     wanted = from_tree(channel.receive().tree)
     assert isinstance(wanted, StartWorker)
-    _live(channel, sandbox, wanted, libraries)
+    _confine_and_serve(channel, sandbox, wanted, libraries)
 
 
 def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> None:
@@ -82,10 +82,10 @@ def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> Non
     kernel.close_all_but(3)
     # Its descriptor is closed by now. Were the object collected later, it would close the number's next owner.
     orders.detach()
-    _live(Channel(SocketTransport(channel), trusts=True), sandbox, message, libraries)
+    _confine_and_serve(Channel(SocketTransport(channel), trusts=True), sandbox, message, libraries)
 
 
-def _live(channel: Channel, sandbox: Sandbox, wanted: StartWorker, libraries: Libraries) -> None:
+def _confine_and_serve(channel: Channel, sandbox: Sandbox, wanted: StartWorker, libraries: Libraries) -> None:
     """Confine this process, serve until the channel closes, and end."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]

@@ -21,7 +21,7 @@ from grader.sandbox.messages import Ended
 from grader.sandbox.process import sweep
 from grader.sandbox.view import WORK
 from grader.wire.frames import Channel, Frame, ProtocolError, TooMuch
-from grader.wire.transport import ChannelClosed, Patience, until
+from grader.wire.transport import ChannelClosed, Patience, patience_until
 from grader.worker_process.waiting import Waiting
 
 GRACE_S = 2.0
@@ -136,7 +136,7 @@ class WorkerProcess:
             return None
         self.signal(signal.SIGUSR1)
         try:
-            return self.channel.receive(until(time.monotonic() + _LAST_WORDS_S)).tree.get("error")
+            return self.channel.receive(patience_until(time.monotonic() + _LAST_WORDS_S)).tree.get("error")
         except (ChannelClosed, ProtocolError, TimeoutError):  # its code cannot be interrupted, or replaced the handler
             return None
 

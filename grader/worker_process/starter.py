@@ -14,7 +14,7 @@ from grader.model.endings import WorkerLost
 from grader.sandbox import clock
 from grader.sandbox.messages import WorkerLimits
 from grader.wire.frames import Caps
-from grader.wire.transport import ChannelClosed, until
+from grader.wire.transport import ChannelClosed, patience_until
 from grader.worker_process.process import WorkerProcess
 from grader.worker_process.waiting import Waiting
 
@@ -115,7 +115,7 @@ def first_words(worker: WorkerProcess) -> None:
         WorkerLost: it ends, or says nothing; it is closed.
     """
     try:
-        worker.channel.receive(until(time.monotonic() + WARM_UP_S))
+        worker.channel.receive(patience_until(time.monotonic() + WARM_UP_S))
     except (ChannelClosed, TimeoutError):
         # Read before it is closed: closing removes the output.
         said, _ = worker.read_output(_SAID_BYTES)

@@ -196,7 +196,7 @@ def test_a_closed_runtime_ends_what_runs(class_of_one: tuple[RunPlan, Submission
     def runs(lane: object) -> None:
         lanes.append(lane)
         while True:
-            lane.cancel.look()  # type: ignore[attr-defined]
+            lane.cancel.raise_if_cancelled()  # type: ignore[attr-defined]
             time.sleep(0.01)
 
     def fails(lane: object) -> None:

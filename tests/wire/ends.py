@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from grader.wire.frames import HEADER, MAGIC, MAPPED, Caps, Channel
-from grader.wire.transport import Patience, PatientPipes, PipeTransport, SocketTransport, until
+from grader.wire.transport import Patience, PatientPipes, PipeTransport, SocketTransport, patience_until
 
 Ends = tuple[Channel, Channel]
 
 
 def patience(seconds: float) -> Patience:
-    return until(time.monotonic() + seconds)
+    return patience_until(time.monotonic() + seconds)
 
 
 def sockets(caps: Caps | None = None) -> Ends:
