@@ -16,7 +16,7 @@ from _pytest.skipping import evaluate_skip_marks
 from _pytest.unittest import TestCaseFunction
 
 FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path", "subtests")
-"""Those that every check can use."""
+"""The fixtures that every check can use."""
 
 _MARKS = {"graded", "parametrize", "usefixtures", "skip", "skipif", "timeout"}
 _CAPTURE = "call `capture(student.f, ...)`, which returns what the call printed and what it warned of"

@@ -37,7 +37,7 @@ _RIGHTS = (
 read other processes in spite of Landlock."""
 
 REACH = ("memory", "network", "files", "processes")
-"""What `what_remains` tells about."""
+"""The kinds of access that `what_remains` tries."""
 
 
 def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> dict[str, str]:

@@ -43,7 +43,7 @@ _WORKER_SERVER = "grader.worker.server"
 _LIBRARIES = "grader.worker.with_torch"
 _SLOW_IMPORTS = "grader.sandbox.slow_imports"
 _CHECK_PROCESS = "grader.check_process.forked"
-"""By name: the sandbox imports none of them."""
+"""The module of the check process, by name: the sandbox imports none of our other packages."""
 
 _NULL, _OUTPUT, _ERRORS = range(3)
 

@@ -56,10 +56,10 @@ _MOST_ASLEEP_S = 0.1
 """A function that sleeps is not called more often than sleeps for so long, as to find out takes no more."""
 
 _PREEMPTION_S, _FAULT_S = 2e-4, 1e-6
-"""What one of them costs, roughly: caches that another program has filled, and a page that is made."""
+"""The cost of a preemption, after which caches are cold, and of a page fault, roughly."""
 
 _DOMINATED = 0.25
-"""A sample is disturbed where these cost more than this share of either side's time."""
+"""A sample is disturbed where preemptions and faults cost more than this share of either side's time."""
 
 _SHORTEST_STOP_S = 0.5
 

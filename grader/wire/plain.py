@@ -27,7 +27,7 @@ KINDS: Mapping[type, Kind] = {
     bytes: ("bytes", lambda value: [value.decode("latin-1")], lambda text: text.encode("latin-1")),
     type(...): ("Ellipsis", lambda _: [], lambda *_: ...),
 }
-"""Those of Python itself."""
+"""The kinds of values that Python itself has."""
 
 
 class Tags:

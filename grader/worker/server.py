@@ -27,7 +27,7 @@ from grader.worker.libraries import Libraries
 from grader.worker.serve import forked
 
 NAME = "grade-server"
-"""What `ps` shows."""
+"""The name that `ps` shows."""
 
 _COUNT_S = 0.1
 """How often the memory of workers with several processes is counted, where no control group caps it."""

@@ -23,7 +23,7 @@ _normalize.restype = None
 
 _KEPT: list[BaseException] = []
 _RUNNING: list[None] = []
-"""As long as backward runs, and as often as it runs within itself."""
+"""One item for each backward that runs, of which one may run within another."""
 
 
 class Guard(torch._C._acc.DeviceGuard):

@@ -41,7 +41,7 @@ _COPIES = {
 }
 
 RECORDERS: list[Recorder] = []
-"""Who listens just now."""
+"""The recorders that get the clock's spans now."""
 
 
 def inside() -> Any:

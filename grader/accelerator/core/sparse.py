@@ -11,7 +11,7 @@ from torch._C import DispatchKey, DispatchKeySet
 _ROWS = (torch.sparse_csr, torch.sparse_bsr)
 
 LAYOUTS = (torch.sparse_coo, *_ROWS, torch.sparse_csc, torch.sparse_bsc)
-"""Those that the device has."""
+"""The layouts that tensors on the device can have."""
 
 
 def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:

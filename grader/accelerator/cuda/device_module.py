@@ -292,7 +292,7 @@ FUNCTIONS: dict[str, Any] = {
     "reset_max_memory_allocated": reset_peak_memory_stats,
     "StreamContext": stream,
 }
-"""By the names they have in `torch.cuda`."""
+"""The functions of this module, by the names they have in `torch.cuda`."""
 
 
 def make_module(name: str) -> types.ModuleType:

@@ -117,4 +117,4 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "batch_norm_backward_reduce": _reduce,
     "batch_norm_backward_elemt": _backward,
 }
-"""By the names of the operators."""
+"""The formulas, by the names of the operators."""

@@ -218,4 +218,4 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "linalg_matrix_rank": _rank_into,
     "scaled_dot_product_attention": attend,
 }
-"""By the names of the operators."""
+"""The functions that run operators in another way, by the names of the operators."""

@@ -127,4 +127,4 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "_thnn_fused_gru_cell": gru_cell,
     "_thnn_fused_gru_cell_backward": gru_cell_backward,
 }
-"""By the names of the operators; they take and give plain CPU tensors."""
+"""The formulas, by the names of the operators; they take and return plain CPU tensors."""

@@ -50,9 +50,9 @@ _REPORT = (
     "this operation."
 )
 _MAX = 2
-"""How `embedding_bag` calls its mode of the largest."""
+"""The number of the mode "max" of `embedding_bag`."""
 _MODES = {"_embedding_bag_backward": 8, "_embedding_bag_dense_backward": 7}
-"""Where it stands among the arguments."""
+"""The position of the mode among the arguments."""
 
 
 def caller_of(name: str, outcomes: int) -> str:

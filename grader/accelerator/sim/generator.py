@@ -27,7 +27,7 @@ OWNERS: weakref.WeakValueDictionary[int, SimGenerator] = weakref.WeakValueDictio
 
 _SEED_BYTES = 8
 _STATE_BYTES = _Original().get_state().numel() + _SEED_BYTES
-"""Not those of the CPU's, as on CUDA, where a state has 16."""
+"""The size of a state; it differs from the CPU's, as on CUDA, where a state has 16 bytes."""
 
 
 def _bytes_of(seed: int) -> torch.Tensor:

@@ -444,7 +444,7 @@ FORMATS: Mapping[str, Callable[[ReportFile, Options], str]] = {
 """What each makes of a report; the last three are lines for a job's log."""
 
 OF_POINTS = ("gradescope", "prairielearn", "classroom", "classroom50")
-"""Those that consist of points, and cannot be written without them."""
+"""The formats that consist of points, and cannot be written without them."""
 
 
 def write_format(name: str, place: str, report: ReportFile, options: Options) -> None:
