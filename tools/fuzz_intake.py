@@ -432,7 +432,7 @@ def read_journal(folder: Path, one: Input, course: Course) -> str:
         for noted in journal.submissions():
             journal.saved_of(noted.author)
             journal.current(noted.author)
-        journal.names(), journal.returned(), journal.handin(), journal.not_counted()
+        journal.names(), journal.upload_prefixes(), journal.handin(), journal.not_counted()
     load_or_make_secret(folder / "seed")
     return "read"
 
