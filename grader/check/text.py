@@ -633,7 +633,7 @@ def _advice_instead_of(word: str, how: str) -> str:
         return "do not use it"
     if package in sys.stdlib_module_names:
         return f"`{package}` leads to files, processes, threads or the insides of Python; do not use it"
-    return f"what `{package}` runs does not stand in your text; do not use that package"
+    return f"`{package}` runs code that is not in your file; do not use that package"
 
 
 def text_of(connection: Connection) -> Text:

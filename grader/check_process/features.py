@@ -55,10 +55,10 @@ def refused_in_item(item: pytest.Item) -> str:
     known = item._fixtureinfo.name2fixturedefs
     for name in item.fixturenames:
         if name not in known and name != "request":
-            instead = _INSTEAD_OF_FIXTURES.get(name, f"there are {', '.join(FIXTURES)}, and those of the check file")
+            instead = _INSTEAD_OF_FIXTURES.get(name, f"a check can use {', '.join(FIXTURES)}, and those of its file")
             if item.path.with_name(_CONFTEST).exists():
                 instead = f"{_CONFTEST} {_NOT_READ}"
-            return f"`{item.name}` uses the fixture `{name}`, which is not there; {instead}"
+            return f"`{item.name}` uses the fixture `{name}`, which does not exist; {instead}"
     return ""
 
 

@@ -161,7 +161,7 @@ def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
     from grader.grading.lanes import lanes_here
 
     if lanes and not address.startswith("local:"):
-        raise CourseError("-j says nothing of a cluster: each of its workers has a lane for each of its threads")
+        raise CourseError("-j has no effect on a cluster: each of its workers has a lane for each of its threads")
     with needing("dask.distributed", "cluster"):
         from grader.cluster.cluster import open_cluster
 
@@ -213,7 +213,7 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
             keys[who].append(handed.key)
     for name in names:
         if name not in keys:
-            raise CourseError(f"--author: nothing is by {name!r}{suggestion(name, list(keys))}")
+            raise CourseError(f"--author: there is no submission by {name!r}{suggestion(name, list(keys))}")
     return [key for name in names for key in keys[name]]
 
 

@@ -59,14 +59,14 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     callback=_percent,
     metavar="PERCENT|never",
     show_default=True,
-    help="Exit with 1 if less was earned of what was decided.",
+    help="Exit with status 1 if less than this share of the decided points was earned.",
 )
-@click.option("--author", help="Whose it is; by default the name of the repository, or of the folder.")
+@click.option("--author", help="The author's name; by default that of the repository or the folder.")
 @options.seed
 @click.option(
     "--secret-file",
     type=options.PATH,
-    help="The secret that the inputs of --course come from; by default that in GRADE_SECRET, or a fresh one.",
+    help="The secret that decides the inputs of --course; by default GRADE_SECRET, else a new one for each run.",
 )
 @options.workers(None, "full with --course, else none")
 def ci_command(
@@ -183,14 +183,16 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 @options.handin
 @options.package
 @options.confinement(
-    None, "full for a class, else reduced", "The least confinement of student code, where hidden checks are."
+    None,
+    "full for a class, else reduced",
+    "The least confinement of student code to accept in jobs with hidden checks.",
 )
 @options.hidden
 @click.option(
     "--fail-below",
     callback=_percent,
     metavar="PERCENT|never",
-    help="The job of a student fails if less was earned of what was decided; by default 100.",
+    help="A student's job fails if less than this share of the decided points was earned; by default 100.",
 )
 @click.pass_context
 def init_ci_command(
@@ -232,7 +234,7 @@ def init_ci_command(
 @options.package
 @options.course
 @options.confinement(
-    "reduced", purpose="The least level that is taken; with none student code can read the hidden checks."
+    "reduced", purpose="The least confinement to accept; with none, student code can read the hidden checks."
 )
 @options.hidden
 def package_command(
@@ -275,7 +277,7 @@ def package_command(
     "not_by",
     metavar="WHO",
     multiple=True,
-    help="Commits by this name or e-mail address do not count, as those of staff. May be given several times.",
+    help="Commits by this name or e-mail address do not count, such as those of staff. May be given several times.",
 )
 def clone_command(
     names: Path,

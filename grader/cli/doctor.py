@@ -35,7 +35,7 @@ _MEANING = {
     "none": "student code runs in a process of its own with limits, but can do what you can do",
 }
 
-_FROM = {"none": "promised at every level", "reduced": "promised at reduced and full", "full": "promised at full alone"}
+_FROM = {"none": "promised at every level", "reduced": "promised at reduced and full", "full": "promised at full only"}
 
 
 @click.command("doctor")
@@ -84,7 +84,7 @@ def _check_processes(setup: Setup) -> Mapping[str, str]:
 
     if setup.start is not Start.FORK:  # Linux alone has what holds them
         return dict.fromkeys(
-            ("memory", "network", "files"), "all that you can reach: they are held with --start fork alone"
+            ("memory", "network", "files"), "everything that you can reach; only --start fork confines them"
         )
     from grader.sandbox.check_process import what_remains
 

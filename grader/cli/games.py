@@ -24,7 +24,11 @@ _MOST_DIMS, _MOST_SIZE = 6, 1 << 40
 @click.argument("name", metavar="[EXERCISE|MODULE]", required=False, shell_complete=options.complete_exercises)
 @click.option("--topic", metavar="TOPIC", help="Only questions of a topic: its id, or words of its name.")
 @click.option("-n", "count", type=click.IntRange(min=1), default=10, show_default=True, help="How many questions.")
-@click.option("--seed", type=click.IntRange(min=0), help="Which questions: the same number gives the same ones.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="A number that chooses the questions; the same number chooses the same ones.",
+)
 def drill_command(name: str | None, topic: str | None, count: int, seed: int | None) -> None:
     """Answer short questions on what a line does; the lines are run to see who is right. It gives no points.
 
@@ -71,7 +75,9 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
 @click.command("break")
 @options.exercise
 @click.option("--give-up", is_flag=True, help="Name the fault, and restore your own file.")
-@click.option("--seed", type=click.IntRange(min=0), help="Which fault: the same number plants the same fault.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="A number that chooses the fault; the same number chooses the same one."
+)
 @options.workers()
 def break_command(name: str, give_up: bool, seed: int | None, workers: options.Workers) -> None:
     """Plant a fault in your own solution, for you to find. The same command then says whether you have found it."""
@@ -109,7 +115,7 @@ def catch_command(name: str, workers: options.Workers) -> None:
 @click.command("trace")
 @options.exercise
 @click.option("--code", metavar="LINES", help="Run these lines, with the names of your file, and no checks.")
-@click.option("--out", type=options.PATH, help="The timeline's file; by default EXERCISE.trace.json.")
+@click.option("--out", type=options.PATH, help="The file for the timeline; by default EXERCISE.trace.json.")
 @options.plain
 @options.start
 def trace_command(name: str, code: str | None, out: Path | None, plain: bool, start: str | None) -> None:

@@ -230,7 +230,7 @@ def _graded(
 def _hidden_alone(rules: Collection[str], report: Report) -> Iterator[str]:
     """Say so where the rules of a run have no check that students can read."""
     rows = [row for graded in report.exercises for row in graded.checks]
-    named = f"{' and '.join(sorted(rules))} {'has' if len(rules) == 1 else 'have'} hidden checks alone"
+    named = f"{' and '.join(sorted(rules))} {'has' if len(rules) == 1 else 'have'} only hidden checks"
     if not rows and any(graded.exercise.withheld.checks for graded in report.exercises):
         yield f"{named}, which are not in this copy of the course: they run at hand-in."
     elif rows and not any(row.check.shown for row in rows):

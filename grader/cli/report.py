@@ -100,11 +100,11 @@ def _written(
     sentences = [f"All of it, with everybody's page, is in {path}"]
     sentences.append(f"{counted(pages, 'page')} to return are in {folder.path / RETURNED}")
     if unknown:
-        sentences.append(f"Not in it, as they are not on the roster, or handed in no file: {listed(unknown)}")
+        sentences.append(f"It has no page for {listed(unknown)}, who are not on the roster, or handed in no file.")
     if journal.platform() == "moodle" and people.kind != "moodle":
         sentences.append(
-            "Where teams handed in, their numbers are not people's: give the batch the worksheet as --roster before "
-            "you upload the zip."
+            "If teams handed in, the numbers in the zip are not those of people: run grade batch with the worksheet as "
+            "--roster before you upload the zip."
         )
     if over_term is None and course.policy.grace_days and len(course.handins) > 1:
         sentences.append(
@@ -309,7 +309,9 @@ def export_command(
     (kind, place), say = formats[0], Say(quiet=any(place == "-" for _, place in formats))
     if lms := [name for name, _ in formats if name in options.LMS]:
         if len(formats) > 1 or into is None:
-            raise CourseError(f"--format {lms[0]} stands alone, with --into FILE, which the platform gave")
+            raise CourseError(
+                f"--format {lms[0]} needs --into FILE, a file downloaded from the platform, and no other --format"
+            )
         table = Table(into)
         columns, notes = _columns(reports, kind, handin, column, course_folder, table)
         done = fill(table, kind, columns, scales=scales, zeros=zeros)
@@ -371,7 +373,9 @@ def _columns(
             which = "none of these hand-ins" if not chosen else listed([marks[place].source for place in chosen])
             raise CourseError(f"{table.path} may be of {which}; name the hand-in that it is of: --handin HANDIN")
     if column and len(chosen) > 1:
-        raise CourseError("--column is for one hand-in; of several, course.yaml names the columns: handins, column")
+        raise CourseError(
+            "--column is for one hand-in; the columns of several are named in course.yaml, under handins, as column"
+        )
     notes = other_score_changes(marks, chosen, course) if len(marks) > 1 else []
     marks = with_grace(marks, course) if len(marks) > 1 else marks
     columns = []

@@ -65,7 +65,7 @@ def update_command() -> None:
     metavar="STATE",
     type=click.Choice(["not-started", "started", "shown-pass", "done", "known"]),
     multiple=True,
-    help="Only exercises in a state. known: the last one of the module is done; shown-pass: hidden checks decide.",
+    help="Only exercises in this state. known: the module's last one is solved; shown-pass: hidden checks decide.",
 )
 @options.json
 def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, ...], as_json: bool) -> None:

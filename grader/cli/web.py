@@ -13,10 +13,19 @@ from grader.report.console import Say, extra_words
 
 @click.command("web")
 @click.argument("out", required=False, type=options.PATH)
-@click.option("--port", type=click.IntRange(min=0, max=65535), default=0, help="Of 127.0.0.1; by default a free one.")
+@click.option(
+    "--port", type=click.IntRange(min=0, max=65535), default=0, help="The port on 127.0.0.1; by default a free one."
+)
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
-@click.option("--prefix", default="", metavar="PATH", help="What a proxy takes away from paths: /user/me/proxy/8123.")
-@click.option("--host", "hosts", multiple=True, metavar="NAME", help="The name of that proxy, such as hub.example.org.")
+@click.option(
+    "--prefix",
+    default="",
+    metavar="PATH",
+    help="The prefix that a proxy removes from paths, such as /user/me/proxy/8123.",
+)
+@click.option(
+    "--host", "hosts", multiple=True, metavar="NAME", help="The host name of that proxy, such as hub.example.org."
+)
 @click.option("--poll", is_flag=True, help="Look for changed files again and again, for network drives.")
 @options.course
 @options.workers("none")

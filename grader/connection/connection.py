@@ -584,7 +584,7 @@ class Connection:
 
     def lose_for_fault(self, what: str, fault: object) -> WorkerLost:
         """Note that the worker broke the protocol, and return the loss."""
-        lost = WorkerLost(Verdict.CRASHED, say("{} gave the grader something that it cannot take", what), fault)
+        lost = WorkerLost(Verdict.CRASHED, say("{} sent the grader a value that it cannot read", what), fault)
         self._lose(lost, what)
         return lost
 

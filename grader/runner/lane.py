@@ -104,7 +104,7 @@ def _lost(check: str, detail: str, *, pending: bool) -> Outcome:
     """Return the outcome of a check whose process is gone; `pending`, while it read a reply of the student's code."""
     if pending:
         return Outcome(
-            check, Verdict.OVER_LIMIT, "your code gave more than the grader can take", detail, cause="raised"
+            check, Verdict.OVER_LIMIT, "your code sent the grader more data than it can hold", detail, cause="raised"
         )
     return Outcome(check, Verdict.BROKEN, BROKEN_MESSAGE, detail)
 

@@ -3,7 +3,7 @@ r"""Says when it is loaded that it has a hundred thousand names, of odd kinds.
 ---
 exercise: double
 verdicts: {all: error|crashed|failed}
-message: gave the grader something that it cannot take
+message: sent the grader a value that it cannot read
 """
 
 import sys

@@ -3,7 +3,7 @@ r"""Describes a tensor that begins before its memory.
 ---
 exercise: once
 verdicts: {more: crashed}
-message: your `more` gave the grader something that it cannot take
+message: your `more` sent the grader a value that it cannot read
 """
 
 import sys

@@ -254,7 +254,7 @@ def test_export(pretend: PretendClass, tmp_path: Path) -> None:
     (out / "gradebook.csv").unlink()
     refused = run(pretend, "export", out, "--format", f"canvas={tmp_path / 'x.csv'}", "--into", file)
     assert (refused.exit_code, "has no gradebook.csv" in refused.output) == (2, True)
-    assert "stands alone, with --into FILE" in run(pretend, "export", out, "--format", "moodle").output
+    assert "needs --into FILE" in run(pretend, "export", out, "--format", "moodle").output
 
 
 def test_extra_credit_means_the_same_everywhere(pretend: PretendClass) -> None:

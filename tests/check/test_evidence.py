@@ -372,7 +372,7 @@ def test_what_hides_is_named_with_its_line(function: Function) -> None:
         ),
         (
             "try: import cupy\n    except ImportError: return x\n    return cupy.sum(x)",
-            "what `cupy` runs does not stand in your text; do not use that package",
+            "`cupy` runs code that is not in your file; do not use that package",
         ),
         ("eval('x')", "do not use it"),
     ):

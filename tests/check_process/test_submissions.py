@@ -96,7 +96,7 @@ def test_one_that_does_not_load(grade_text: Grade, text: str | bytes, told: list
         ("return lambda: 1", "failed", "to be a tensor, got a function"),
         ("return x.double", "failed", "to be a tensor, got a function (are its `()` missing?)"),
         ("return (2 * x).to_sparse()", "failed", "got a tensor that the grader cannot read (it is sparse"),
-        ("a = []; a.append(a); return a", "crashed", "gave the grader something that it cannot take"),
+        ("a = []; a.append(a); return a", "crashed", "sent the grader a value that it cannot read"),
     ],
 )
 def test_one_that_fails_in_a_call(grade_text: Grade, body: str, verdict: str, told: str) -> None:

@@ -167,8 +167,8 @@ def test_like_starts_workers_as_the_report_did(
 def test_rules_with_hidden_checks_alone_are_listed(type_grade: WarmGrade, home: Path) -> None:
     """Whoever runs such a rule reads why its messages say little."""
     double(home).write_text(WRONG)
-    assert "C2 has hidden checks alone" in type_grade("double", "C2", cwd=home).stdout
-    assert "hidden checks alone" not in type_grade("double", "C1", cwd=home).stdout
+    assert "C2 has only hidden checks" in type_grade("double", "C2", cwd=home).stdout
+    assert "only hidden checks" not in type_grade("double", "C1", cwd=home).stdout
 
 
 def test_hints_come_one_after_another(type_grade: WarmGrade, home: Path) -> None:

@@ -250,7 +250,7 @@ def test_a_batch_as_it_is_typed(tiny: Course, tmp_path: Path) -> None:
         (["--cluster", "lab3"], "'lab3' is not an address; write the scheduler's, such as tls://HOST:8786"),
         (["--cluster", "local:0"], "'local:0' is not an address"),
         (["--cluster", "no/such/scheduler.json"], "there is no file no/such/scheduler.json"),
-        (["--cluster", "tls://lab:1", "-j", "3"], "-j says nothing of a cluster"),
+        (["--cluster", "tls://lab:1", "-j", "3"], "-j has no effect on a cluster"),
         (["--cluster", "local:2", "--confinement", "none"], "--cluster needs a sandbox"),
         (["--cluster", "local:1"], 'install it with  pip install "cryptography>=43" "distributed>=2026.8"'),
     ],
