@@ -80,7 +80,7 @@ def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
     made: dict[tuple[str, str, str], Override] = {}
     for row, line in zip(table.rows[1:], table.lines[1:], strict=True):
         if len(problems) >= _MOST_PROBLEMS:
-            problems.append(f"{path}: what is wrong after line {line - 1} is not listed")
+            problems.append(f"{path}: problems after line {line - 1} are not listed")
             break
         where = f"{path}: line {line}"
         cells = {name: cell.strip() for name, cell in zip(table.header, row, strict=False) if name}
@@ -95,7 +95,7 @@ def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
         one = read.model_copy(update={"exercise": names.get(exercise, exercise)})
         first = made.setdefault((one.author, one.exercise, one.check), one)
         if first is not one:
-            problems.append(f"{where}: line {first.line} is about the same; remove one of the two")
+            problems.append(f"{where}: line {first.line} gives points for the same check; remove one of the two")
     if problems:
         raise CourseError(*problems)
     return tuple(sorted(made.values(), key=lambda one: not one.check))  # those of whole exercises have the last word

@@ -63,7 +63,7 @@ PLATFORMS = {
     ),
     "gradescope": Kind(
         (*_OF_CLASS, "hidden"),
-        "These are the programs alone;  grade package gradescope  makes the zip to upload, course and all.",
+        "These are the programs only;  grade package gradescope  makes the zip to upload, with the course.",
         "install",
         "secret.txt",
     ),

@@ -157,7 +157,7 @@ class Cluster:
                 f"{where} is open: whoever reaches it can read hidden checks and change grades; use tls://"
             )
         if not client.nthreads():
-            self.progress.noted(f"{self._address} has no machine yet; the first is waited for")
+            self.progress.noted(f"{self._address} has no machine yet; waiting for the first")
         try:
             client.wait_for_workers(1, timeout=_WAIT_S)
         except TimeoutError:
@@ -185,7 +185,7 @@ class Cluster:
         for worker in silent:
             self.progress.noted(f"{worker} is refused: {problem}")
         if not any(self._slots.values()):
-            raise CourseError("no machine of the cluster can grade this: fix what is said above")
+            raise CourseError("no machine of the cluster can grade this: fix the problems above")
         return client
 
 

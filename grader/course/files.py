@@ -360,14 +360,14 @@ _MOST_YAML, _DEEPEST_YAML, _MOST_VALUES = 4 << 20, 50, 200_000
 
 
 class _Loader(_Safe):  # type: ignore[misc]
-    """YAML as everyone reads it, but a key that stands twice is an error."""
+    """YAML as everyone reads it, but a key that is given twice is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         # YAML takes the last of two equal keys in silence, so a line of the file would do nothing.
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for key in keys:
             if keys.count(key) > 1:
-                raise yaml.MarkedYAMLError(problem=f"the key {key!r} stands twice", problem_mark=node.start_mark)
+                raise yaml.MarkedYAMLError(problem=f"the key {key!r} is given twice", problem_mark=node.start_mark)
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
 

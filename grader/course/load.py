@@ -189,7 +189,9 @@ def _data(root: Path, places: Places, names: Sequence[str], problems: list[str])
     where = f"{places.description.as_posix()}: files"
     for name, path in files.items():
         if path in (root / places.starter, root / places.description) or layout.is_ours(path.name):
-            problems.append(f"{where}: {name} is the name of a file of the exercise itself; data need another")
+            problems.append(
+                f"{where}: {name} is the name of a file of the exercise itself; give the data file another name"
+            )
         elif path.is_symlink() or not path.is_file():
             missing = (places.shown / name).as_posix()
             is_given = layout.staff_root(root) != root
@@ -293,7 +295,7 @@ def _doubled(file: CourseFile) -> Iterator[str]:
     folders, handins = [entry.folder for entry in file.modules], [entry.id for entry in file.handins]
     unique: list[tuple[Sequence[str], str]] = [
         (ids, "modules: the exercise {} is listed twice; an id is unique in the course"),
-        (folders, "modules: the folder {} stands twice; list all of its exercises in one place"),
+        (folders, "modules: the folder {} is listed twice; list all of its exercises in one place"),
         (handins, "handins: two hand-ins have the id {}; give one of them another"),
         *((one.exercises, f"handins.{one.id}.exercises: {{}} is listed twice; remove it once") for one in file.handins),
     ]

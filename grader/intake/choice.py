@@ -91,7 +91,7 @@ def submissions_of(
     left += contents.left.items() if any(candidates.values()) else (contents.left | contents.others).items()
     rows = [Unmatched(str(path), handed.key, why) for path, why in left]
     if handed.parts and not left and not contents.files:
-        rows.append(Unmatched("", handed.key, "nothing is in it"))
+        rows.append(Unmatched("", handed.key, "it is empty"))
     return submissions, rows
 
 
@@ -119,7 +119,7 @@ def _candidates(
         for one in _surplus(exercise, candidates.get(exercise.id, [])):
             candidates[exercise.id].remove(one)
             if not any(other.path == one.path for every in candidates.values() for other in every):
-                rest[one.path] = f"{exercise.id} has a file of its own name"
+                rest[one.path] = f"{exercise.id} is graded by the file with its name"
     # A file beside one that counts is a module of the student's own, and comes along; or one of a package.
     known = [one for own in candidates.values() for one in own] if rest else []
     along = {one.path.parent / name for one in known for name in _siblings(contents, one)}

@@ -395,7 +395,7 @@ class Reader:
             return SubmissionError(f"reading it ended the process that reads ({_signal_name(-code)})")
         if code < 0 or last.endswith("MemoryError"):  # a limit ended it
             limits = f"more than {cpu_s} s or {self._memory_mb} MiB of memory"
-            return SubmissionError(f"reading it takes {limits}; hand in the files of the exercises alone")
+            return SubmissionError(f"reading it takes {limits}; hand in only the files of the exercises")
         return StartError(f"the process that reads submissions has ended: {last}")
 
     @property

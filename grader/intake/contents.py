@@ -296,7 +296,9 @@ class Contents:
     def _take_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, deep: int) -> None:
         self._archives += 1
         if self._direct:
-            raise SubmissionError("it is not opened, as it is too much; hand in the files of the exercises alone")
+            raise SubmissionError(
+                "it is not opened, because too much was handed in; hand in only the files of the exercises"
+            )
         if deep >= _ARCHIVES_DEEP or self._archives > _MOST_ARCHIVES:
             raise SubmissionError(f"it lies in {deep} other archives, or is one of too many; hand in one zip")
         with entries(source, path.name, self._room) as inner:

@@ -538,7 +538,11 @@ def _several_submissions(handed: Sequence[Handed]) -> Iterator[Unmatched]:
             own[author].append(one.key)
     for author, keys in own.items():
         if len(keys) > 1:
-            yield Unmatched("", author, f"a row each of several submissions counts: {', '.join(keys)}")
+            yield Unmatched(
+                "",
+                author,
+                f"several submissions, each with a row of its own: {', '.join(keys)}; keep the one that counts",
+            )
 
 
 _EXPORT = re.compile(r"assignment_\d+_export|submitted|.+-submissions")

@@ -192,7 +192,9 @@ def _handed(scope: Scope, call: ast.Call) -> Iterator[Finding]:
         if library in ("torch", "numpy", "math") and not isinstance(value, ast.Call):
             what, instead = "" if _NO_FUNCTION.fullmatch(name) else f"a function or class of {library}", PROBE
         if what:
-            yield Finding(value.lineno, f"`{ast.unparse(value)}` is {what}, and only values cross", instead)
+            yield Finding(
+                value.lineno, f"`{ast.unparse(value)}` is {what}; only values can be sent to student code", instead
+            )
 
 
 def _gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
@@ -212,7 +214,7 @@ def _writes(scope: Scope, node: ast.AST) -> Iterator[Finding]:
     copied: ast.expr | None = None
     match node:
         case ast.Attribute(attr="grad", value=tensor) if _is_inside(scope, tensor) or scope.lacks_gradient(node):
-            yield Finding(node.lineno, f"`{ast.unparse(node)}` does not cross: student code has its own", _GRADIENT)
+            yield Finding(node.lineno, f"`{ast.unparse(node)}` here is not the gradient of student code", _GRADIENT)
         case ast.Call(func=ast.Attribute(value=tensor, attr=name)) if _IN_PLACE.fullmatch(name):
             copied = tensor
         case ast.Call(args=[tensor, *_]) if scope.source.path(node).startswith("torch.nn.init."):
@@ -250,7 +252,7 @@ def _operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
             raises = isinstance(node, ast.ExceptHandler) or scope.source.path(node) == "pytest.raises"
             if raises and scope.kind(error) is Kind.FUNCTION:
                 instead = "name its builtin base, such as ValueError, or write a probe that catches it"
-                yield Finding(error.lineno, f"no error arrives as `{ast.unparse(error)}`", instead)
+                yield Finding(error.lineno, f"no error of student code arrives as `{ast.unparse(error)}`", instead)
     for value in used:
         if scope.kind(value) is Kind.OBJECT:
             yield Finding(value.lineno, f"`{ast.unparse(value)}` is a proxy and supports no such operation", _OPERATION)

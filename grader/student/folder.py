@@ -212,7 +212,7 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
     path, text = exercise.starter, starter_of(course, exercise)
     shown = layout.Places.of(exercise).starter
     if text is None:
-        where = f"take {shown.as_posix()} from whom you got the course"
+        where = f"get {shown.as_posix()} from the person who gave you the course"
         raise CourseError(f"no copy of the starter of {exercise.id} is here; {where}")
     if path.is_file() and path.read_bytes() == text:
         raise CourseError(f"{shown.as_posix()} is the starter already; there is nothing to restore")

@@ -47,7 +47,7 @@ _MOST_BYTES = 1 << 20
 _QUICK_S = 1.0
 """What takes less needs no word while it runs."""
 
-_OF_FILE = "graded is the file beside the notebook, from which it imports the functions"
+_OF_FILE = "the file beside the notebook is graded, since the notebook imports the functions from it"
 _TO_TRY = re.compile(rf"^{LINES_TO_TRY}[^\n]*:$", re.MULTILINE)
 
 

@@ -158,7 +158,7 @@ def test_wrong_overrides_are_reported_at_once(pretend: PretendClass) -> None:
         "line 2: why: string should have at least 1 character (it is '')",
         "line 3: points: input should be greater than or equal to 0 (it is '-1')",
         "line 4: points: input should be a valid number, unable to parse string as a number (it is 'x')",
-        "line 7: line 6 is about the same; remove one of the two",
+        "line 7: line 6 gives points for the same check; remove one of the two",
     ]
 
 

@@ -136,7 +136,7 @@ def test_the_end_of_a_batch(tiny: Course, submission: Submission, monkeypatch: p
         assert not course.exists()
         assert (made.scheduler.allowed_failures, made.scheduler.no_workers_timeout) == before
         monkeypatch.setattr(cluster, "facts", lambda setup: {**facts(setup), "PyTorch": "1.0"})
-        refused = pytest.raises(CourseError, match="no machine of the cluster can grade this: fix what is said above")
+        refused = pytest.raises(CourseError, match="no machine of the cluster can grade this: fix the problems above")
         with refused, open_cluster(made.scheduler_address, plan, 1, notes) as opened:
             opened.submit(Work(plan, tiny.exercises[0], words))
     insecure = "is open: whoever reaches it can read hidden checks and change grades; use tls://"

@@ -75,7 +75,7 @@ def test_what_cannot_be_read(tiny: Course, tmp_path: Path) -> None:
     assert {row.file for row in unmatched} == {"double.py", "work.rar", "essay.pdf"}
     submissions, unmatched = collected(tiny, tmp_path / "b", {})
     assert problems_in(submissions[0]) == {"double": "double.py is not among the submitted files"}
-    assert unmatched == [Unmatched("", "ada", "nothing is in it")]
+    assert unmatched == [Unmatched("", "ada", "it is empty")]
     (tmp_path / "c" / "double.py").mkdir(parents=True)
     submissions, unmatched = collected(tiny, tmp_path / "c", {})
     assert submissions[0].exercises["double"].problem == "double.py cannot be read: it is a folder, not a regular file"

@@ -276,7 +276,9 @@ def test_somebody_in_two_submissions_is_reported(tiny: Course, tmp_path: Path) -
     written(tmp_path, files)
     with taken_in(tmp_path, tiny.exercises) as intake:
         why = [row.why for row in intake.unmatched if row.author == "bo@x.org"]
-        assert why == ["a row each of several submissions counts: ada@x.org+bo@x.org, bo@x.org"]
+        assert why == [
+            "several submissions, each with a row of its own: ada@x.org+bo@x.org, bo@x.org; keep the one that counts"
+        ]
 
 
 def test_when_it_was_handed_in(tmp_path: Path, tiny: Course) -> None:
