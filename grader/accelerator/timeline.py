@@ -140,7 +140,7 @@ def trace_events(spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
 
 
 class _Tracks:
-    """Where each span stands: spans of one thread must not overlap, so that streams get threads of their own."""
+    """The row of each span: spans of one thread must not overlap, so that streams get threads of their own."""
 
     def __init__(self) -> None:
         self.ends: dict[tuple[int, str], list[float]] = {}

@@ -55,7 +55,7 @@ MOST_FOR_CASES = 0.1
 
 @dataclass(frozen=True)
 class Loss:
-    """What one wrong answer loses, in the mean over seeds.
+    """The points that one wrong answer loses, in the mean over seeds.
 
     Attributes:
         name: its file's name.
@@ -89,7 +89,7 @@ class Loss:
 
 @dataclass
 class Proof:
-    """What reading and running showed about one exercise.
+    """The findings about one exercise, from reading it and running it.
 
     Attributes:
         exercise: the exercise.

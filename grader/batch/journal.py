@@ -70,7 +70,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Current:
-    """Which result of an exercise counts, which one it replaced, if any, and in which run."""
+    """The result of an exercise that counts, the one it replaced, if any, and in which run."""
 
     author: str
     exercise: str
@@ -91,7 +91,7 @@ class SubmissionRecord:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Whose it is."""
+        """Return the names of its authors."""
         return self.authors or (self.author,)
 
 

@@ -20,7 +20,7 @@ from grader.report.safe import for_csv
 
 @dataclass(frozen=True)
 class Rules:
-    """What makes final scores of the results in a folder; its files are read once.
+    """The rules that make final scores of the results in a folder; their files are read once.
 
     Attributes:
         course: has the policy.

@@ -42,7 +42,7 @@ Side = tuple[str, float, Sequence[tuple[str, bool]]]
 
 @dataclass(frozen=True)
 class Similar:
-    """What was found in an exercise.
+    """The pairs that were found in an exercise.
 
     Attributes:
         exercise: the exercise.

@@ -127,7 +127,7 @@ _SILENCERS = ("catch_warnings", "simplefilter", "filterwarnings", "showwarning")
 
 
 class Captured(NamedTuple):
-    """What a call returned, printed and warned of.
+    """The result of a call, what it printed, and its warnings.
 
     Attributes:
         result: what it returned.

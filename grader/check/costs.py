@@ -39,7 +39,7 @@ _NUMBERS = ("line_count", "bytes", "peak", "transfers", "transferred", "syncs", 
 
 @dataclass(frozen=True)
 class Counts:
-    """What one call cost, as the worker says.
+    """The costs of one call, as the worker says.
 
     Attributes:
         ops: operators that PyTorch dispatched, by name, with gradients off.
@@ -452,7 +452,7 @@ _CAUSES = {"raised": 0, "died": 1, "waits": 2}
 
 @dataclass(frozen=True)
 class Rank:
-    """What one rank did, as the worker says.
+    """The costs and the result of one rank, as the worker says.
 
     Attributes:
         result: what the call gave.

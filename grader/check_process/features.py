@@ -120,7 +120,7 @@ def skipped(item: pytest.Item) -> None:
 
 
 class Subtests:
-    """What the fixture `subtests` gives: parts of a check, which ends at the first that fails."""
+    """The fixture `subtests`: parts of a check, which ends at the first that fails."""
 
     def test(self, msg: str | None = None, **parameters: object) -> _Part:
         """Begin a part.

@@ -46,7 +46,7 @@ _DEPTH = 2
 
 
 class Words:
-    """What the checks of a file may say of hidden inputs.
+    """The words that the checks of a file may say of hidden inputs.
 
     Args:
         texts: of the check file and of probe files.

@@ -26,7 +26,7 @@ _MADE = ("torch.", "np.")
 
 
 class Lines(NamedTuple):
-    """What a student can type: all of it with a heading that says where, and of these the lines that make the calls."""
+    """The lines that a student can type: all of them with a heading, and those of them that make the calls."""
 
     text: str
     calls: str

@@ -56,7 +56,7 @@ class Repository:
 
     @property
     def folder(self) -> str:
-        """Whose it is: its path, as two owners may have repositories of one name."""
+        """Return the path that names its author, as two owners may have repositories of one name."""
         return self.path.replace("/", "--")
 
 
@@ -110,7 +110,7 @@ def moment(text: str) -> datetime:
 
 @dataclass(frozen=True)
 class Counted:
-    """Which commits of a repository count.
+    """The commits of a repository that count.
 
     Attributes:
         course: all exercises of the course.
@@ -211,7 +211,7 @@ class _Taken:
 
     @property
     def text(self) -> str:
-        """It in words."""
+        """Return it in words."""
         more = f"; {counted_text(self.skipped, 'later commit')} changed no file of the hand-in"
         return (f"{self.commit[:12]} of {self.at}" if self.commit else "no commit") + (more if self.skipped else "")
 

@@ -90,7 +90,7 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True)
 class Wishes:
-    """What an instructor may choose.
+    """The options of an instructor.
 
     Attributes:
         package: how the grader is installed: a requirement, a git address, or a wheel, which is put beside the files.

@@ -83,7 +83,7 @@ package = click.option(
 
 @dataclass(frozen=True)
 class Workers:
-    """How the processes of student code run, in the words of the command line."""
+    """The options for the processes of student code, in the words of the command line."""
 
     start: str | None
     device: str

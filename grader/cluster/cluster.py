@@ -349,7 +349,7 @@ def grade_here(name: str, sent: Sent) -> Came:
 
 
 class BatchPlugin(SchedulerPlugin):
-    """While a batch is connected, the scheduler gives up what two workers were lost with, and what none can do.
+    """A plugin of the scheduler for one batch: it gives up what two workers were lost with, and what none can do.
 
     When the batch has ended, even by a fault, the workers close their lanes.
 

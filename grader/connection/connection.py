@@ -42,7 +42,7 @@ _UNSUPPORTED = """
 
 @dataclass(frozen=True)
 class Place:
-    """Where a proxy's object lives, and what messages call it.
+    """The place of a proxy's object: its worker, and what messages call it.
 
     Attributes:
         connection: whose worker it lives in.

@@ -41,7 +41,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Raised:
-    """What student code raised.
+    """An exception of student code.
 
     Attributes:
         type: class name.

@@ -62,7 +62,7 @@ class SentCall:
 
 @dataclass
 class Record:
-    """What a check did through a connection. A new one begins with each check.
+    """The record of one check: its calls, what they changed, and losses.
 
     Attributes:
         seed: of the generators that student code draws from.

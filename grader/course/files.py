@@ -96,7 +96,7 @@ def all_or_none(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Strict(BaseModel):
-    """What knows its keys, and refuses others."""
+    """A model that knows its keys, and refuses others."""
 
     # A misspelt key would otherwise be left out in silence, and a limit be the default's. What checks a file is built
     # when the first is read: a student waits for it, and meets two kinds of files.
@@ -160,7 +160,7 @@ class DrillFile(Strict):
 
 
 class WithheldEntry(Strict):
-    """What a released copy says of the hidden checks that it does not have."""
+    """The hidden checks that a released copy does not have."""
 
     checks: Natural
     shares: Natural
@@ -181,7 +181,7 @@ class WindowEntry(Strict):
 
 
 class ExampleEntry(Strict):
-    """What `grade show` draws below a task: tensors on one storage, or shapes that are broadcast."""
+    """The example that `grade show` draws below a task: tensors on one storage, or shapes that are broadcast."""
 
     storage: Count | None = None
     windows: dict[str, WindowEntry] = {}
@@ -254,7 +254,7 @@ class HandInEntry(Strict):
 
 
 class PolicyEntry(Strict):
-    """What late work costs, and what does not count over the term."""
+    """The costs of late work, and what does not count over the term."""
 
     percent_a_day: Percent = 0.0
     cap_percent: Percent = 100.0
@@ -264,7 +264,7 @@ class PolicyEntry(Strict):
 
 
 class InstallEntry(Strict):
-    """Where the grader is installed from in course.yaml: exactly one of its keys."""
+    """The source from which the grader is installed, in course.yaml: exactly one of its keys."""
 
     address: Annotated[str, Field(pattern=rf"^(git\+ssh://(\w+@)?|(git\+)?https://){_IN_URL}$")] = ""
     wheel: Annotated[str, Field(pattern=r"^[\w-][\w.+-]*(/[\w-][\w.+-]*)*$")] = ""

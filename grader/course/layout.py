@@ -53,7 +53,7 @@ SHARED = "shared"
 
 
 class Places:
-    """Where the parts of one exercise lie, as paths from the course's root.
+    """The paths of the parts of one exercise, from the course's root.
 
     Attributes:
         module: folder of its module.

@@ -35,7 +35,7 @@ _RULES = re.compile(rf"^[ \t]*(C[0-9]+)[.:)]?[ \t]+(\S.*(?:\n(?!{_NAMED}) .*\S.*
 
 @dataclass(frozen=True)
 class _Around:
-    """What all exercises of a course have in common.
+    """The facts that all exercises of a course have in common.
 
     Attributes:
         root: the folder of the course.

@@ -26,7 +26,7 @@ def read_topics(course: Course) -> dict[str, TopicEntry]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Where a course teaches each topic.
+    """The exercises and pages that teach each topic.
 
     Attributes:
         topics: all of topics.yaml, by id.

@@ -18,7 +18,7 @@ _MOST_GRID = 12
 
 @dataclass(frozen=True)
 class Drawing:
-    """What is drawn: a picture as failing checks have it, and what is known of the tensors.
+    """A drawing: a picture as failing checks have it, and the facts of the tensors.
 
     Attributes:
         picture: its facts.

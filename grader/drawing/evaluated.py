@@ -16,7 +16,7 @@ _MOST_VALUES = 96
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What lines made.
+    """The tensors that lines made, and the error that one of them raised.
 
     Attributes:
         tensors: each with its name, in the order in which the names came.

@@ -21,7 +21,7 @@ _SHORT = 8
 
 @dataclass(frozen=True)
 class _Memory:
-    """Where a storage lies: addresses in bytes, or only an identity where memory has none that can be compared."""
+    """The place of a storage: addresses in bytes, or an identity where memory has no address."""
 
     key: object
     start: int

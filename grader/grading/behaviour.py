@@ -51,7 +51,7 @@ COSTS = "performance"
 
 @dataclass(frozen=True)
 class Trace:
-    """How one check ended.
+    """The end of one check, without what differs from answer to answer.
 
     Attributes:
         verdict: what became of it.
@@ -219,7 +219,7 @@ def behaviour_key_prefix(exercise: str, first: Traces) -> str:
 
 @dataclass(frozen=True)
 class Told:
-    """What is sealed of a known mistake, beside its sentence.
+    """The sealed facts of a known mistake, beside its sentence.
 
     Attributes:
         names: what must stand in the code.

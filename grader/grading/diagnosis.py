@@ -68,7 +68,7 @@ class _Comparing(Progress):
 
 
 class Traced(NamedTuple):
-    """How checks end, and whether a run of them was late."""
+    """The ends of checks, and whether a run of them was late."""
 
     traces: dict[str, Trace]
     late: bool = False
@@ -89,7 +89,7 @@ _Parts = Mapping[Answer, frozenset[str]]
 
 
 class Known:
-    """How wrong answers behave, saved in the store. Lanes that work at once may share it.
+    """The known wrong answers' behaviour, saved in the store. Lanes that work at once may share it.
 
     A wrong answer runs when it is first needed, check by check, and like any submission: confined, in the same lane.
     Its inputs come from seeds of our own, so that one run serves for all students. What is saved are digests, from

@@ -29,7 +29,7 @@ VOID = "this check is void: everybody gets its points"
 
 @dataclass(frozen=True)
 class WorkResult:
-    """What came of a work.
+    """The result of a work.
 
     Attributes:
         work: what was to be graded.
@@ -59,7 +59,7 @@ _KEPT = ("output", "mistakes", "behaviour", "handed_in", "notes")
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What one exercise of one submission came to, as it is saved: without points, which come from the course.
+    """The outcomes of one exercise of one submission, as they are saved: without points, which come from the course.
 
     Attributes:
         state: not_started, started, shown_pass or done.

@@ -22,7 +22,7 @@ from grader.model.messages import Setup
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What is graded of each submission, and how. It is the same for all submissions of a run.
+    """The plan of a run: what is graded of each submission, and how. It is the same for all submissions.
 
     Attributes:
         course: the course.

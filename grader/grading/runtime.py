@@ -33,7 +33,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Processes:
-    """How a runtime opens what it owns.
+    """The functions by which a runtime opens its processes.
 
     Attributes:
         zygote: opens what worker servers and check processes are forked from.
@@ -123,7 +123,7 @@ class Runtime:
 
     @property
     def source(self) -> Source:
-        """Where workers come from; opened when it is first needed.
+        """Return the source of workers, which is opened when it is first needed.
 
         Raises:
             StartError: forked workers are wanted together with CUDA.

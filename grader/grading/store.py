@@ -74,7 +74,7 @@ SAVE_TRACE = "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)"
 
 @dataclass(frozen=True)
 class Key:
-    """What the result of one exercise of a submission depends on.
+    """The key of a saved result: what the result of one exercise of a submission depends on.
 
     Attributes:
         files: what was handed in of it.

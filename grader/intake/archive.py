@@ -101,7 +101,7 @@ class Entry:
 
 @dataclass
 class Room:
-    """What all archives of one author may take together, or a whole class's download.
+    """The limits on all archives of one author together, or on a whole class's download.
 
     Attributes:
         names: so many files and folders of any kind.
@@ -236,7 +236,7 @@ _VIRTUAL = "a virtual environment, whose files are not read"
 
 
 class LeftOut:
-    """Which folders of one hand-in are left out: virtual environments, installed packages, solutions of a course.
+    """The folders of a hand-in that are left out: virtual environments, installed packages, solutions of a course.
 
     `add` is called with all paths that are known, as a file may say what the folder around it is.
     """

@@ -295,7 +295,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of it.
+    """The reply to a request.
 
     Attributes:
         submissions: what counts, then earlier attempts.

@@ -350,7 +350,7 @@ _FOR_ALL = {errno.ENOSPC, errno.EROFS, errno.EIO, errno.EMFILE, getattr(errno, "
 
 @dataclass
 class _Share:
-    """What one author has of the disk.
+    """The files and bytes that one author has on the disk.
 
     Attributes:
         bytes: that are left.

@@ -35,7 +35,7 @@ Taken = tuple[Sequence[Handed], Sequence[Unmatched]]
 
 @dataclass(frozen=True)
 class Layout:
-    """How one platform lays out what it gives.
+    """The layout of one platform's downloads.
 
     Attributes:
         name: as it is typed.

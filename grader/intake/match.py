@@ -39,7 +39,7 @@ _DEFINED = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+([^\W\d]\w*)", re.MU
 
 
 class Version(NamedTuple):
-    """Which of several files of one exercise a file is, as its name says; a greater one takes precedence.
+    """The version that a file's name claims among several of one exercise; a greater one takes precedence.
 
     Attributes:
         final: 1 or more for `final`, -1 for `old`, else 0.
@@ -70,7 +70,7 @@ _MARKS: Sequence[tuple[re.Pattern[str], Callable[[int], Version]]] = (
 
 
 class Name(NamedTuple):
-    """What a file's name says of it.
+    """The facts that a file's name states.
 
     Attributes:
         exercise: the id of the exercise.

@@ -97,7 +97,7 @@ _MADE = re.compile(r"torch\.(nn|optim|utils\.data)\.(\w+\.)*(?!(Parameter|Buffer
 
 
 class Kind(Enum):
-    """What an expression certainly is."""
+    """The kind of an expression, where it is certain."""
 
     MODULE = auto()
     """`student`, `reference` or `probe`."""

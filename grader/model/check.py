@@ -10,7 +10,7 @@ from grader.model.picture import Moment, Picture
 
 
 class Verdict(StrEnum):
-    """How one check ended."""
+    """The end of a check."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -70,7 +70,7 @@ CAUSES = (
 
 
 class Device(StrEnum):
-    """Which accelerator the code in a worker sees. It is shown before a submission is loaded, and for good."""
+    """The accelerator that the code in a worker sees. It is shown before a submission is loaded, and for good."""
 
     NONE = "none"
     """None: a real one is hidden."""

@@ -12,7 +12,7 @@ from grader.model.picture import Picture
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may use.
+    """The limits of a submission.
 
     Attributes:
         load_s: CPU seconds to import the student's module.
@@ -56,7 +56,7 @@ class Withheld:
 
 @dataclass(frozen=True)
 class PlannedExercise:
-    """What the check process must know of an exercise.
+    """The facts of an exercise that the check process needs.
 
     Attributes:
         id: its folder's name.
@@ -209,7 +209,7 @@ class HandIn:
 
 @dataclass(frozen=True)
 class Policy:
-    """What late work costs, and what does not count over the term.
+    """The costs of late work, and what does not count over the term.
 
     Attributes:
         percent_a_day: hundredths of a percent of the points, for each day late.
@@ -228,7 +228,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Install:
-    """Where the grader of a course is installed from: one of the first three, the others are "".
+    """The source from which the grader of a course is installed: one of the first three, the others are "".
 
     Attributes:
         address: of git's, such as git+https://HOST/OWNER/NAME@TAG, or the https address of a wheel.

@@ -27,7 +27,7 @@ until that check has ended.
 
 
 class Start(StrEnum):
-    """How workers are started."""
+    """The way in which workers are started."""
 
     FORK = "fork"
     """Forked by a warm worker server: Linux."""
@@ -36,7 +36,7 @@ class Start(StrEnum):
 
 
 class Level(IntEnum):
-    """How well workers are confined."""
+    """The level of confinement of workers."""
 
     NONE = 0
     """A process of its own, with limits on time, memory, output and files."""
@@ -47,7 +47,7 @@ class Level(IntEnum):
 
     @property
     def word(self) -> str:
-        """As the command line and reports say it."""
+        """Return the level's name on the command line and in reports."""
         return self.name.lower()
 
     @classmethod
@@ -58,7 +58,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True)
 class Setup:
-    """How a run is set up, the same for all its lanes, wherever they are.
+    """The setup of a run, the same for all its lanes on any machine.
 
     Attributes:
         start: how workers are started.
@@ -92,7 +92,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a check process is there for.
+    """The plan of a check process: its exercises, and what it may use.
 
     Attributes:
         root: an empty folder for its workers' folders.
@@ -113,7 +113,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Collected:
-    """What was collected.
+    """The checks that were collected.
 
     Attributes:
         checks: of all exercises, in the order in which they run.
@@ -130,7 +130,7 @@ class Collected:
 
 @dataclass(frozen=True)
 class Part:
-    """Which checks of an exercise are run; by default all of them, for the first time.
+    """The part of an exercise's checks that is run; by default all of them, for the first time.
 
     Attributes:
         only: their ids, or None for all.

@@ -93,7 +93,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Picture:
-    """What is to be drawn below the message of a check that a student has: one of these.
+    """The picture below the message of a check that a student has: one of these.
 
     Attributes:
         grid: values beside the expected ones.

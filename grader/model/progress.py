@@ -11,7 +11,7 @@ from grader.model.report import GradedExercise, Report
 
 
 class Progress:
-    """What a run reports while it goes on: a method for each event. Here none does anything; override what you show.
+    """The reports of a run while it goes on: a method for each event. None of them does anything; override some.
 
     The first two come from the threads of lanes, the others from the thread that waits for results. An exception ends
     what was reported.

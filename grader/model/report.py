@@ -13,7 +13,7 @@ from grader.model.course import Exercise
 
 @dataclass(frozen=True)
 class Place:
-    """Where a submission has the module of an exercise, for whoever points at a line of it.
+    """The place of an exercise's module in a submission, for messages that name a line of it.
 
     Attributes:
         file: its path from the submission's folder, with slashes.
@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True)
 class ExerciseFiles:
-    """What a submission has of one exercise.
+    """The files that a submission has of one exercise.
 
     Attributes:
         files: the bytes of its module and of the files beside it, by name.
@@ -231,7 +231,7 @@ class GradedExercise:
 
     @property
     def left_out_score(self) -> Score:
-        """Of the checks that were not to run: all of it undecided."""
+        """Return the score of the checks that were not to run: all of it undecided."""
         return sum((row.score for row in self.left_out), Score(0, 0))
 
 
@@ -266,7 +266,7 @@ class Environment:
 
 @dataclass(frozen=True)
 class FinalScore:
-    """What the course's policy and staff's decisions make of a score; in hundredths of a point.
+    """A score after the course's policy and staff's decisions; in hundredths of a point.
 
     Attributes:
         raw: what was earned, without extra credit and what staff changed.
@@ -311,7 +311,7 @@ class Report:
 
     @property
     def score(self) -> Score:
-        """Of all exercises together."""
+        """Return the score of all exercises together."""
         return sum((graded.score for graded in self.exercises), Score(0, 0))
 
     @property

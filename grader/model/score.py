@@ -114,7 +114,7 @@ def _up_to(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:
 
 @dataclass(frozen=True)
 class Total:
-    """What scores are worth by the rules of a hand-in, before staff and late days change it.
+    """The total of scores by the rules of a hand-in, before staff and late days change it.
 
     Attributes:
         score: of the exercises that count, without extra credit.

@@ -209,7 +209,7 @@ def _write_folder(folder: Path, files: Files) -> None:
 
 @dataclass(frozen=True)
 class Facts:
-    """Of one exercise.
+    """The facts of one exercise that a copy states.
 
     Attributes:
         withheld: its hidden checks.

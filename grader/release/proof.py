@@ -41,7 +41,7 @@ class LeakError(CourseError):
 
 
 class Kind(Enum):
-    """What a secret is."""
+    """The kind of a secret."""
 
     FUNCTION = "a function's body"
     LINE = "a line"
@@ -50,7 +50,7 @@ class Kind(Enum):
 
 
 class Source(Enum):
-    """Which file a secret comes from."""
+    """The file that a secret comes from."""
 
     CHECK = "a hidden check"
     WRONG = "a wrong answer"

@@ -59,7 +59,7 @@ def _warn_of(finding: str) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one job.
+    """The result of one job.
 
     Attributes:
         outcomes: one for each check.

@@ -81,7 +81,7 @@ def reached(rows: Sequence[Promise]) -> Level:
 
 @dataclass(frozen=True)
 class SandboxPlan:
-    """How well workers are to be confined.
+    """The plan of a sandbox: how well workers are to be confined, and what is hidden from them.
 
     Attributes:
         least: workers are not started below this level.
@@ -100,7 +100,7 @@ class SandboxPlan:
 
 @dataclass(frozen=True)
 class Reached:
-    """What was found.
+    """The level of confinement that was reached, and what was found.
 
     Attributes:
         level: the highest level whose promises all hold.

@@ -47,7 +47,7 @@ class CheckProcess:
 
 @dataclass(frozen=True)
 class Supply:
-    """What the check process of a lane is given, to start workers with.
+    """The sockets and commands by which the check process of a lane starts workers.
 
     Attributes:
         server: a socket to the worker server, which is the lane's to close, or None.
@@ -65,7 +65,7 @@ class Supply:
 
 
 class Source:
-    """Where workers come from. Open it once, close it."""
+    """A source of workers. Open it once, close it."""
 
     def wait_ready(self) -> Reached:
         """Wait until workers can be started; say how well they are confined.

@@ -126,7 +126,7 @@ def _digest(value: object) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the processes are called that fit a command which is started here and now.
+    """The address of warm processes that fit a command which is started here and now.
 
     Attributes:
         folder: of all such places.

@@ -252,7 +252,7 @@ class WorkerServer(Source):
 
     @property
     def life(self) -> int:
-        """Which server it is, counted from 0."""
+        """Return the number of this server among its successors, counted from 0."""
         return self._life
 
     def close(self) -> None:

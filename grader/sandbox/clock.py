@@ -15,7 +15,7 @@ RESET = b"5"
 
 
 class Disturbances(NamedTuple):
-    """What may have made a process slow, counted since its start.
+    """The events that may have made a process slow, counted since its start.
 
     Attributes:
         faults: of memory, of all its threads: each is a page that was not there yet.

@@ -36,7 +36,7 @@ THREADS_OF_MANY = 16
 
 @dataclass(frozen=True)
 class WorkerLimits:
-    """What one worker may use during its whole life.
+    """The limits of one worker during its whole life.
 
     Attributes:
         cpu_s: CPU seconds of all its threads.
@@ -63,7 +63,7 @@ class Message:
 
 @dataclass(frozen=True)
 class LaunchPlan(Message):
-    """What the launcher is to start.
+    """The plan of the launcher: what it is to start.
 
     Attributes:
         view: what of the machine's files is shown.
@@ -80,7 +80,7 @@ class LaunchPlan(Message):
 
 @dataclass(frozen=True)
 class Launched(Message):
-    """What the launcher reached.
+    """The level that the launcher reached.
 
     Attributes:
         refused: why the kernel did not give all layers, or "".
@@ -135,7 +135,7 @@ class Describe(Message):
 
 @dataclass(frozen=True)
 class Described(Message):
-    """How a zygote is.
+    """The state of a zygote.
 
     Attributes:
         pids: its processes that stay.

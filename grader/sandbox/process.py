@@ -171,7 +171,7 @@ def _search_path() -> list[str]:
 
 
 class Process(Protocol):
-    """What is used here of a process that was started, or forked."""
+    """The methods that are used here of a process that was started, or forked."""
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait until it has ended."""

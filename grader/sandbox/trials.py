@@ -49,7 +49,7 @@ _Attempts = Iterator[tuple[str, Callable[[], object]]]
 
 
 class _Probes:
-    """Each public method is a probe, by the name of its promise.
+    """The probes: each public method is one, by the name of its promise.
 
     It returns what is wrong, or ""; or it yields attempts that must fail, each with what is wrong if it does not.
     """

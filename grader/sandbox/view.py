@@ -46,7 +46,7 @@ _WRITTEN = {
 
 @dataclass(frozen=True)
 class View:
-    """What of the machine's files workers may read.
+    """The view that workers have of the machine's files.
 
     Attributes:
         shown: absolute folders and files: the interpreter and its packages. What does not exist is left out.

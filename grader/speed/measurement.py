@@ -67,7 +67,7 @@ NewInputs = Callable[[int], tuple[Any, ...]]
 
 
 class Calls(NamedTuple):
-    """How many calls of each side are timed together in a sample."""
+    """The numbers of calls of each side that are timed together in a sample."""
 
     mine: int
     other: int

@@ -113,7 +113,7 @@ NewPair = Callable[[], Generator[Sample, None, None]]
 
 @dataclass(frozen=True)
 class Ratio:
-    """What was found.
+    """The ratio that was measured, and what was decided.
 
     Attributes:
         value: the ratio of the two times.

@@ -42,7 +42,7 @@ _PREPARE_S = 10.0
 
 @dataclass
 class Timing:
-    """What the calls of one request took, together.
+    """The time that the calls of one request took, together.
 
     Attributes:
         cpu_s: CPU seconds of the worker's process, all threads; wall seconds if that clock cannot be read.

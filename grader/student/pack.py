@@ -32,7 +32,7 @@ _SHORT = 12
 
 @dataclass(frozen=True)
 class Receipt:
-    """Of one zip.
+    """The receipt of one zip.
 
     Attributes:
         name: of the zip.

@@ -23,7 +23,7 @@ LONGEST = 100
 
 @dataclass(frozen=True)
 class Facts:
-    """What a worker says about a tensor.
+    """The facts that a worker sent with a tensor.
 
     Attributes:
         requires_grad: whether it requires a gradient.
@@ -97,7 +97,7 @@ def from_row(row: Any) -> Facts:
 
 @dataclass(frozen=True)
 class Accelerator:
-    """How tensors of the accelerator of a process are read and made. A process has at most one kind, for good.
+    """The functions that read and make tensors of a process's accelerator, of which it has at most one kind.
 
     Attributes:
         look: gives the CPU tensor over such a tensor's memory, and its device; None for any other tensor.

@@ -43,7 +43,7 @@ def expect(condition: object, text: str) -> None:
 
 @dataclass
 class Budget:
-    """What several messages may hold together. Like `Caps`, it is taken from before any memory is allocated."""
+    """The limits on several messages together. Like `Caps`, it is taken from before any memory is allocated."""
 
     left: int
 
@@ -60,7 +60,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Caps:
-    """What one message may hold at most. Checked before any memory is allocated."""
+    """The limits on one message, checked before any memory is allocated."""
 
     tree_bytes: int = 16 << 20
     tree_nodes: int = 1_000_000

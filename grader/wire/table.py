@@ -19,7 +19,7 @@ LIMIT = 1 << 60
 
 @dataclass
 class Table:
-    """What both processes of one call know by number.
+    """The objects and memory that both processes of one call know by number.
 
     Attributes:
         objects: lists, dicts, tensors and the like.

@@ -58,7 +58,7 @@ class AbsentPackages(MetaPathFinder):
 
 
 class Absent:
-    """What a statement would have bound that needs a package which is not there: to use it raises the same error."""
+    """A stand-in for what needs a package that is not there: to use it raises the error of the import."""
 
     def __init__(self, package: str) -> None:
         self.__dict__["package"] = package

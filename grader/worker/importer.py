@@ -42,7 +42,7 @@ class OwnModules(SourceLoader):
 
     @property
     def folder(self) -> str:
-        """Where the files are."""
+        """Return the folder of the files."""
         return self._folder
 
     def install(self) -> None:

@@ -42,7 +42,7 @@ class _Spare(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """What a worker is for: its lane, the lane's socket, whether it outlives an exercise that takes too long.
+    """The task of a worker: its lane, the lane's socket, and whether it outlives an exercise that takes too long.
 
     `together` is how many bytes its processes may have together; 0 if that is not counted.
     """

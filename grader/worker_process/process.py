@@ -266,7 +266,7 @@ class WorkerProcess:
 
 
 class Losses:
-    """How often one connection lost its worker, and what is not called again because of that.
+    """The losses of workers by one connection, and the calls that are not made again because of them.
 
     A function that cost two workers, or timed out once, is not called again: checks that call it get that verdict.
     After two lost loads, one timeout of a load, or four lost workers in all, no worker is started any more. One loss

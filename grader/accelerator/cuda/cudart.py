@@ -9,7 +9,7 @@ from grader.accelerator.cuda import device_module
 
 
 class Runtime:
-    """What programs ask of CUDA's own runtime: profilers, which see nothing here, and how much memory is free."""
+    """The functions of CUDA's runtime that programs call: profilers, which see nothing here, and free memory."""
 
     cudaError = types.SimpleNamespace(success=0)  # noqa: N815
 

@@ -33,7 +33,7 @@ _UNKNOWN = {
 
 @dataclass(frozen=True, repr=False)
 class Properties:
-    """What `get_device_properties` gives."""
+    """The properties of a device, as `get_device_properties` returns them."""
 
     name: str
     major: int

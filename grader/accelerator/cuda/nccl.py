@@ -46,7 +46,7 @@ _DUPLICATE = (
 
 
 class _Options:
-    """What `ProcessGroupNCCL.Options` holds."""
+    """The options of NCCL, as in `ProcessGroupNCCL.Options`."""
 
     def __init__(self, is_high_priority_stream: bool = False) -> None:
         self.is_high_priority_stream = is_high_priority_stream

@@ -23,7 +23,7 @@ _ADVICE = " instead. To broadcast dense inputs, try using unsqueeze and expand_t
 
 @dataclass(frozen=True)
 class Given:
-    """What attention is given, and the capability of the GPU."""
+    """The arguments of attention, and the capability of the GPU."""
 
     query: Any
     key: Any

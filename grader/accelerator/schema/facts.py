@@ -105,7 +105,7 @@ _INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_in
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is to know about an operator, read from its schema once."""
+    """The facts of an operator, read from its schema once."""
 
     name: str
     namespace: str

@@ -30,7 +30,7 @@ _ERRORS = {
 
 
 class Capture:
-    """What streams are given while they capture.
+    """A record of the work that streams are given while they capture.
 
     Attributes:
         queues: those that capture: the one it began on, and those that waited for it.

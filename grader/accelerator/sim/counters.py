@@ -10,7 +10,7 @@ HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = "host to device", "device to 
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted since the last reset."""
+    """The counts since the last reset."""
 
     launches: int = 0
     transfers: dict[str, int] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from grader.accelerator.sim.machine import Machine
 
 @dataclass(frozen=True, slots=True)
 class Forked(Fault):
-    """What is wrong with every device of such a process; `text` is the name of the kind."""
+    """The fault of every device in a process that was forked from one that had used it; `text` is the kind's name."""
 
     def error(self, *, first: bool) -> Exception:
         """Return PyTorch's own error."""

@@ -33,7 +33,7 @@ _STAGED_AT_ONCE = 1 << 16
 
 
 class _Here(threading.local):
-    """What is current in a thread: a device, and a stream on each."""
+    """The current device of a thread, and its current stream on each."""
 
     def __init__(self) -> None:
         self.device = 0

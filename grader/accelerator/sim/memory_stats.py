@@ -57,7 +57,7 @@ class Pool:
 
 
 class Statistics:
-    """All of one device."""
+    """The memory statistics of one device."""
 
     def __init__(self) -> None:
         # CUDA's allocator keeps blocks below 1 MiB apart.

@@ -100,7 +100,7 @@ class Block:
 
 
 class Races:
-    """What is known of the work of all queues.
+    """The race detector: it knows which work of each queue is done.
 
     Attributes:
         several: whether there ever was a stream beside those that each device has; before, there is no race.

@@ -26,13 +26,13 @@ class Cost:
 
     @property
     def dearest(self) -> float:
-        """By what lines are put in order: the larger of both sides, as they run at the same time."""
+        """Return the larger of both sides, which run at the same time; lines are sorted by it."""
         return max(self.device, self.host + self.waits)
 
 
 @dataclass(slots=True)
 class _Worked:
-    """How long a device had work, however many streams it was in."""
+    """The time for which a device had work, in any of its streams."""
 
     seconds: float = 0.0
     last: list[tuple[float, float]] = field(default_factory=list)

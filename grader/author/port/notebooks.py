@@ -32,7 +32,7 @@ _MARK = re.compile(r"#?\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)\b")
 
 @dataclass
 class Assignment:
-    """What a notebook holds.
+    """An assignment, as a notebook has it.
 
     Attributes:
         kind: "otter" or "nbgrader".

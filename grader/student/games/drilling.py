@@ -194,7 +194,7 @@ class _Saved:
 
 
 class Memory:
-    """Which questions were answered, in a file of the student's folder.
+    """The questions that were answered, in a file of the student's folder.
 
     Attributes:
         problem: why earlier answers are not known, or why these are not saved; "" if all is well.
@@ -250,7 +250,7 @@ def chosen(
 
 @dataclass
 class Tally:
-    """How a drill went.
+    """The counts of a drill.
 
     Attributes:
         first: how many questions were answered right at once.

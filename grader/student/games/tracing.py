@@ -24,7 +24,7 @@ _MOST_DRAWN = 24
 
 
 class Traced(NamedTuple):
-    """What ran, and what took virtual time meanwhile."""
+    """A run on the simulated device, and what took virtual time in it."""
 
     title: str
     moments: tuple[Moment, ...]
