@@ -272,12 +272,12 @@ def assert_does_not_mutate(function: Proxy, *args: Any, what: str = "an argument
     Raises:
         CheckFailed: an argument was changed, or the result is None.
     """
-    with assert_unchanged(*_sent(args), what=what):
+    with assert_unchanged(*_without_proxies(args), what=what):
         result = function(*args)
     assert_true(result is not None, say("the result is None (is a `return` missing?)"))
     bases = [_around(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
     views = [_within(base) if isinstance(base, torch.Tensor) else base for base in bases]
-    with assert_unchanged(*_sent(bases), what=say("{}, or the memory around it,", what)):
+    with assert_unchanged(*_without_proxies(bases), what=say("{}, or the memory around it,", what)):
         function(*views)
     if requiring:
         unchanged_grads = own_probe(function, "keeps_gradients", args, args, {})
@@ -329,7 +329,7 @@ def _floats(arg: Any) -> bool:
     return isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point
 
 
-def _sent(args: Sequence[Any]) -> list[Any]:
+def _without_proxies(args: Sequence[Any]) -> list[Any]:
     """Return the arguments without what stays in the worker, such as a function that is an argument."""
     return [arg for arg in args if not is_proxy(arg)]
 

@@ -81,7 +81,7 @@ def _written(
     names: bool,
     over_term: Mapping[str, FinalScore] | None = None,
 ) -> tuple[ClassSummary, list[str]]:
-    """Write the pages; the class, and sentences that say where they are."""
+    """Write the pages; return the class, and sentences that say where they are."""
     from grader.batch.class_summary import ClassSummary
     from grader.batch.feedback import return_pages, write_feedback
     from grader.batch.results_folder import OVERVIEW, RETURNED

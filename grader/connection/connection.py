@@ -434,7 +434,7 @@ class Connection:
             noted_values = () if noted is None else noted.values
             encoded = encode_call(values, self._child_of, noted_values, plain=bool(self.without))
             if apart or noted is not None:  # the values change again, or may do so before they are read
-                encoded = encoded.kept()
+                encoded = encoded.with_own_memory()
         if noted is not None:
             self.record.add_call(noted, encoded)
         return encoded.apart() if apart else encoded

@@ -61,7 +61,7 @@ def _not_graded(source: Source) -> Iterator[Finding]:
     for function in source.functions:
         name, line, is_check = function.name, function.lineno, source.decorator(function, CHECK) is not None
         if function not in inside:
-            yield from _name(name, line, is_check=is_check)
+            yield from _name_mismatch(name, line, is_check=is_check)
             if is_check and (before := first.setdefault(name, line)) != line:
                 yield Finding(line, f"this `{name}` replaces the one on line {before}", "give each check its own name")
         elif is_check:
@@ -75,7 +75,7 @@ def _not_graded(source: Source) -> Iterator[Finding]:
             yield Finding(node.lineno, f"`{path}` leaves the check's points undecided in every report", instead)
 
 
-def _name(name: str, line: int, *, is_check: bool) -> Iterator[Finding]:
+def _name_mismatch(name: str, line: int, *, is_check: bool) -> Iterator[Finding]:
     """Yield a function whose name and decorator do not agree: pytest collects by name, the decorator has the rule."""
     if name.startswith("test_"):
         yield Finding(line, f"`{name}` is never run", f'make it a check: `@check("C1")` and `def check_{name[5:]}`')

@@ -279,7 +279,7 @@ class Causes:
         shown = [row for row in lost if row.check.shown and not _unwritten(row)]
         lost.sort(key=lambda row: row not in shown[:1])
         cause = lost[0] if lost else None
-        same = tuple(row for row in lost[1:] if cause is not None and _stops_at(row, cause))
+        same = tuple(row for row in lost[1:] if cause is not None and _has_same_cause(row, cause))
         rest = tuple(row for row in lost[1:] if row not in same and not _unwritten(row))
         unwritten = tuple(row for row in lost[1:] if row not in same and _unwritten(row))
         undecided = tuple(row for row in rows if not row.verdict.decided)
@@ -327,7 +327,7 @@ def _unwritten(row: GradedCheck) -> bool:
     return row.outcome.verdict is Verdict.SKIPPED and row.outcome.cause == "raised"
 
 
-def _stops_at(row: GradedCheck, cause: GradedCheck) -> bool:
+def _has_same_cause(row: GradedCheck, cause: GradedCheck) -> bool:
     """Return whether a check met what another one met: the same error at the same line, the same wrong type."""
     mine, theirs = (item.outcome.message.split("\n")[0] for item in (row, cause))
     # A hidden check does not say where it was, nor why in a word of its own.

@@ -139,13 +139,13 @@ def condense(rows: Sequence[GradedCheck]) -> Iterator[Line]:
 
 
 def has_more_messages(graded: GradedExercise) -> bool:
-    """Return whether checks of written code lost points whose messages are not shown in short."""
+    """Return whether checks of written code lost points whose messages a short report leaves out."""
     groups = Causes.of(graded.checks)
     return any(row.outcome.message for row in groups.lost if row not in groups.firsts)
 
 
 def in_full(graded: GradedExercise) -> list[GradedCheck]:
-    """Return the checks whose messages are shown in short: the first failure of each function."""
+    """Return the checks whose messages a short report shows: the first failure of each function."""
     groups = Causes.of(graded.checks)
     return [*([groups.cause] if groups.cause else []), *groups.firsts]
 

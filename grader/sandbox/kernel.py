@@ -171,8 +171,8 @@ def collapse_pages(proc: int | None) -> None:
                 _LIBC.madvise(ctypes.c_void_p(at), ctypes.c_size_t(_HUGE_PAGE), _MADV_COLLAPSE)
 
 
-def take_small_pages() -> None:
-    """Keep the huge pages that were inherited, and get no more: see PR_SET_THP_DISABLE in prctl(2)."""
+def disable_huge_pages() -> None:
+    """Get no more huge pages, and keep those that were inherited: see PR_SET_THP_DISABLE in prctl(2)."""
     with contextlib.suppress(OSError):  # a kernel without huge pages
         _prctl(_PR_SET_THP_DISABLE, 1)
 

@@ -245,8 +245,8 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     )
     allowed = [name for name in _NAMES if name != "processes"]
     try:
-        first, _ = _in_a_worker(sandbox, wanted.own_folders[0], alone, lambda: _try_all(wanted, _NAMES, many=False))
-        second, left = _in_a_worker(sandbox, wanted.own_folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
+        first, _ = _run_in_worker(sandbox, wanted.own_folders[0], alone, lambda: _try_all(wanted, _NAMES, many=False))
+        second, left = _run_in_worker(sandbox, wanted.own_folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
     except OSError as error:  # the system gave a worker when the sandbox was built, and gives none now
         return dict.fromkeys((*_NAMES, _DAEMONS), f"no worker could be started to try it: {error}")
     silent = "its probe did not answer"
@@ -255,7 +255,7 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     return found | {"processes": first.get("processes", silent), _DAEMONS: daemons}
 
 
-def _in_a_worker(
+def _run_in_worker(
     sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]]
 ) -> tuple[dict[str, str], bool]:
     """Return what an action gives in a throw-away worker, and whether something is there when that has ended.

@@ -92,7 +92,7 @@ def _end_at_once() -> None:
 def _become_template(requests: socket.socket) -> None:
     """Import what check processes need; fork them until the zygote is gone."""
     kernel.die_with_parent()
-    kernel.take_small_pages()  # or a few bytes that are written cost a copy of 2 MB
+    kernel.disable_huge_pages()  # or a few bytes that are written cost a copy of 2 MB
     kernel.close_all_but(requests.fileno())
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # it reads its messages with pydantic
     importlib.import_module(_CHECK_PROCESS)

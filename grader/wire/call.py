@@ -30,8 +30,8 @@ class EncodedCall:
     others: Mapping[tuple[Any, ...], Any]
     noted: Sequence[Any] = ()
 
-    def kept(self) -> EncodedCall:
-        """Return the same with memory of its own, which stays as it is now."""
+    def with_own_memory(self) -> EncodedCall:
+        """Return a copy with memory of its own, which stays as it is now."""
         return replace(self, memory=(b"".join(self.memory),))
 
     def values(self) -> list[Any]:

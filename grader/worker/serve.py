@@ -63,7 +63,7 @@ def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> Non
     kernel.set_name("grade-worker")
     if sys.platform == "linux":
         # They make a fork cheaper. Under load one takes its time to be had, and that is student code's time.
-        kernel.take_small_pages()
+        kernel.disable_huge_pages()
     send(orders, Waiting(), sandbox.open_peak())
     # In this order: the sandbox still needs descriptors of the server's. After the next line there is one left, so that
     # no worker holds a lane's socket or another worker's.

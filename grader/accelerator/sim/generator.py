@@ -116,7 +116,7 @@ class SimGenerator(_Original):
         raise NotImplementedError(_OFFSET)
 
     def set_offset(self, offset: int) -> NoReturn:
-        """Raise, too."""
+        """Raise, as `get_offset` does."""
         raise NotImplementedError(_OFFSET)
 
 

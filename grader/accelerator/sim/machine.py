@@ -257,7 +257,7 @@ class Machine:
         self.check(index)
 
     def revive(self) -> int:
-        """Let devices work again that a kernel's assert ended, which CUDA cannot; how many there were.
+        """Let devices work again that a device-side assert stopped, which CUDA cannot; return how many there were.
 
         A process that was forked from one that used the device has none all the same.
         """
