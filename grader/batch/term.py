@@ -34,7 +34,7 @@ class HandInScores:
     """The final scores of a hand-in.
 
     Attributes:
-        out: the folder of results that they come from.
+        folder: the folder of results that they come from.
         handin: the id, or None.
         scores: by author; those of a group each have one.
         uids: by author, what the person is called in all hand-ins.
@@ -44,7 +44,7 @@ class HandInScores:
         extra: the points of a hand-in that is nothing but extra credit, in hundredths; 0 of any other.
     """
 
-    out: Path
+    folder: ResultsFolder
     handin: str | None
     scores: Mapping[str, FinalScore]
     uids: Mapping[str, str]
@@ -56,7 +56,7 @@ class HandInScores:
     @property
     def source(self) -> str:
         """Return the name of the hand-in for messages."""
-        return f"{self.handin} ({self.out})" if self.handin else str(self.out)
+        return f"{self.handin} ({self.folder.path})" if self.handin else str(self.folder.path)
 
     def points_of(self, score: FinalScore) -> int:
         """Return the points that a score is out of, in hundredths."""
@@ -82,7 +82,7 @@ def read_scores(out: Path) -> HandInScores:
     absent = [people.uid(person) for person in missing_of(people, scores)]
     extra = max(report.total.possible for report in reports) if not any(map(_possible, scores.values())) else 0
     uids = {who: people.uid_of(who) for who in scores}
-    return HandInScores(out, reports[0].handin, scores, uids, absent, names, platform, extra)
+    return HandInScores(folder, reports[0].handin, scores, uids, absent, names, platform, extra)
 
 
 def _possible(score: FinalScore) -> int:
@@ -245,7 +245,7 @@ def _known(course: Course, marks: HandInScores) -> HandIn:
     if handin is None:
         known = [item.id for item in course.handins]
         name = f"the hand-in {marks.handin}" if marks.handin else "no hand-in"
-        raise CourseError(f"{marks.out} has results of {name}{suggestion(marks.handin or '', known)}")
+        raise CourseError(f"{marks.folder.path} has results of {name}{suggestion(marks.handin or '', known)}")
     return handin
 
 

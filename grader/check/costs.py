@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.check import show
 from grader.check.calls import assert_keeps_graph, report
@@ -241,19 +241,43 @@ def _fresh_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) ->
 
 
 _LEAVES = say("takes numbers out of PyTorch")
-_LIMITS: Mapping[str, tuple[Callable[[str], Public], Public]] = {
-    "ops": (lambda most: say("runs more than {} operations", most), say("runs operations of PyTorch")),
-    "bytes": (lambda most: say("makes more than {} bytes of new memory", most), say("makes new memory")),
-    "peak": (lambda most: say("needs more than {} bytes of new memory at a time", most), say("needs new memory")),
-    "transfers": (lambda often: say("copies more than {} between devices", often), say("copies between devices")),
-    "transferred": (lambda most: say("copies more than {} bytes between devices", most), say("copies between devices")),
-    "syncs": (lambda often: say("waits more than {} for a device", often), say("waits for a device")),
-    "collectives": (lambda most: say("calls more than {} collectives", most), say("calls collectives")),
-    "sent": (lambda most: say("passes more than {} bytes to collectives", most), say("passes tensors to collectives")),
-    "escapes": (lambda often: say("takes numbers out of PyTorch more than {}", often), _LEAVES),
-    "versions": (lambda often: say("writes more than {} into its arguments", often), say("writes into its arguments")),
+
+
+class _LimitTexts(NamedTuple):
+    """The messages about one count.
+
+    Attributes:
+        above: makes the message for a count above a limit, which it is given in words.
+        above_none: the message for a count above a limit of 0.
+    """
+
+    above: Callable[[str], Public]
+    above_none: Public
+
+
+_LIMITS: Mapping[str, _LimitTexts] = {
+    "ops": _LimitTexts(lambda most: say("runs more than {} operations", most), say("runs operations of PyTorch")),
+    "bytes": _LimitTexts(lambda most: say("makes more than {} bytes of new memory", most), say("makes new memory")),
+    "peak": _LimitTexts(
+        lambda most: say("needs more than {} bytes of new memory at a time", most), say("needs new memory")
+    ),
+    "transfers": _LimitTexts(
+        lambda often: say("copies more than {} between devices", often), say("copies between devices")
+    ),
+    "transferred": _LimitTexts(
+        lambda most: say("copies more than {} bytes between devices", most), say("copies between devices")
+    ),
+    "syncs": _LimitTexts(lambda often: say("waits more than {} for a device", often), say("waits for a device")),
+    "collectives": _LimitTexts(lambda most: say("calls more than {} collectives", most), say("calls collectives")),
+    "sent": _LimitTexts(
+        lambda most: say("passes more than {} bytes to collectives", most), say("passes tensors to collectives")
+    ),
+    "escapes": _LimitTexts(lambda often: say("takes numbers out of PyTorch more than {}", often), _LEAVES),
+    "versions": _LimitTexts(
+        lambda often: say("writes more than {} into its arguments", often), say("writes into its arguments")
+    ),
 }
-"""For each count: the message where it is above a limit, and above a limit of 0."""
+"""The messages for each count."""
 
 _KNOWN_AS = {"_to_copy": "to", "_local_scalar_dense": "item", "_linalg_solve_ex": "linalg.solve"}
 """Operators whose names no student has written, and what calls them."""
@@ -286,11 +310,11 @@ def assert_costs_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) 
     # All counts come from one call, so that they describe the same work.
     counts = count_costs(function, *args)
     for name, most in limits.items():
-        above, above_none = _LIMITS[name]
+        texts = _LIMITS[name]
         actual = counts.total(name)
         report(function, name, actual)
         # A hidden check may name the limit, but not what was counted: that can reveal the input's size.
-        public = say("`{}` {}", function, above(_limit(name, most)) if most else above_none)
+        public = say("`{}` {}", function, texts.above(_limit(name, most)) if most else texts.above_none)
         if actual > most:
             detail = getattr(counts, name)
             inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""

@@ -413,9 +413,11 @@ def term_command(outs: tuple[Path, ...], to: Path, pages: bool, names: bool, cou
             "hand-in to hand-in, give each batch its --roster."
         )
     for one in with_grace(marks, course) if pages else ():
-        with ResultsFolder(one.out).journal() as journal:
+        with one.folder.journal() as journal:
             say.prose(
-                *_written(course, journal, ResultsFolder.make(one.out), say, names=names, over_term=one.scores)[1]
+                *_written(course, journal, ResultsFolder.make(one.folder.path), say, names=names, over_term=one.scores)[
+                    1
+                ]
             )
     say.prose(f"{counted(len(rows), 'person')} in {counted(len(outs), 'hand-in')}: {to}")
 

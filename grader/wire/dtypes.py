@@ -70,11 +70,11 @@ def _scalar(name: Any, text: Any) -> np.generic:
 
 _KINDS: Mapping[type, Kind] = {
     **KINDS,
-    torch.Size: ("Size", list, _size),
-    torch.dtype: ("dtype", lambda value: [str(value).removeprefix("torch.")], lambda name: _ALL_DTYPES[name]),
-    torch.device: ("device", lambda value: [value.type, value.index], _device),
-    np.dtype: ("numpy.dtype", lambda value: [value.str], array_dtype),
-    np.generic: ("numpy.scalar", lambda value: [value.dtype.str, value.tobytes().decode("latin-1")], _scalar),
+    torch.Size: Kind("Size", list, _size),
+    torch.dtype: Kind("dtype", lambda value: [str(value).removeprefix("torch.")], lambda name: _ALL_DTYPES[name]),
+    torch.device: Kind("device", lambda value: [value.type, value.index], _device),
+    np.dtype: Kind("numpy.dtype", lambda value: [value.str], array_dtype),
+    np.generic: Kind("numpy.scalar", lambda value: [value.dtype.str, value.tobytes().decode("latin-1")], _scalar),
 }
 
 

@@ -7,14 +7,25 @@ neither are rows of a table.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.wire.frames import ProtocolError, expect
 
 PLAIN: set[type] = {type(None), bool, int, float, str}
 
-Kind = tuple[str, Callable[[Any], list[Any]], Callable[..., Any]]
-"""The tag of a kind of values, what follows it, and how that is read; it may be anything."""
+
+class Kind(NamedTuple):
+    """A kind of values that are written as a list with a tag.
+
+    Attributes:
+        tag: the first item of the list.
+        write: returns the other items for a value.
+        read: makes the value of these items, which may be anything.
+    """
+
+    tag: str
+    write: Callable[[Any], list[Any]]
+    read: Callable[..., Any]
 
 
 def _complex(real: Any, imag: Any) -> complex:
@@ -23,9 +34,9 @@ def _complex(real: Any, imag: Any) -> complex:
 
 
 KINDS: Mapping[type, Kind] = {
-    complex: ("complex", lambda value: [value.real, value.imag], _complex),
-    bytes: ("bytes", lambda value: [value.decode("latin-1")], lambda text: text.encode("latin-1")),
-    type(...): ("Ellipsis", lambda _: [], lambda *_: ...),
+    complex: Kind("complex", lambda value: [value.real, value.imag], _complex),
+    bytes: Kind("bytes", lambda value: [value.decode("latin-1")], lambda text: text.encode("latin-1")),
+    type(...): Kind("Ellipsis", lambda _: [], lambda *_: ...),
 }
 """The kinds of values that Python itself has."""
 
@@ -43,7 +54,7 @@ class Tags:
     def __init__(self, kinds: Mapping[type, Kind]) -> None:
         self.types = tuple(kinds)
         self._kinds = kinds
-        self._readers = {tag: read for tag, _, read in kinds.values()}
+        self._readers = {kind.tag: kind.read for kind in kinds.values()}
 
     def kind_of(self, value: Any) -> type | None:
         """Return which kind a value is of; None if it has no tag."""
@@ -51,10 +62,10 @@ class Tags:
 
     def to_plain(self, value: Any) -> list[Any] | None:
         """Return a value as a tagged list; None if it has no tag."""
-        if (kind := self.kind_of(value)) is None:
+        if (known := self.kind_of(value)) is None:
             return None
-        tag, write, _ = self._kinds[kind]
-        return [tag, *write(value)]
+        kind = self._kinds[known]
+        return [kind.tag, *kind.write(value)]
 
     def from_plain(self, tag: Any, *rest: Any) -> Any:
         """Return the value of a tagged list.

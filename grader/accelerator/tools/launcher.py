@@ -15,6 +15,7 @@ import traceback
 import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
 from grader.accelerator.sim.gpus import NAMES
@@ -38,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not options.module and options.script is None:
         parser.error("name a script, or a module after -m")
     try:
-        run, folder = _module(*options.module) if options.module else _script(options.script, options.arguments)
+        program = _module(*options.module) if options.module else _script(options.script, options.arguments)
         if options.trace:
             with open(options.trace, "a", encoding="utf-8"):
                 pass  # before the program runs for an hour: can it be written?
@@ -46,12 +47,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         sys.stderr.write(f"python -m grader.accelerator: {_told(error)}\n")
         return 2
-    ledger = Ledger(folder)
+    ledger = Ledger(program.folder)
     machine.clock.listener = ledger.note
     if options.trace:
         machine.clock.most = _MOST_TRACED
     with virtual_time() if options.virtual_time else contextlib.nullcontext():
-        status = _status_of(run)
+        status = _status_of(program.run)
     _flush()
     machine.races.look_at_copies(all_of_them=True)
     sys.stderr.write("\n".join(_summary(machine, ledger, virtual=options.virtual_time)) + "\n")
@@ -110,8 +111,20 @@ def _told(error: Exception) -> str:
     return str(error)
 
 
-def _script(script: str, arguments: list[str]) -> tuple[Callable[[], object], Path]:
-    """Return what runs a script as Python does, and its folder."""
+class _Program(NamedTuple):
+    """A program.
+
+    Attributes:
+        run: runs it in this process.
+        folder: that counts as the program's own.
+    """
+
+    run: Callable[[], object]
+    folder: Path
+
+
+def _script(script: str, arguments: list[str]) -> _Program:
+    """Return the program that Python makes of a script."""
     path = Path(script).resolve()
     code = _read(path)
 
@@ -124,11 +137,11 @@ def _script(script: str, arguments: list[str]) -> tuple[Callable[[], object], Pa
         sys.path[0] = str(path.parent)
         exec(code, vars(module))  # noqa: S102 - to run it is what this is for
 
-    return run, path.parent
+    return _Program(run, path.parent)
 
 
-def _module(name: str, *arguments: str) -> tuple[Callable[[], object], Path]:
-    """Return what runs a module as `python -m` does, and the folder that counts as the program's: the current one."""
+def _module(name: str, *arguments: str) -> _Program:
+    """Return the program that `python -m` makes of a module; the current folder is its own."""
 
     def run() -> None:
         sys.path[0] = str(Path.cwd())
@@ -142,7 +155,7 @@ def _module(name: str, *arguments: str) -> tuple[Callable[[], object], Path]:
             raise SystemExit(f"python -m grader.accelerator: No module named {name}")
         runpy.run_module(name, run_name="__main__", alter_sys=True)
 
-    return run, Path.cwd()
+    return _Program(run, Path.cwd())
 
 
 def _status_of(run: Callable[[], object]) -> int:
