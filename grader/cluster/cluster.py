@@ -58,10 +58,10 @@ _WAIT_S = 300.0
 _ANSWER_S = 10.0
 _AGAIN = "the same command goes on from there"
 
-Sent = tuple[str, Submission, Outcomes | None]
-"""A work on its way: the exercise's id, the submission, and what is to be repeated."""
-Came = tuple[Outcomes, str | None, bool]
-"""A result on its way."""
+RemoteWork = tuple[str, Submission, Outcomes | None]
+"""A work that is sent to a machine: the exercise's id, the submission, and what is to be repeated."""
+RemoteResult = tuple[Outcomes, str | None, bool]
+"""The result of such a work: outcomes, the level of confinement, and whether it was late."""
 
 
 @contextmanager
@@ -118,9 +118,9 @@ class Cluster:
         slim = replace(submission, exercises={id: submission.of(work.exercise)})  # nothing of others travels with it
         sent = id, slim, Outcomes.of(work.before) if work.before is not None else None
         theirs = client.submit(grade_here, self._name, sent, pure=False, resources={self._name: 1})
-        theirs.add_done_callback(partial(self._came, client, work, own, again))
+        theirs.add_done_callback(partial(self._on_result, client, work, own, again))
 
-    def _came(self, client: Client, work: Work, own: Future[WorkResult], again: bool, theirs: Any) -> None:
+    def _on_result(self, client: Client, work: Work, own: Future[WorkResult], again: bool, theirs: Any) -> None:
         try:
             outcomes, confinement, late = theirs.result()
             own.set_result(WorkResult(work, outcomes.graded(work.exercise), confinement, late))
@@ -139,7 +139,7 @@ class Cluster:
         except Exception as error:  # a defect of ours there
             own.set_exception(error)
 
-    def _heard(self, event: tuple[float, dict[str, Any]]) -> None:
+    def _on_event(self, event: tuple[float, dict[str, Any]]) -> None:
         """Note how much a worker can grade at once, and if nothing, why."""
         when, said = event
         if (when, said["address"]) in self._events:
@@ -171,17 +171,17 @@ class Cluster:
                 f"--cluster: the scheduler of {self._address} cannot import this version of tensorgrade ({error}); "
                 "install the version that is here where it runs, and distributed and cryptography"
             ) from None
-        client.subscribe_topic(self._name, self._heard)
+        client.subscribe_topic(self._name, self._on_event)
         problem, setup = "it did not answer", self._plan.setup
         try:
-            client.register_plugin(NodePlugin(self._name, pack(self._plan), facts(setup), local=local))
+            client.register_plugin(NodePlugin(self._name, pack(self._plan), machine_facts(setup), local=local))
         except Exception as error:  # of one worker, of any kind; the others go on
             problem = f"tensorgrade cannot be used there ({_short(error)}); install the version that is here"
         until = time.monotonic() + _ANSWER_S
         while (silent := client.nthreads().keys() - self._slots.keys()) and time.monotonic() < until:
             time.sleep(0.05)
             for event in client.get_events(self._name):  # of which a subscription on a busy machine misses the first
-                self._heard(event)
+                self._on_event(event)
         for worker in silent:
             self.progress.noted(f"{worker} is refused: {problem}")
         if not any(self._slots.values()):
@@ -196,7 +196,7 @@ def _connect(address: str, slots: int, stack: ExitStack) -> Client:
     if own := re.fullmatch(r"local:([1-9][0-9]{0,2})", address):
         # Without this, Dask never starts a process again that is not back 15 s after it was lost, as on a busy machine.
         stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": f"{_WAIT_S:.0f}s"}))
-        where = {"address": stack.enter_context(_made_here(int(own[1]), max(1, slots // int(own[1]))))}
+        where = {"address": stack.enter_context(_local_cluster(int(own[1]), max(1, slots // int(own[1]))))}
     elif address.endswith(".json"):
         if not Path(address).is_file():
             raise CourseError(f"--cluster: there is no file {address};  dask scheduler --scheduler-file  writes it")
@@ -228,7 +228,7 @@ class _Worker(_NoHttp, Worker):
     pass
 
 
-def _made_here(processes: int, threads: int) -> SpecCluster:
+def _local_cluster(processes: int, threads: int) -> SpecCluster:
     """Start a cluster on this machine, with TLS: all ports want a certificate that is made here and kept in memory.
 
     Args:
@@ -253,7 +253,7 @@ def _short(error: Exception) -> str:
 # -- what runs in the cluster ------------------------------------------------------------------------------------------
 
 
-def facts(setup: Setup) -> dict[str, str]:
+def machine_facts(setup: Setup) -> dict[str, str]:
     """Return what verdicts depend on at this machine, by its name for people."""
     here = describe_machine(setup, None)
     own = f"{here.grader} ({package_digest()[:12]})"
@@ -270,7 +270,7 @@ class NodePlugin(WorkerPlugin):
     Args:
         name: of the batch.
         packed: the run plan, see `pack`.
-        expected: what `facts` must give there.
+        expected: what `machine_facts` must return there.
         local: whether the batch started the process: Ctrl-C in its terminal is then for the batch alone.
     """
 
@@ -302,7 +302,7 @@ class NodePlugin(WorkerPlugin):
     def _open(self, place: Path) -> None:
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="grade-course-", dir=place)))  # mode 0700
         self._plan = plan = unpack(self._packed, folder)
-        mine = facts(plan.setup)
+        mine = machine_facts(plan.setup)
         if wrong := [f"{name} {mine[name]}, expected {it}" for name, it in self._expected.items() if mine[name] != it]:
             raise StartError("it has " + "; ".join(wrong))
         slots, known = self._worker.state.nthreads, Known(plan.setup)
@@ -316,7 +316,7 @@ class NodePlugin(WorkerPlugin):
         slots = 0 if refused else self._worker.state.nthreads
         self._worker.log_event(self.name, {**who, "slots": slots, "why": " ".join(refused.split())})
 
-    def grade(self, sent: Sent) -> Came:
+    def grade(self, sent: RemoteWork) -> RemoteResult:
         """Grade one exercise of one submission; where no lane can be had any more, another worker does it."""
         id, submission, before = sent
         exercise = next(exercise for exercise in self._plan.exercises if exercise.id == id)
@@ -341,7 +341,7 @@ class NodePlugin(WorkerPlugin):
         self._thread.shutdown(wait=False)
 
 
-def grade_here(name: str, sent: Sent) -> Came:
+def grade_here(name: str, sent: RemoteWork) -> RemoteResult:
     """Have a batch's work done by the Dask worker that this runs in."""
     plugin = get_worker().plugins[name]
     assert isinstance(plugin, NodePlugin)

@@ -125,7 +125,7 @@ def release(
     files |= yaml_files(part, facts)
     files |= page_files(part, facts, install, notebooks=notebooks)
     prove(files, secrets)
-    _put(place, files, zipped=zipped)
+    _write_in_one_step(place, files, zipped=zipped)
     withheld = [fact.withheld for fact in facts.values()]
     hidden, decided = sum(row.checks for row in withheld), points_text(sum(row.points for row in withheld))
     progress.noted(f"{len(files):,} files written; none contains any of {len(secrets):,} passages of the staff's files")
@@ -170,7 +170,7 @@ def _proved_wheel(course: Course, install: Install) -> bytes:
     return data
 
 
-def _put(place: Path, files: Files, *, zipped: bool) -> None:
+def _write_in_one_step(place: Path, files: Files, *, zipped: bool) -> None:
     """Write a draft beside the place, read it back, and give it its name in one step."""
     parent = place.resolve().parent
     with (
@@ -283,12 +283,14 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
                 (sentence,), names = sentences_of([answer]), must_name(exercise, answer, behaviour[0])
                 if (before := told.get(sentence)) is not None:
                     names &= frozenset(before.names)
-                told[sentence] = Told(tuple(sorted(names)), _blamed(exercise, answer), rules.get(answer.caught_by, ""))
+                told[sentence] = Told(
+                    tuple(sorted(names)), _functions_at_fault(exercise, answer), rules.get(answer.caught_by, "")
+                )
             sealed[name] = seal(exercise.id, behaviour, told)
     return sealed, texts
 
 
-def _blamed(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
+def _functions_at_fault(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
     """Return the functions of a wrong answer that differ from the reference."""
     reference = exercise.reference.read_bytes() if exercise.reference is not None else b""
     return changed_functions(answer.source, reference, starter_names(exercise))
@@ -373,9 +375,9 @@ def _starter_problems(exercise: Exercise) -> list[str]:
 def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
     """Return the YAML files of the course and its exercises, written again without comments for staff."""
     ids = [exercise.id for exercise in part.exercises]
-    files = {layout.COURSE_FILE: _dumped(_course_file(part))}
+    files = {layout.COURSE_FILE: _yaml_of(_course_file(part))}
     if (part.root / layout.TOPICS).is_file():
-        files[layout.TOPICS.as_posix()] = _dumped(read_yaml(part.root / layout.TOPICS, layout.TOPICS.as_posix()))
+        files[layout.TOPICS.as_posix()] = _yaml_of(read_yaml(part.root / layout.TOPICS, layout.TOPICS.as_posix()))
     for exercise in part.exercises:
         path, fact = layout.Places.of(exercise).description, facts[exercise.id]
         data = read_yaml(part.root / path, path.as_posix())
@@ -388,7 +390,7 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
             data["withheld"] = {**vars(fact.withheld), "points": in_points(fact.withheld.points)}
         if fact.counters:
             data["counters"] = {check: dict(counters) for check, counters in fact.counters.items()}
-        files[path.as_posix()] = _dumped({key: value for key, value in data.items() if value not in ([], {}, None)})
+        files[path.as_posix()] = _yaml_of({key: value for key, value in data.items() if value not in ([], {}, None)})
     return files
 
 
@@ -436,7 +438,7 @@ def page_files(part: Course, facts: Mapping[str, Facts], install: Install, *, no
     return {**files, ".gitignore": _IGNORED.encode(), **(notebooks_of(part, install) if notebooks else {})}
 
 
-def _dumped(data: Mapping[Any, Any]) -> bytes:
+def _yaml_of(data: Mapping[Any, Any]) -> bytes:
     return yaml.safe_dump(dict(data), sort_keys=False, allow_unicode=True, width=_WIDTH).encode()
 
 

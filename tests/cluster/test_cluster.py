@@ -32,7 +32,7 @@ from support import FORK, RIGHT, Noted
 
 from grader.cli import main
 from grader.cluster import cluster
-from grader.cluster.cluster import Came, Cluster, NodePlugin, facts, open_cluster
+from grader.cluster.cluster import Cluster, NodePlugin, RemoteResult, machine_facts, open_cluster
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
 from grader.grading.outcomes import Outcomes, WorkResult, is_broken
@@ -61,7 +61,7 @@ def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.Mon
     whole, spread = (PretendClass.of(tiny, tmp_path / name, 16, VERDICTS) for name in ("whole", "spread"))
     whole.grade()
     made: list[SpecCluster] = []
-    make = cluster._made_here
+    make = cluster._local_cluster
 
     def remembered(processes: int, threads: int) -> SpecCluster:
         made.append(make(processes, threads))
@@ -88,7 +88,7 @@ def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.Mon
         return submit(self, work)
 
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
-    monkeypatch.setattr(cluster, "_made_here", remembered)
+    monkeypatch.setattr(cluster, "_local_cluster", remembered)
     with dask.config.set(PRETENDED | {"distributed.deploy.lost-worker-timeout": "100ms"}):
         spread.grade(slots=2, engine=lambda plan, progress: open_cluster("local:2", plan, 2, progress))
     assert len(killed) == 3
@@ -135,7 +135,7 @@ def test_the_end_of_a_batch(tiny: Course, submission: Submission, monkeypatch: p
             time.sleep(0.05)
         assert not course.exists()
         assert (made.scheduler.allowed_failures, made.scheduler.no_workers_timeout) == before
-        monkeypatch.setattr(cluster, "facts", lambda setup: {**facts(setup), "PyTorch": "1.0"})
+        monkeypatch.setattr(cluster, "machine_facts", lambda setup: {**machine_facts(setup), "PyTorch": "1.0"})
         refused = pytest.raises(CourseError, match="no machine of the cluster can grade this: fix the problems above")
         with refused, open_cluster(made.scheduler_address, plan, 1, notes) as opened:
             opened.submit(Work(plan, tiny.exercises[0], words))
@@ -206,9 +206,9 @@ def test_a_node_grades_like_a_lane_here(tiny: Course, tmp_path: Path, submission
     worker = mock.Mock(local_directory=str(tmp_path / "place"), contact_address="tcp://there")
     worker.state.nthreads, worker.set_resources = 1, mock.AsyncMock()
     worker.scheduler.set_resources = mock.AsyncMock()
-    plugin = NodePlugin("name", pack(plan), facts(FORK), local=False)
+    plugin = NodePlugin("name", pack(plan), machine_facts(FORK), local=False)
 
-    async def run() -> list[Came]:
+    async def run() -> list[RemoteResult]:
         await plugin.setup(worker)
         (folder,) = (tmp_path / "place").iterdir()
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
