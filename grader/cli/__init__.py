@@ -71,8 +71,7 @@ GROUPS = {
         "package": ("ci", "Make a Gradescope autograder."),
         "clone": (
             "ci",
-            "Clone the repositories of a class, which LIST names one a line, into DIR: a "
-            "folder for each, for grade batch.",
+            "Clone the repositories that LIST names, one on each line, into DIR: a folder for each, for grade batch.",
         ),
         "new": ("author", "Lay out a new exercise or a new course."),
         "verify": (

@@ -287,11 +287,11 @@ def clone_command(
     until: str | None,
     not_by: tuple[str, ...],
 ) -> None:
-    """Clone the repositories of a class, which LIST names one a line, into DIR: a folder for each, for grade batch.
+    """Clone the repositories that LIST names, one on each line, into DIR: a folder for each, for grade batch.
 
-    With --handin only commits count that changed a file of it; those of bots never count. A token in CLASS_TOKEN may
-    read the repositories. DIR.csv says which commit of which repository each folder is, and when it was made; grade
-    batch counts days late by that.
+    With --handin, only commits that changed a file of the hand-in count; commits of bots never do. A token in
+    CLASS_TOKEN may read the repositories. DIR.csv lists the repository, the commit and its time for each folder; grade
+    batch counts the days late from that time.
     """
     from grader.ci.clones import Counted, clone_class, moment, read_class, server_of
     from grader.report.names import folded

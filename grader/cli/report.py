@@ -54,7 +54,7 @@ def report_command(
     """Show how the class graded into OUT did, and which answers no known mistake explains.
 
     Writes OUT/report.html, a page for each author into OUT/feedback, and OUT/feedback.zip with these pages for the bulk
-    upload of Moodle or Canvas. Nobody's code is run.
+    upload of Moodle or Canvas. No student code is run.
     """
     say = Say()
     say.meanwhile("Reading ...")
@@ -298,8 +298,9 @@ def export_command(
 ) -> None:
     """Write a report in the format of another program. REPORT is a file of `grade --json` or `grade batch`.
 
-    For canvas and moodle, REPORT is the OUT of a batch, or several, and --into names the file that the platform gave.
-    A worksheet of Moodle gets the scores of the one hand-in that it is of; other folders count for grace days alone.
+    For canvas and moodle, REPORT is the folder OUT of a batch, or several of them, and --into names the file
+    downloaded from the platform. A Moodle worksheet gets the scores of its own hand-in; other folders count only for
+    grace days.
     """
     from grader.report.csv_table import Table
     from grader.report.export.formats import Options, write_format
@@ -395,8 +396,8 @@ def _columns(
 def term_command(outs: tuple[Path, ...], to: Path, pages: bool, names: bool, course_folder: Path | None) -> None:
     """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy.
 
-    With --pages, the pages of  grade report  are written again for each of them: their scores are those that count
-    once all hand-ins share a person's grace days.
+    With --pages, the pages of  grade report  are written again for each hand-in, with the scores that count when all
+    hand-ins share a person's grace days.
     """
     from grader.batch.results_folder import ResultsFolder
     from grader.batch.term import read_scores, term, term_csv, term_lines, with_grace
