@@ -173,7 +173,7 @@ def release_command(
     course_folder: Path | None,
     workers: options.Workers,
 ) -> None:
-    """Write the students' copy of a course into DEST. The command proves that it has no solutions and no hidden checks."""
+    """Write the students' copy of a course into DEST. It proves that the copy has no solutions and no hidden checks."""
     say = Say(quiet=quiet)
     say.meanwhile("Releasing ...")
     from grader.release.make import release
