@@ -73,7 +73,7 @@ def add_to_group(groups: dict[str, Group], author: str, number: int, graded: Gra
     if not key:
         # Where no mistake is known yet, a draft may be made of any answer whose checks say something about its code.
         unseen = _MISSED if has_known_mistakes(graded.exercise) else ""
-        key, why_not = _ending_text(graded), unseen if can_diagnose(graded) else _NOTHING_SEEN
+        key, why_not = _ending_digest(graded), unseen if can_diagnose(graded) else _NOTHING_SEEN
     digest = hashlib.sha256(f"{graded.exercise.id}\0{key}".encode()).hexdigest()
     groups.setdefault(digest, Group(graded.exercise, digest, why_not, {})).members[author] = number
 
@@ -89,8 +89,8 @@ def in_order(groups: Mapping[str, Group]) -> list[Group]:
     return sorted(named, key=lambda one: (-len(one.members), bool(one.why_not), one.exercise.number, one.name))
 
 
-def _ending_text(graded: GradedExercise) -> str:
-    """Return how the checks ended that lost points, without numbers, as inputs differ."""
+def _ending_digest(graded: GradedExercise) -> str:
+    """Return a digest of how the checks ended that lost points, without numbers, as inputs differ."""
     rows = [
         (row.check.id, row.outcome.verdict.value, row.outcome.cause, _DRAWN.sub("", row.outcome.message.split("\n")[0]))
         for row in lost_rows(graded)
