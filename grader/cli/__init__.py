@@ -89,6 +89,9 @@ GROUPS = {
 COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
 
 
+TYPED = "grader.typed"
+"""Under which name the words of a command, as they were typed, stand in what its context holds."""
+
 _SAME = {"edit": ["open"], "test": [_GRADE], "version": ["--version"], "solution": ["show", "--reference"]}
 """What people type, and the words that do it."""
 
@@ -116,6 +119,7 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the name of the default command before arguments that name none."""
+        ctx.meta[TYPED] = tuple(args)
         if args and args[0] in _INSTEAD:
             from grader.model.errors import CourseError
             from grader.report.console import errors_as_lines

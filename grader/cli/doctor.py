@@ -73,8 +73,9 @@ def _warm() -> Iterator[str]:
         problem = problem or str(error)
     for warm in found:
         fits = "" if warm.fits else "; made for another environment or installation, so they are not used here"
-        pids = " and ".join(map(str, warm.pids))
-        yield f"processes {pids} stay for {warm.idle_s:.0f} s more ({warm.memory_mb} MB){fits}"
+        several = len(warm.pids) > 1
+        pids = f"processes {' and '.join(map(str, warm.pids))} stay" if several else f"process {warm.pids[0]} stays"
+        yield f"{pids} for {warm.idle_s:.0f} s more ({warm.memory_mb} MB){fits}"
     if not found:
         yield f"no processes stay: {problem or 'the next  grade  leaves some for ten minutes'}"
 

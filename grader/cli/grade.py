@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from grader.cli import options
 from grader.cli.exit_status import UNDECIDED, exit_status
+from grader.cli.hand_over import stay_ready
 from grader.model import Exercise, GradedExercise, Report, Submission
 from grader.model.errors import CourseError, StartError
 from grader.model.files import write_named
@@ -101,6 +102,8 @@ def grade_here(
 
         write_named(html_path, page(report), "--html")
         say(f"The report for a browser is in {html_path}")
+    if submission is None and workers.forks:
+        stay_ready()
     sys.exit(UNDECIDED if options.broken_of(plan.course, names) else exit_status(report))
 
 

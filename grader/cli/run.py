@@ -25,6 +25,10 @@ from grader.cli import options
 @options.workers("none")
 def run_command(**chosen: Any) -> None:
     """Grade exercises, print what to fix, and say what to do next."""
+    if chosen["submission"] is None and chosen["workers"].forks:
+        from grader.cli.hand_over import hand_over
+
+        hand_over()
     from grader.cli.grade import grade_here
 
     grade_here(**chosen)

@@ -2,7 +2,9 @@
 
 After a command of a student's, its zygote stays for ten minutes. It has PyTorch and read nothing of a course, so the
 next command has everything forked from it that a cold one starts: checks are read anew, and workers are confined and
-tried anew. One is found by a digest of all that it was made of; where anything differs, it is not found.
+tried anew. Beside it stays a process that has imported what commands import, and neither PyTorch nor anything of a
+course: the next command runs in a fork of it (`grader.cli.ready`). One is found by a digest of all that it was made
+of; where anything differs, it is not found.
 """
 
 from __future__ import annotations
@@ -15,16 +17,14 @@ import socket
 import stat
 import struct
 import sys
-import tempfile
-import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import grader
-from grader.sandbox import messages
-from grader.sandbox.messages import receive, send
+from grader.sandbox import fork_messages
+from grader.sandbox.datagrams import Message, receive, send
 from grader.sandbox.process import bind_in, isolated, workers_environment
 
 IDLE_S = 600.0
@@ -36,14 +36,22 @@ LEAST_MB = 4096
 SWITCH = "TENSORGRADE_WARM"
 """With this variable at 0 no process stays, and no one that is there is used."""
 
+ZYGOTE, READY = "", "ready-"
+"""The two kinds: with what the names of their sockets begin."""
+
 _ANSWERS_S = 3.0
 """One that is warm answers at once. One that takes longer still imports PyTorch, or was stopped."""
 _STATUS = ("Uid", "Gid", "Groups", "Umask", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp", "Cpus_allowed")
 
 
+def is_off() -> bool:
+    """Return whether the user wants no warm processes."""
+    return os.environ.get(SWITCH) == "0"
+
+
 def why_none() -> str:
     """Say why there are no warm processes here; "" if there can be some."""
-    if os.environ.get(SWITCH) == "0":
+    if is_off():
         return f"{SWITCH} is 0"
     if sys.platform != "linux":
         return "processes cannot be forked safely on this system"
@@ -53,6 +61,8 @@ def why_none() -> str:
         return "the session of this command began outside of this container, which does not see when it ends"
     if leader == os.getpid():
         return "this command is a session of its own, with which they would end"
+    import tempfile
+
     try:
         # A socket and what they say are written there: a disk may be full, or not be written to.
         with tempfile.TemporaryFile(dir=_folder()) as file:
@@ -72,6 +82,8 @@ def _folder() -> str:
     if os.path.isabs(base) and os.path.isdir(base):
         folder = os.path.join(base, "tensorgrade")
     else:
+        import tempfile  # here and above, as a typed command waits for the imports of this module
+
         folder = os.path.join(tempfile.gettempdir(), f"tensorgrade-{os.geteuid()}")
     with contextlib.suppress(FileExistsError):  # whose it is, and what, is seen below
         os.mkdir(folder, 0o700)
@@ -86,15 +98,15 @@ def _installation() -> str:
     return _digest([sys.executable, os.path.dirname(str(grader.__file__))])[:8]
 
 
-def _name() -> str:
-    """Return the name of the socket of processes that fit a command started here and now."""
+def _name(kind: str) -> str:
+    """Return the name of the socket of processes of a kind that fit a command started here and now."""
     package = Path(str(grader.__file__)).parent
     files = [(str(path), *_stamp(path)) for path in sorted(package.rglob("*.py"))]
     # An installation of any package changes the folder that it goes into.
     command = isolated("")
     places = [(path, *_stamp(Path(path))) for path in (*json.loads(command[-3]), sys.executable)]
     made_of = [sys.version, command, files, places, workers_environment(), _circumstances()]
-    return f"{_installation()}-{_digest(made_of)[:32]}"
+    return f"{kind}{_installation()}-{_digest(made_of)[:32]}"
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
@@ -131,19 +143,21 @@ class Place:
     Attributes:
         folder: of all such places.
         name: of this one.
+        kind: of the processes.
     """
 
     folder: str
     name: str
+    kind: str
 
     @classmethod
-    def here(cls) -> Place:
+    def here(cls, kind: str = ZYGOTE) -> Place:
         """Return the place for this process.
 
         Raises:
             OSError: there can be none.
         """
-        return cls(_folder(), _name())
+        return cls(_folder(), _name(kind), kind)
 
     @property
     def log(self) -> Path:
@@ -151,31 +165,32 @@ class Place:
         return Path(self.folder, f"{self.name}.log")
 
     def call(self) -> socket.socket | None:
-        """Connect to the zygote that stays there; return None if there is no such process.
+        """Connect to the process that stays there; return None if there is no such process.
 
         Raises:
             TimeoutError: there is one, and it does not answer now.
         """
         called = _connected(self.folder, f"{self.name}.sock")
-        if called is not None and _ask(called, messages.Describe()) is None:
+        if called is not None and _ask(called, fork_messages.Describe()) is None:
             called.close()
             raise TimeoutError
         return called
 
-    def listen(self) -> tuple[socket.socket, messages.Stay]:
-        """Open a socket at which a new zygote is called, and return it with the order to stay."""
+    def listen(self) -> tuple[socket.socket, fork_messages.Stay]:
+        """Open a socket at which a new process is called, and return it with the order to stay."""
+        before = f"{self.kind}{_installation()}"
         for name in os.listdir(self.folder):
-            if name.startswith(_installation()) and name.endswith(".sock"):
+            if name.startswith(before) and name.endswith(".sock"):
                 _stop(self.folder, name)
-            elif name.startswith(_installation()):
+            elif name.startswith(before):
                 Path(self.folder, name).unlink(missing_ok=True)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        unnamed = uuid.uuid4().hex
+        unnamed = os.urandom(16).hex()
         bind_in(self.folder, unnamed, listening)
         listening.listen()
         path = os.path.join(self.folder, f"{self.name}.sock")
         os.rename(os.path.join(self.folder, unnamed), path)
-        return listening, messages.Stay(listening.fileno(), path, os.getsid(0), IDLE_S)
+        return listening, fork_messages.Stay(listening.fileno(), path, os.getsid(0), IDLE_S)
 
 
 @dataclass(frozen=True)
@@ -201,14 +216,14 @@ def warm_processes() -> Iterator[Warm]:
     Raises:
         OSError: there is no folder for them.
     """
-    place = Place.here()
-    for name in _names(place.folder):
-        if (called := _connected(place.folder, name)) is not None:
+    folder, fitting = _folder(), {f"{_name(kind)}.sock" for kind in (ZYGOTE, READY)}
+    for name in _names(folder):
+        if (called := _connected(folder, name)) is not None:
             with called:
-                said = _ask(called, messages.Describe())
-            if isinstance(said, messages.Described):
+                said = _ask(called, fork_messages.Describe())
+            if isinstance(said, fork_messages.Described):
                 memory = sum(map(_memory, said.pids)) >> 10
-                yield Warm(name == f"{place.name}.sock", said.pids, memory, said.idle_s)
+                yield Warm(name in fitting, said.pids, memory, said.idle_s)
 
 
 def stop() -> int:
@@ -235,7 +250,7 @@ def _stop(folder: str, name: str) -> bool:
         return False
     # Where it ends just now, it ends as it is to; one that was stopped by a signal reads this when it goes on.
     with called, contextlib.suppress(ConnectionError, TimeoutError):
-        send(called, messages.Stop())
+        send(called, fork_messages.Stop())
     return True
 
 
@@ -266,7 +281,7 @@ def _connected(folder: str, name: str) -> socket.socket | None:
     return called
 
 
-def _ask(called: socket.socket, question: messages.Message) -> messages.Message | None:
+def _ask(called: socket.socket, question: Message) -> Message | None:
     """Send a question, and return its answer; None if none comes in time."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, contextlib.suppress(ConnectionError, TimeoutError):  # it ends just now, or is busy or stopped: None

@@ -24,9 +24,10 @@ from grader.model.errors import StartError
 from grader.model.messages import Level
 from grader.runner.promises import Reached, SandboxPlan, findings, reached
 from grader.runner.source import CheckProcess, Source, Supply, packages_file
-from grader.runner.zygote import START_S, Forked, Zygote, start_for_workers
+from grader.runner.zygote import START_S, Forked, Zygote, start_apart
 from grader.sandbox import messages
-from grader.sandbox.messages import LaunchPlan, TryOut, receive, send, to_text
+from grader.sandbox.datagrams import Message, receive, send, to_text
+from grader.sandbox.messages import LaunchPlan, TryOut
 from grader.sandbox.process import (
     SAID_NOTHING,
     bind_in,
@@ -105,7 +106,7 @@ class WorkerServer(Source):
                 shown, without = plain_paths()
                 plan = LaunchPlan(View(tuple(shown), (*hidden, *without)), tuple(server), *asks)
                 command = isolated("grader.sandbox.launch", to_text(plan), str(os.getpid()))
-                start = partial(start_for_workers, command, self._log, [theirs.fileno()])
+                start = partial(start_apart, command, self._log, [theirs.fileno()])
                 self._process = _starter.submit(start).result()
         self._socket = ours
         self._trial = Future[Reached]()  # it answers once, and each lane asks
@@ -159,7 +160,7 @@ class WorkerServer(Source):
         # More may hold by chance than was wanted; what was not built is not promised.
         return Reached(min(reached(rows), self._plan.most), rows, f"the kernel refuses: {refused}" if refused else "")
 
-    def _ask(self, wanted: TryOut) -> messages.Message | None:
+    def _ask(self, wanted: TryOut) -> Message | None:
         """Send a question to the server, and return its answer; None if it is gone, or does not answer."""
         with contextlib.suppress(OSError):
             self._socket.settimeout(START_S)

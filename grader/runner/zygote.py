@@ -12,13 +12,13 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO
 
 from grader.model.errors import StartError
 from grader.runner.warm import Place, why_none
-from grader.sandbox import messages
-from grader.sandbox.messages import receive, send
+from grader.sandbox import fork_messages
+from grader.sandbox.datagrams import Message, receive, send
 from grader.sandbox.process import GRACE_S, end, isolated, tail, workers_environment
 
 START_S = 180.0
@@ -64,7 +64,7 @@ class Forked:
                 return False
             message, descriptors = receive(self._answer)
             self._answer.close()
-            if isinstance(message, messages.Forked):
+            if isinstance(message, fork_messages.Forked):
                 self._pid, self._pidfd = message.pid, descriptors[0]
             else:
                 self.returncode = -1
@@ -121,13 +121,16 @@ class Forked:
                 time.sleep(_REAPED_S)
 
 
-def start_for_workers(command: Sequence[str], log: IO[bytes], fds: Sequence[int]) -> subprocess.Popen[bytes]:
-    """Start a process from which workers will come.
+def start_apart(
+    command: Sequence[str], log: IO[bytes], fds: Sequence[int], environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a process that others are forked from, in a session of its own.
 
     Args:
         command: what it runs.
         log: its standard output and errors.
         fds: descriptors that it gets besides.
+        environment: by default that of workers.
     """
     return subprocess.Popen(
         command,
@@ -135,7 +138,7 @@ def start_for_workers(command: Sequence[str], log: IO[bytes], fds: Sequence[int]
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=log,
-        env=workers_environment(),
+        env=environment or workers_environment(),
         cwd="/",
         start_new_session=True,  # an interrupt at the terminal is the host's to handle
     )
@@ -158,9 +161,9 @@ class Zygote:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             command = isolated("grader.sandbox.zygote", str(theirs.fileno()), *arguments)
-            return start_for_workers(command, self._log, [theirs.fileno(), *fds])
+            return start_apart(command, self._log, [theirs.fileno(), *fds])
 
-    def fork(self, what: messages.Message, log: IO[bytes], descriptors: Sequence[int]) -> Forked:
+    def fork(self, what: Message, log: IO[bytes], descriptors: Sequence[int]) -> Forked:
         """Have a process forked; a zygote that was lost gets a successor.
 
         Args:

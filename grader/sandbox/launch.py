@@ -20,7 +20,8 @@ import os
 import sys
 
 from grader.sandbox import kernel, seccomp, view
-from grader.sandbox.messages import Launched, LaunchPlan, from_text, to_text
+from grader.sandbox.datagrams import from_text, to_text
+from grader.sandbox.messages import Launched, LaunchPlan
 from grader.sandbox.namespace_limits import advice, require_room, retry_while_out_of_namespaces
 from grader.sandbox.namespaces import REFUSED
 

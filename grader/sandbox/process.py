@@ -13,10 +13,7 @@ import os
 import signal
 import socket
 import stat
-import subprocess
 import sys
-import uuid
-from importlib import metadata
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -140,6 +137,8 @@ def _installed_in(folder: str) -> list[str]:
 
     PyTorch and NumPy are found as Python finds them, too: who built them where they lie has no list of their files.
     """
+    from importlib import metadata  # a typed command waits for this module, and needs no list of packages
+
     names = {name for name in _NEEDED if os.path.exists(os.path.join(folder, name))}
     for distribution in metadata.distributions(path=[folder]):
         for file in distribution.files or ():
@@ -182,9 +181,11 @@ class Process(Protocol):
 
 def end(process: Process) -> None:
     """Wait for a process that has nothing more to do, a moment; then kill it."""
+    from subprocess import TimeoutExpired  # here, as a typed command waits for this module's imports
+
     try:
         process.wait(GRACE_S)
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         process.kill()
         process.wait()
 
@@ -239,7 +240,7 @@ def _remove(entry: os.DirEntry[str], up: str) -> None:
     for each in inner or ():
         with contextlib.suppress(OSError):
             if each.is_dir(follow_symlinks=False):
-                os.rename(each.path, os.path.join(up, uuid.uuid4().hex))
+                os.rename(each.path, os.path.join(up, os.urandom(16).hex()))
             else:
                 os.unlink(each.path)
     remove = os.unlink if inner is None else os.rmdir

@@ -13,7 +13,8 @@ gc.disable()
 import sys  # noqa: E402
 
 from grader.sandbox import kernel  # noqa: E402
-from grader.sandbox.messages import Launched, from_text  # noqa: E402
+from grader.sandbox.datagrams import from_text  # noqa: E402
+from grader.sandbox.messages import Launched  # noqa: E402
 from grader.worker.libraries import Libraries  # noqa: E402
 
 

@@ -19,9 +19,9 @@ import traceback
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grader.sandbox import kernel, messages
+from grader.sandbox import fork_messages, kernel, messages
+from grader.sandbox.datagrams import Message, receive, send
 from grader.sandbox.levels import Full, Reduced, Sandbox
-from grader.sandbox.messages import receive, send
 from grader.sandbox.trials import try_out
 from grader.worker.libraries import Libraries
 from grader.worker.serve import forked
@@ -135,7 +135,7 @@ class _Server:
                 if spare := self._spare_for(message):
                     self._start(lane, message, status, descriptors, spare)
                 else:
-                    _send(status, messages.Refused(self._no_room))
+                    _send(status, fork_messages.Refused(self._no_room))
                     status.close()
                 # The server keeps no end of a worker's channel: the lane could not see it close.
                 for descriptor in descriptors:
@@ -199,7 +199,9 @@ class _Server:
                 self._selector.unregister(status)
             too_large = pid in self._too_large
             self._too_large.discard(pid)
-            _send(status, messages.Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime, too_large))
+            _send(
+                status, fork_messages.Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime, too_large)
+            )
             status.close()
         # An unused spare that died costs nothing; the next request forks another.
         elif self._spare is not None and self._spare.pid == pid:
@@ -235,7 +237,7 @@ class _Server:
         return _Spare(pid, pidfd, ours)
 
 
-def _send(sock: socket.socket, message: messages.Message, descriptors: Sequence[int] = ()) -> None:
+def _send(sock: socket.socket, message: Message, descriptors: Sequence[int] = ()) -> None:
     # The lane is gone, whose workers are ended when its socket is found closed; or a spare that died, which is reaped
     # and reported like any other.
     with contextlib.suppress(OSError):

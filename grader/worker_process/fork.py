@@ -13,7 +13,9 @@ from pathlib import Path
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.sandbox import cgroup, clock
-from grader.sandbox.messages import Ended, Refused, Started, StartWorker, receive, send
+from grader.sandbox.datagrams import receive, send
+from grader.sandbox.fork_messages import Ended, Refused
+from grader.sandbox.messages import Started, StartWorker
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
 from grader.worker_process.process import GRACE_S, WorkerProcess

@@ -17,7 +17,7 @@ from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.public_text import Limit, say
 from grader.sandbox import clock
-from grader.sandbox.messages import Ended
+from grader.sandbox.fork_messages import Ended
 from grader.sandbox.process import sweep
 from grader.sandbox.view import WORK
 from grader.wire.frames import Channel, Frame, ProtocolError, TooMuch

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.model import Limits
-from grader.sandbox.messages import Ended, StartWorker, to_tree
+from grader.sandbox.datagrams import to_tree
+from grader.sandbox.fork_messages import Ended
+from grader.sandbox.messages import StartWorker
 from grader.sandbox.process import workers_environment
 from grader.wire.frames import Channel
 from grader.wire.transport import ChannelClosed, pipes_of

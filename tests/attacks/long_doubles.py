@@ -2,7 +2,7 @@ r"""Returns NumPy's long doubles, which PyTorch does not know.
 
 ---
 exercise: double
-verdicts: {all: failed|skipped, random: passed}  # the numbers are right, their dtype and kind are not
+verdicts: {all: failed|skipped}  # the numbers are right; an array is no tensor
 """
 
 import numpy as np

@@ -19,7 +19,7 @@ from grader.model.endings import WorkerLost
 from grader.model.messages import Level
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
-from grader.sandbox import cgroup, messages
+from grader.sandbox import cgroup, datagrams
 from grader.worker_process import fork
 from grader.worker_process.fork import ForkStarter
 
@@ -140,7 +140,7 @@ def test_a_server_that_is_lost_leaves_no_group(
     before = made_here(groups)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     starter = ForkStarter(ours, tmp_path, groups)
-    receive = messages.receive
+    receive = datagrams.receive
 
     def hang_up(status: socket.socket) -> Any:
         theirs.close()

@@ -1,0 +1,115 @@
+"""`python -m grader.cli.ready FD`: a process that has imported what a typed `grade` imports, and runs it in a fork.
+
+It has read nothing of a course and runs no student code. `hand_over` has the words for the two of them.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import io
+import locale
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from grader.sandbox import fork_messages, kernel
+from grader.sandbox.datagrams import Message, receive
+from grader.sandbox.forks import ERRORS, INPUT, OUTPUT, Beginning, Forks
+
+IMPORTED = (
+    *("grader.cli.run", "grader.cli.grade", "grader.course.load", "grader.course.files", "grader.course.answers"),
+    *("grader.grading.runtime", "grader.grading.diagnosis", "grader.grading.lanes", "grader.grading.schedule"),
+    *("grader.grading.store", "grader.grading.secret", "grader.intake.collect", "grader.report.terminal"),
+    *(
+        "grader.student.advice",
+        "grader.student.rows",
+        "grader.report.progress",
+    ),
+)
+"""With all that these import themselves."""
+
+
+class Handed:
+    """What a command finds as the object of its context if it runs in such a fork."""
+
+
+def main() -> Callable[[], None]:
+    """Import; then run commands until none is waited for.
+
+    Returns:
+        What is to be done where this frame is gone: in a process that was forked, the command.
+    """
+    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # as in `grade_here`
+    for name in IMPORTED:
+        importlib.import_module(name)
+    gc.freeze()  # or the first collection in a child would write to every page that an object of ours is on
+    if threads := os.listdir("/proc/self/task")[1:]:
+        sys.exit(f"{len(threads)} threads were started by an import; a process with threads cannot be forked safely")
+    host = socket.socket(fileno=int(sys.argv[1]))
+    stay, _ = receive(host)
+    assert isinstance(stay, fork_messages.Stay)
+    kernel.set_name("grade-ready")
+    return Forks([host], _beginning, stay=stay).serve() or _nothing
+
+
+def _nothing() -> None:
+    """End as a process that nobody wants any more."""
+
+
+def _beginning(message: Message) -> Beginning | None:
+    if isinstance(message, fork_messages.RunCommand):
+        return Beginning(partial(_take_over, message), is_command=True)
+    return None
+
+
+def _take_over(typed: fork_messages.RunCommand, *given: int) -> Callable[[], None]:
+    """Become what the command that was typed is: its streams, folder and environment."""
+    *streams, folder, lifeline = given
+    for descriptor, stream in zip(streams, (INPUT, OUTPUT, ERRORS), strict=True):
+        os.dup2(descriptor, stream)
+        os.close(descriptor)
+    os.fchdir(folder)
+    os.close(folder)
+    os.environ.clear()
+    os.environ.update(typed.environment)
+    # What Python reads of the environment when it starts, or once.
+    locale.setlocale(locale.LC_CTYPE, "")
+    time.tzset()
+    tempfile.tempdir = None
+    sys.stdin = sys.__stdin__ = _opened(INPUT, "r", typed.encoding, is_line_buffered=False)
+    sys.stdout = sys.__stdout__ = _opened(OUTPUT, "w", typed.encoding, is_line_buffered=typed.is_line_buffered)
+    sys.stderr = sys.__stderr__ = _opened(ERRORS, "w", typed.encoding, is_line_buffered=True)
+    sys.argv = [typed.program, *typed.arguments]
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    return partial(_run, typed, socket.socket(fileno=lifeline))
+
+
+def _opened(descriptor: int, mode: str, encoding: str, *, is_line_buffered: bool) -> Any:
+    raw: Any = open(descriptor, f"{mode}b", closefd=False)  # noqa: SIM115  as Python's own streams
+    errors = {OUTPUT: "strict", INPUT: "strict", ERRORS: "backslashreplace"}[descriptor]
+    return io.TextIOWrapper(raw, encoding=encoding, errors=errors, line_buffering=is_line_buffered)
+
+
+def _run(typed: fork_messages.RunCommand, lifeline: socket.socket) -> None:
+    """Run the command, until it ends or the one that was typed is gone."""
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    from grader.cli import main as grade
+
+    grade.main([*typed.arguments], prog_name=typed.program, obj=Handed())
+
+
+def _end_with(lifeline: socket.socket) -> None:
+    lifeline.recv(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main()()

@@ -1,0 +1,77 @@
+"""A message of ours to another process of ours, as one datagram of a Unix socket, or as an argument of a command.
+
+No student code has run yet in the sender.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+MESSAGE_BYTES = 1 << 17
+"""A view may name many folders."""
+
+_MOST_DESCRIPTORS = 8
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message, which is known by the name of its class.
+
+    Attributes:
+        PARTS: its attributes that are records themselves, with what makes each.
+    """
+
+    PARTS: ClassVar[Mapping[str, Callable[..., Any]]] = {}
+
+
+def to_tree(message: Message) -> dict[str, Any]:
+    """Return a message as the tree of a frame."""
+    return {type(message).__name__: asdict(message)}
+
+
+def from_tree(tree: Mapping[str, Any]) -> Message:
+    """Return the message of a frame's tree."""
+    ((name, fields),) = tree.items()
+    kinds = {kind.__name__: kind for kind in Message.__subclasses__()}
+    message: Message = _read(kinds[name], fields)
+    return message
+
+
+def _read(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
+    """Make a record from its fields."""
+    # JSON has no tuples, and no records in records.
+    tuples = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+    parts: Mapping[str, Callable[..., Any]] = getattr(kind, "PARTS", {})
+    return kind(**tuples | {key: _read(part, fields[key]) for key, part in parts.items()})
+
+
+def to_text(message: Message) -> str:
+    """Return a message as an argument of a command, or as a datagram."""
+    return json.dumps(to_tree(message))
+
+
+def from_text(text: str | bytes) -> Message:
+    """Read the message of an argument or a datagram."""
+    return from_tree(json.loads(text))
+
+
+def send(sock: socket.socket, message: Message, descriptors: Sequence[int] = ()) -> None:
+    """Send a message as one datagram."""
+    socket.send_fds(sock, [to_text(message).encode()], descriptors)
+
+
+def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
+    """Receive one message, with its descriptors; return None if the other end is closed.
+
+    Raises:
+        TimeoutError: the socket has a timeout, and nothing came.
+    """
+    try:
+        data, descriptors, _, _ = socket.recv_fds(sock, MESSAGE_BYTES, _MOST_DESCRIPTORS)
+    except ConnectionError:
+        data, descriptors = b"", []
+    return (from_text(data) if data else None), list(descriptors)

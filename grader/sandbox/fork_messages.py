@@ -1,0 +1,114 @@
+"""Messages with a process that others are forked from, and about what it forks.
+
+host -> who forks    what is to be forked, with a socket for the answer and what the process gets; `Describe`, `Stop`
+who forks -> host    on that socket `Forked` with a pidfd, or `Refused`; `Described` for a `Describe`
+
+Of these processes, the zygote has its `StartServer` and `StartCheckProcess` in `messages`. The one that runs commands
+has `RunCommand`, and says on the same socket how the command `Ended`. A process that is to `Stay` is told so once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grader.sandbox.datagrams import Message
+
+
+@dataclass(frozen=True)
+class RunCommand(Message):
+    """Fork a process that runs a command as it was typed.
+
+    With it come a socket for the answer, standard input, output and errors, the folder, and a socket that the command
+    which was typed closes when it ends.
+
+    Attributes:
+        program: as it was called.
+        arguments: the words after it.
+        environment: of the command that was typed.
+        encoding: that of its standard streams.
+        is_line_buffered: whether its standard output is written line by line.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    encoding: str
+    is_line_buffered: bool
+
+
+@dataclass(frozen=True)
+class Stay(Message):
+    """A process that others are forked from is to stay when its host is gone, for others of the same user.
+
+    Attributes:
+        listening: a descriptor of the socket at which they call.
+        path: of that socket; when another one is there, this process takes no new calls and ends with the last.
+        leader: the process whose end is that of the user's session.
+        idle_s: so long it stays without a call.
+    """
+
+    listening: int
+    path: str
+    leader: int
+    idle_s: float
+
+
+@dataclass(frozen=True)
+class Describe(Message):
+    """Say how you are; with it comes a socket for the answer."""
+
+
+@dataclass(frozen=True)
+class Described(Message):
+    """How a process is that others are forked from.
+
+    Attributes:
+        pids: its processes that stay.
+        idle_s: how long it will stay without a call.
+    """
+
+    pids: tuple[int, ...]
+    idle_s: float
+
+
+@dataclass(frozen=True)
+class Stop(Message):
+    """Take no new calls, and end when the others that still call have ended."""
+
+
+@dataclass(frozen=True)
+class Forked(Message):
+    """A process was forked; a pidfd of it comes along.
+
+    Attributes:
+        pid: its number.
+    """
+
+    pid: int
+
+
+@dataclass(frozen=True)
+class Refused(Message):
+    """A process could not be started.
+
+    Attributes:
+        why: what the system said.
+    """
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Ended(Message):
+    """A worker, or the process of a command, has ended.
+
+    Attributes:
+        status: its exit code; negative for a signal.
+        cpu_s: CPU seconds of its whole life, which nobody can read once it is reaped; None if they are not known.
+        out_of_memory: whether the server ended it, as its processes had more memory together than they may.
+    """
+
+    status: int
+    cpu_s: float | None = None
+    out_of_memory: bool = False

@@ -1,0 +1,236 @@
+"""A process that forks others on request, of one host or of any command of its user."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import struct
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from grader.sandbox import child, fork_messages, kernel, messages
+from grader.sandbox.datagrams import Message, receive, send
+from grader.sandbox.process import GRACE_S
+
+INPUT, OUTPUT, ERRORS = range(3)
+"""The descriptors of the standard streams."""
+
+_LOOK_S = 5.0
+"""How often a process that stays looks whether it is still wanted."""
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """How a process begins that was forked.
+
+    Attributes:
+        prepare: gets the descriptors that came after the first two (the socket for the answer, the log), and returns
+            what the process does.
+        ends_with_host: whether it is killed some time after the host that asked for it is gone.
+        is_command: whether it runs a command that somebody typed: then it stays in the session of the process that it
+            was forked from, and who asked is told how it ended.
+    """
+
+    prepare: Callable[..., Callable[[], None]]
+    ends_with_host: bool = False
+    is_command: bool = False
+
+
+class Template(NamedTuple):
+    """The process that check processes are forked from."""
+
+    pid: int
+    requests: socket.socket
+
+
+class Forks:
+    """A process that forks others on request.
+
+    Args:
+        hosts: whence requests come.
+        beginning: how the process begins that a message asks for; None if a message asks for none.
+        template: who forks check processes; None if this is the one, or there are none.
+        stay: how long it takes calls of further hosts; None if all is over with these.
+    """
+
+    def __init__(
+        self,
+        hosts: Sequence[socket.socket],
+        beginning: Callable[[Message], Beginning | None],
+        template: Template | None = None,
+        stay: fork_messages.Stay | None = None,
+    ) -> None:
+        self._beginning = beginning
+        self._template = template
+        self._stay = stay
+        self._hosts = {host: set[int]() for host in hosts}  # each with the pidfds of what ends with it
+        self._children: dict[int, int] = {}  # pidfd → pid
+        self._told: dict[int, socket.socket] = {}  # pidfd of a command → who is told how it ended
+        self._forked: Callable[[], None] | None = None  # in a child: what it does from now on
+        self._due: dict[int, float] = {}  # pidfd → when it is killed, as its host is gone
+        self._quiet_since = time.monotonic()
+        self._selector = selectors.PollSelector()  # without a descriptor of its own
+        for host in hosts:
+            self._selector.register(host, selectors.EVENT_READ, self._from_host)
+        self._listening: socket.socket | None = None
+        if stay is not None:
+            self._listening = socket.socket(fileno=stay.listening)
+            self._inode = os.stat(stay.path).st_ino
+            self._selector.register(self._listening, selectors.EVENT_READ, lambda _: self._accept())
+            self._leader = os.pidfd_open(stay.leader)
+            self._selector.register(self._leader, selectors.EVENT_READ, lambda _: self._end_with_session())
+
+    def serve(self) -> Callable[[], None] | None:
+        """Answer requests and reap children until all hosts are gone, and no other is waited for.
+
+        Returns:
+            None; in a process that was forked, what it is to do. It does that where nothing of this is left: who is
+            forked further could look at the frames below its own, and at this object, which know folders and numbers
+            of processes.
+        """
+        while self._hosts or self._waits():
+            timeout = _LOOK_S if self._stay is not None or self._due else None
+            for key, _ in self._selector.select(timeout):
+                key.data(key.fileobj)
+                if (forked := self._forked) is not None:
+                    vars(self).clear()
+                    return forked
+            for pidfd in [pidfd for pidfd, latest in self._due.items() if latest < time.monotonic()]:
+                del self._due[pidfd]
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        if self._stay is not None and self._is_at_its_place():
+            os.unlink(self._stay.path)
+        return None
+
+    def _waits(self) -> bool:
+        """Return whether another host may call."""
+        if self._stay is None or self._listening is None or not self._is_at_its_place():
+            return False
+        return time.monotonic() < self._quiet_since + self._stay.idle_s
+
+    def _is_at_its_place(self) -> bool:
+        assert self._stay is not None
+        with contextlib.suppress(OSError):  # removed, or out of reach: nobody can call there
+            return os.stat(self._stay.path).st_ino == self._inode
+        return False
+
+    def _accept(self) -> None:
+        """Take a call, if it is of the same user."""
+        assert self._listening is not None
+        host, _ = self._listening.accept()
+        _, user, _ = struct.unpack("3i", host.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+        if user != os.geteuid():
+            host.close()
+            return
+        self._hosts[host] = set()
+        self._selector.register(host, selectors.EVENT_READ, self._from_host)
+
+    def _from_host(self, host: socket.socket) -> None:
+        message, descriptors = receive(host)
+        try:
+            match message:
+                case None:
+                    self._end(host)
+                case messages.StartCheckProcess() if self._template is not None:
+                    with contextlib.suppress(OSError):  # it is gone: who waits for an answer sees the socket close
+                        send(self._template.requests, message, descriptors)
+                case fork_messages.Describe():
+                    self._describe(descriptors[0])
+                case fork_messages.Stop():
+                    self._take_no_calls()
+                case _ if beginning := self._beginning(message):
+                    self._fork(descriptors, beginning, host)
+                case _:
+                    self._end(host)
+        finally:
+            for descriptor in descriptors if self._forked is None else ():
+                os.close(descriptor)
+
+    def _end(self, host: socket.socket) -> None:
+        """Forget a host that is gone, and end those of its worker servers that do not end by themselves."""
+        self._selector.unregister(host)
+        host.close()
+        self._due |= dict.fromkeys(self._hosts.pop(host) & self._children.keys(), time.monotonic() + GRACE_S)
+        self._quiet_since = time.monotonic()
+
+    def _describe(self, answer: int) -> None:
+        pids = (os.getpid(), *([self._template.pid] if self._template is not None else []))
+        left = self._quiet_since + self._stay.idle_s - time.monotonic() if self._stay is not None else 0.0
+        # Who asked may have ended, or be too slow to read: then nobody waits for it.
+        with socket.socket(fileno=os.dup(answer)) as sock, contextlib.suppress(OSError):
+            send(sock, fork_messages.Described(pids, left))
+
+    def _end_with_session(self) -> None:
+        self._take_no_calls()
+        os._exit(0)  # and all that was forked with it
+
+    def _take_no_calls(self) -> None:
+        if self._listening is not None and self._stay is not None:
+            if self._is_at_its_place():
+                os.unlink(self._stay.path)
+            self._selector.unregister(self._listening)
+            self._listening.close()
+            self._listening = None
+
+    def _fork(self, descriptors: list[int], beginning: Beginning, host: socket.socket) -> None:
+        answer = socket.socket(fileno=os.dup(descriptors[0]))
+        try:
+            pid = os.fork()
+        except OSError as error:
+            with contextlib.suppress(OSError):  # nobody waits for it any more
+                send(answer, fork_messages.Refused(str(error)))
+            answer.close()
+            return
+        if pid == 0:
+            answer.detach()
+            try:
+                self._forked = self._become(descriptors, beginning)
+            except BaseException:
+                child.end_with_traceback()
+            return
+        pidfd = os.pidfd_open(pid)
+        self._children[pidfd] = pid
+        self._selector.register(pidfd, selectors.EVENT_READ, lambda _: self._reap(pidfd))
+        if beginning.ends_with_host:
+            self._hosts[host].add(pidfd)
+        try:
+            send(answer, fork_messages.Forked(pid), [pidfd])
+        except OSError:  # nobody waits for it any more
+            os.kill(pid, signal.SIGKILL)
+        if beginning.is_command:
+            self._told[pidfd] = answer
+        else:
+            answer.close()
+
+    def _become(self, descriptors: list[int], beginning: Beginning) -> Callable[[], None]:
+        # Were these objects collected in the child, they would close descriptors that are somebody else's by then.
+        for other in (*self._hosts, *self._told.values()):
+            other.detach()
+        if self._template is not None:
+            self._template.requests.detach()
+        if self._listening is not None:
+            self._listening.detach()
+        if not beginning.is_command:
+            os.setsid()
+        _, log, *given = descriptors
+        null = os.open(os.devnull, os.O_RDONLY)
+        for descriptor, stream in ((null, INPUT), (log, OUTPUT), (log, ERRORS)):
+            os.dup2(descriptor, stream)
+        kernel.close_all_but(*given)
+        return beginning.prepare(*given)
+
+    def _reap(self, pidfd: int) -> None:
+        self._selector.unregister(pidfd)
+        self._due.pop(pidfd, None)
+        for servers in self._hosts.values():
+            servers.discard(pidfd)
+        os.close(pidfd)
+        _, status = os.waitpid(self._children.pop(pidfd), 0)
+        if pidfd in self._told:
+            with self._told.pop(pidfd) as answer, contextlib.suppress(OSError):  # nobody waits for it any more
+                send(answer, fork_messages.Ended(os.waitstatus_to_exitcode(status)))

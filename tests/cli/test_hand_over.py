@@ -1,0 +1,192 @@
+"""A typed `grade` is run by a process that an earlier one left ready, and nobody sees a difference."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import RIGHT, TOTAL, written
+
+from grader.cli.ready import IMPORTED
+from grader.runner.warm import SWITCH
+
+pytestmark = [
+    pytest.mark.lane,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes stay on Linux alone"),
+]
+
+GRADE = [sys.executable, "-m", "grader"]
+DOUBLE = "exercises/01_basics/double/double.py"
+WRONG = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x * 2\n"
+ENDLESS = "def double(x):\n    while True:\n        pass\n\n\ndef double_(x):\n    return x\n"
+
+BY_ITSELF = "grade_here does the work here"
+TYPED = f"""
+import sys
+import grader.cli.grade
+from grader.cli import main
+
+grader.cli.grade.grade_here = lambda **_: print({BY_ITSELF!r})
+sys.modules.pop("grader.grading.runtime", None)
+main(sys.argv[1:], prog_name="grade")
+"""
+"""A program that is `grade`, but says so where it does the work itself."""
+
+SESSION = """
+import json, os, signal, subprocess, sys, time
+from pathlib import Path
+from grader.runner.warm import warm_processes
+
+def wait_for(what):
+    latest = time.monotonic() + 120
+    while time.monotonic() < latest:
+        if found := what():
+            return found
+        time.sleep(0.05)
+    sys.exit("it does not happen")
+
+def ready():
+    return next((kind.pids[0] for kind in warm_processes() if len(kind.pids) == 1), None)
+
+def forks():
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+def gone(number):
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+grade = [sys.executable, "-m", "grader", "double", "--fresh"]
+subprocess.run(grade, stdout=subprocess.DEVNULL)
+pid = wait_for(ready)
+said = {}
+"""
+"""The beginning of a session in which a ready process is there; `said` is what it prints at its end."""
+
+
+@pytest.fixture
+def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Processes may stay, at a place of this test alone."""
+    place = tmp_path / "run"
+    place.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(place))
+    monkeypatch.delenv(SWITCH, raising=False)
+    return place
+
+
+def session(home: Path, lines: str) -> Any:
+    """Run lines as the first process of a session, which ends with it; return what they leave in `said`."""
+    program = f"{SESSION}{lines}\nprint(json.dumps(said))\n"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=home, capture_output=True, text=True, start_new_session=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr + ran.stdout
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+@pytest.mark.usefixtures("own_place")
+def test_what_is_printed_is_the_same(home: Path) -> None:
+    """Output, errors, exit status, folder and environment are those of the command that was typed."""
+    written(home, {DOUBLE: WRONG, "exercises/01_basics/total/total.py": TOTAL})
+    said = session(
+        home,
+        f"""
+typed = [sys.executable, "-c", {TYPED!r}]
+commands = [
+    (["double", "--fresh"], {{}}, "."),
+    (["total"], {{}}, "exercises/01_basics"),
+    (["double", "C1"], {{"GRADE_PLAIN": "1"}}, "."),
+    (["double", "-v", "--fresh"], {{"COLUMNS": "60", "NO_COLOR": "1"}}, "."),
+    (["nonsense"], {{}}, "."),
+    (["double", "--nonsense"], {{}}, "."),
+]
+for number, (words, environment, folder) in enumerate(commands):
+    said[number] = [
+        (ran.stdout, ran.stderr, ran.returncode)
+        for command, switch in ((typed, {{}}), (grade[:3], {{"{SWITCH}": "0"}}))
+        for ran in [subprocess.run([*command, *words], cwd=folder, env=os.environ | environment | switch,
+                                   capture_output=True, text=True)]
+    ]
+""",
+    )
+    assert len(said) == 6
+    for handed, usual in said.values():
+        usual[1] = usual[1].replace("python -m grader", "grade")
+        assert handed == usual
+    assert [pair[0][2] for pair in said.values()] == [1, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.usefixtures("own_place")
+def test_where_anything_is_unusual_a_command_does_its_work_itself(home: Path) -> None:
+    """With options of Python, with a variable that says so, or for somebody else's files."""
+    written(home, {DOUBLE: RIGHT})
+    said = session(
+        home,
+        f"""
+def typed(*words, flags=(), **more):
+    command = [sys.executable, *flags, "-c", {TYPED!r}, *words]
+    return subprocess.run(command, env=os.environ | more, capture_output=True, text=True).stdout
+
+said["usual"] = typed("double", "--fresh")
+said["off"] = typed("double", {SWITCH}="0")
+said["warnings"] = typed("double", flags=["-W", "error"])
+said["optimized"] = typed("double", flags=["-O"])
+said["other"] = typed("double", "--submission", ".")
+""",
+    )
+    assert BY_ITSELF not in said.pop("usual")
+    assert {name: text.strip() for name, text in said.items()} == dict.fromkeys(said, BY_ITSELF)
+
+
+@pytest.mark.usefixtures("own_place")
+def test_signals(home: Path) -> None:
+    """Ctrl-C interrupts the work; it ends, too, if the typed command is killed, and the next command is as before."""
+    written(home, {DOUBLE: RIGHT})
+    said = session(
+        home,
+        f"""
+Path({DOUBLE!r}).write_text({ENDLESS!r})
+for name in ("SIGINT", "SIGTERM", "SIGKILL"):
+    typed = subprocess.Popen(grade, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    (fork,) = wait_for(forks)
+    typed.send_signal(getattr(signal, name))
+    _, errors = typed.communicate(timeout=120)
+    said[name] = [typed.returncode, errors]
+    wait_for(lambda: gone(fork))
+Path({DOUBLE!r}).write_text({RIGHT!r})
+said["then"] = subprocess.run(grade, stdout=subprocess.DEVNULL).returncode
+said["same"] = pid == ready()
+typed = subprocess.Popen(grade, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+wait_for(forks)
+os.kill(pid, signal.SIGKILL)
+said["ended"] = typed.communicate(timeout=120)[1]
+""",
+    )
+    assert said == {
+        "SIGINT": [130, "grade: interrupted\n"],
+        "SIGTERM": [-15, ""],
+        "SIGKILL": [-9, ""],
+        "then": 0,
+        "same": True,
+        "ended": "grade: the process that ran this command was ended from outside; type the command again\n",
+    }
+
+
+def test_what_is_imported_before(home: Path) -> None:
+    """A ready process has imported all of our modules that a command imports, and neither PyTorch nor a check."""
+    written(home, {DOUBLE: WRONG})
+    look = "print(*sorted(name for name in sys.modules if name.startswith('grader.') or name in ('torch', 'numpy')))"
+    imports = "".join(f"import {name}\n" for name in IMPORTED)
+    before = subprocess.run([sys.executable, "-c", f"import sys\n{imports}{look}"], capture_output=True, text=True)
+    grade = f"import sys, atexit\natexit.register(lambda: {look})\nfrom grader.cli import main\nmain(['double'])"
+    after = subprocess.run([sys.executable, "-c", grade], cwd=home, capture_output=True, text=True)
+    known = set(before.stdout.split())
+    assert not known & {"torch", "numpy"}
+    left = set(after.stdout.splitlines()[-1].split()) - known
+    assert {name for name in left if not re.match(r"grader\.(cli\.hand_over|runner\.early|cli\.ready)", name)} == set()
