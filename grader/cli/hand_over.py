@@ -50,7 +50,7 @@ def hand_over() -> None:
             context.meta[TYPED],
             dict(os.environ),
             sys.stdout.encoding,
-            sys.stdout.line_buffering,
+            bool(sys.stdout.line_buffering),
         )
         if len(to_text(typed)) >= MESSAGE_BYTES:
             return
@@ -86,8 +86,11 @@ def hand_over() -> None:
 
 
 def _is_usual() -> bool:
-    """Return whether this process is as one that a shell started for `grade`, and nothing is imported yet."""
-    if sys.platform != "linux" or is_off() or click.get_current_context().obj is not None:
+    """Return whether this process is as one that a shell started for `grade`.
+
+    A fork of a ready process is none: its streams are not those that Python started with. No test's process is either.
+    """
+    if sys.platform != "linux" or is_off():
         return False
     streams = {sys.stdin: sys.__stdin__, sys.stdout: sys.__stdout__, sys.stderr: sys.__stderr__}
     return (

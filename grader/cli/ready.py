@@ -37,10 +37,6 @@ IMPORTED = (
 """With all that these import themselves."""
 
 
-class Handed:
-    """What a command finds as the object of its context if it runs in such a fork."""
-
-
 def main() -> Callable[[], None]:
     """Import; then run commands until none is waited for.
 
@@ -84,9 +80,9 @@ def _take_over(typed: fork_messages.RunCommand, *given: int) -> Callable[[], Non
     locale.setlocale(locale.LC_CTYPE, "")
     time.tzset()
     tempfile.tempdir = None
-    sys.stdin = sys.__stdin__ = _opened(INPUT, "r", typed.encoding, is_line_buffered=False)
-    sys.stdout = sys.__stdout__ = _opened(OUTPUT, "w", typed.encoding, is_line_buffered=typed.is_line_buffered)
-    sys.stderr = sys.__stderr__ = _opened(ERRORS, "w", typed.encoding, is_line_buffered=True)
+    sys.stdin = _opened(INPUT, "r", typed.encoding, is_line_buffered=False)
+    sys.stdout = _opened(OUTPUT, "w", typed.encoding, is_line_buffered=typed.is_line_buffered)
+    sys.stderr = _opened(ERRORS, "w", typed.encoding, is_line_buffered=True)
     sys.argv = [typed.program, *typed.arguments]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     return partial(_run, typed, socket.socket(fileno=lifeline))
@@ -103,7 +99,7 @@ def _run(typed: fork_messages.RunCommand, lifeline: socket.socket) -> None:
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     from grader.cli import main as grade
 
-    grade.main([*typed.arguments], prog_name=typed.program, obj=Handed())
+    grade.main([*typed.arguments], prog_name=typed.program)
 
 
 def _end_with(lifeline: socket.socket) -> None:
