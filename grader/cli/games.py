@@ -29,15 +29,20 @@ _MOST_DIMS, _MOST_SIZE = 6, 1 << 40
     type=click.IntRange(min=0),
     help="A number that chooses the questions; the same number chooses the same ones.",
 )
-def drill_command(name: str | None, topic: str | None, count: int, seed: int | None) -> None:
+@options.workers()
+def drill_command(name: str | None, topic: str | None, count: int, seed: int | None, workers: options.Workers) -> None:
     """Answer short questions on what a line does; the lines are run to see who is right. It gives no points.
 
     What you answered wrong before comes first. Without a name: questions of all modules.
     """
     say = Say()
     import random
+    from functools import partial
 
-    from grader.student.games.drilling import Memory, Question, answer, chosen, play, read_questions
+    from grader.grading.runtime import Runtime
+    from grader.report.progress import Shown
+    from grader.student.games.drilling import Memory, Question, answer_by, chosen, play, read_questions, runs_in
+    from grader.student.lines_to_try import run_lines
     from grader.student.rows import of_names
 
     course = options.course_here()
@@ -46,7 +51,7 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
     numbers = {exercise.id: exercise.number for exercise in course.exercises}
 
     def ask(question: Question) -> bool:
-        found = answer(question)
+        found = answer_by(run, question)
         say(*(f">>> {line}" for line in question.lines))
         if question.watch:
             typed = click.prompt(question.asked, type=click.Choice(["y", "n"], case_sensitive=False))
@@ -65,7 +70,11 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
         return is_right
 
     questions = chosen(read_questions(course, wanted), count, seed, memory.rank)
-    tally = play(questions, ask, lambda question, right: memory.note(question, right=right))
+    exercise, setup = runs_in(course), workers.setup()
+    # A course's lines: in a worker, as everything that a course or a student brings along.
+    with Runtime([exercise], setup, hidden=(course.root,), progress=Shown(say), warm=True) as runtime:
+        run = partial(run_lines, runtime, exercise, seed=setup.seed)
+        tally = play(questions, ask, lambda question, right: memory.note(question, right=right))
     say.prose(
         f"{tally.first} of {tally.questions} right at once; the longest row of right answers has {tally.longest}.",
         *filter(None, [memory.problem]),

@@ -1,14 +1,14 @@
-"""`grade try`: the lines to try of a failing check, run in a worker."""
+"""Lines that are run in a worker: those of a failing check for `grade try`, and any others."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from grader.course.layout import kept_results
 from grader.grading.runtime import Runtime
 from grader.grading.store import open_store
-from grader.model import Course, Exercise, GradedCheck
+from grader.model import Course, Device, Exercise, GradedCheck
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
@@ -50,12 +50,42 @@ def run_lines_to_try(
                 # A course's lines and a student's code: in a worker, as everything that is graded.
                 # There, the simulated GPU is on already.
                 text = "\n".join(line for line in lines if line not in row.check.device.lines_to_simulate)
-                part = Part(frozenset([row.check.id]), with_tries=False, typed={row.check.id: text})
-                run = runtime.run(exercise, handed_in.of(exercise).files, setup.seed, part)
-                return row, lines, run.outcomes[0].message
+                files = handed_in.of(exercise).files
+                return row, lines, run_lines(runtime, exercise, text, setup.seed, files=files, check=row.check.id)
     if rows.cause is None:
         raise CourseError(f"all checks of {exercise.id} pass, so there is nothing to try")
     raise CourseError(f"no check of {exercise.id} has lines to try;  grade {exercise.id}  shows what the checks say")
+
+
+def run_lines(
+    runtime: Runtime,
+    exercise: Exercise,
+    lines: str,
+    seed: int,
+    *,
+    files: Mapping[str, bytes] | None = None,
+    check: str = "",
+) -> str:
+    """Run lines in a worker; return what they print.
+
+    Args:
+        runtime: whose workers.
+        exercise: whose files the lines may import.
+        lines: of Python.
+        seed: of the run.
+        files: what was handed in to the exercise; by default an empty file.
+        check: the id of the check whose surroundings they get; by default the first shown one without a device.
+
+    Raises:
+        CourseError: there is no such check.
+        GraderError: a process of ours cannot be started.
+    """
+    checks = runtime.checks_of(exercise)
+    id = check or next((one.id for one in checks if one.device is Device.NONE and one.shown), "")
+    if not id:
+        raise CourseError(f"{exercise.id} has no check whose surroundings lines could run in")
+    part = Part(frozenset([id]), with_tries=False, typed={id: lines})
+    return runtime.run(exercise, files or {exercise.file_name: b""}, seed, part).outcomes[0].message
 
 
 def lines_of(row: GradedCheck, module: str) -> Iterator[str]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 
 from nicegui import ui
 
 from grader.model import Exercise
-from grader.model.errors import CourseError, GraderError
+from grader.model.errors import GraderError
 from grader.report.safe import for_html
 from grader.student.games import breaking, catching, drilling
+from grader.student.lines_to_try import run_lines
 from grader.web import look
 from grader.web.live import Live
 from grader.web.map_page import links
@@ -58,16 +58,11 @@ class Drill:
 
     async def _answer_of(self, question: drilling.Question) -> drilling.Answer:
         """Ask a worker what is right: this process runs no lines and imports no PyTorch."""
-        lines = (
-            "import json\nfrom grader.student.games.drilling import Question, answer\n"
-            f"found = answer({question!r})\nprint(json.dumps([found.right, found.choices, found.after]))"
+        return await self._live.do(
+            lambda runtime: drilling.answer_by(
+                lambda lines: run_lines(runtime, self._exercise, lines, self._live.setup.seed), question
+            )
         )
-        printed = await self._live.run_lines(self._exercise, lines, own=False)
-        try:
-            right, choices, after = json.loads(printed.strip().split("\n")[-1])
-        except ValueError:
-            raise CourseError(f"{question.place} cannot be run: {printed.strip()[-300:]}") from None
-        return drilling.Answer(str(right), tuple(map(str, choices)), str(after))
 
     async def _answered(self, question: drilling.Question, answer: drilling.Answer, choice: str) -> None:
         self._left.pop(0)
@@ -89,10 +84,8 @@ async def show_drill(live: Live) -> None:
     """Build the page of the drill."""
     with look.page(live.course.title, links(live.course)):
         look.heading("Drill", 1)
-        exercise = next((one for one in live.course.exercises if not one.without), None)
         try:
-            if exercise is not None:
-                await Drill(live, exercise).show()
+            await Drill(live, drilling.runs_in(live.course)).show()
         except GraderError as error:
             look.html(f"<p>{for_html(str(error))}</p>")
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from grader.course.layout import kept_results
 from grader.course.saves import watch_files
@@ -21,12 +21,13 @@ from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.model import Course, Device, Exercise, GradedExercise
+from grader.model import Course, Exercise, GradedExercise
 from grader.model.errors import CourseError, GraderError
-from grader.model.messages import Part, Setup
+from grader.model.messages import Setup
 from grader.model.progress import Cancelled
 from grader.student.advice import advice
 from grader.student.folder import read_progress, save_starters, write_progress
+from grader.student.lines_to_try import run_lines
 from grader.student.own import own_files
 
 Answer = TypeVar("Answer")
@@ -234,11 +235,5 @@ class Live:
         self._publish(Result(exercise.id, found.graded, said, diagnosed=True, solved=solved))
 
     def _run_lines(self, exercise: Exercise, lines: str, check: str | None, own: bool) -> str:
-        checks = self._runtime.checks_of(exercise)
-        id = check or next((one.id for one in checks if one.device is Device.NONE and one.shown), "")
-        files: Any = own_files(self.course, [exercise]).of(exercise).files if own else {}
-        files = files or {exercise.file_name: b""}
-        if not id:
-            raise CourseError(f"{exercise.id} has no check whose surroundings lines could run in")
-        part = Part(frozenset([id]), with_tries=False, typed={id: lines})
-        return self._runtime.run(exercise, files, self.setup.seed, part).outcomes[0].message
+        files = own_files(self.course, [exercise]).of(exercise).files if own else None
+        return run_lines(self._runtime, exercise, lines, self.setup.seed, files=files, check=check or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
@@ -197,6 +198,14 @@ def test_drill_shows_what_a_line_shows(course: Course) -> None:
     assert re.search(r"^  \d  raises IndexError$", told, re.MULTILINE)
     assert "right: [1, 1]. a list is repeated. (01-1)" in told.lower()
     assert "has no topic" in CliRunner().invoke(main, ["drill", "--topic", "nothing"]).output
+
+
+def test_drill_runs_lines_in_a_worker(course: Course) -> None:
+    """A course's lines never run in the process of the command."""
+    lines = f"[import os, os.getpid() == {os.getpid()} or os.getppid() == {os.getpid()}]"
+    drill = f"questions:\n  - {{lines: {lines}, wrong: ['True', 'None'], why: so., exercise: double}}\n"
+    (course.root / "exercises/01_basics/drill.yaml").write_text(drill)
+    assert "Right: False. so. (01-1)" in drilled(GUESSES, "double").replace("Wrong: False", "Right: False")
 
 
 def test_drill_begins_with_what_was_wrong(course: Course) -> None:

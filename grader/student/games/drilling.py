@@ -1,12 +1,14 @@
 """`grade drill`: short questions of a course, whose answers come from running the lines on the student's PyTorch.
 
-A module's `drill.yaml` has them. A question shows lines and asks what the last one shows, or whether it changes a name.
-What was answered wrong comes again, in the same drill and in the next one.
+A module's `drill.yaml` has them. Lines are run in a worker, as all that a course brings along. A question shows some
+and asks what the last one shows, or whether it changes a name. What was answered wrong comes again, in the same drill
+and in the next one.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 import warnings
 from collections.abc import Callable, Collection, Sequence
@@ -15,7 +17,7 @@ from typing import Any
 
 from grader.course.files import DrillFile, read_file
 from grader.course.layout import drill_of, kept_drill
-from grader.model import Course
+from grader.model import Course, Exercise
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import from_json, to_json, write_whole
 from grader.student.folder import ready_folder
@@ -25,6 +27,7 @@ RAISES = "raises "
 _LEAST_AHEAD = 2
 """So many other questions come before one that was answered wrong comes again, if there are as many."""
 
+_LAST_WORDS = 300
 _ASKED = "What does the last line show?"
 _FAULTS = (NameError, SyntaxError)
 """What a line raises only if its author mistyped it."""
@@ -140,8 +143,46 @@ def _questions(file: DrillFile, module: str, where: str) -> list[Question]:
     return [*rounds, *shown]
 
 
+def answer_by(run: Callable[[str], str], question: Question) -> Answer:
+    """Return the answer to a question, whose lines are run elsewhere.
+
+    Args:
+        run: runs lines in a worker, and returns what they print.
+        question: the question.
+
+    Raises:
+        CourseError: a line of it cannot be run.
+    """
+    printed = run(
+        "import json\nfrom grader.model.errors import CourseError\n"
+        "from grader.student.games.drilling import Question, answer\n"
+        f"try:\n    found = answer({question!r})\n    said = [found.right, found.choices, found.after]\n"
+        "except CourseError as error:\n    said = str(error)\nprint(json.dumps(said))"
+    ).strip()
+    try:
+        said = json.loads(printed.split("\n")[-1])
+    except ValueError:
+        raise CourseError(f"{question.place} cannot be run: {printed[-_LAST_WORDS:]}") from None
+    if isinstance(said, str):
+        raise CourseError(said)
+    right, choices, after = said
+    return Answer(str(right), tuple(map(str, choices)), str(after))
+
+
+def runs_in(course: Course) -> Exercise:
+    """Return an exercise whose workers have PyTorch, in one of which lines can be run.
+
+    Raises:
+        CourseError: the course has none.
+    """
+    for exercise in course.exercises:
+        if not exercise.without:
+            return exercise
+    raise CourseError("this course has no exercise whose code may use PyTorch, so no line can be run")
+
+
 def answer(question: Question) -> Answer:
-    """Run the lines of a question, and return what is right.
+    """Run the lines of a question here, in a worker, and return what is right.
 
     Raises:
         CourseError: a line cannot be run.
