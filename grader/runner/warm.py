@@ -100,17 +100,18 @@ def _installation() -> str:
 
 def _name(kind: str) -> str:
     """Return the name of the socket of processes of a kind that fit a command started here and now."""
-    package = Path(str(grader.__file__)).parent
-    files = [(str(path), *_stamp(path)) for path in sorted(package.rglob("*.py"))]
+    package = os.path.dirname(str(grader.__file__))
+    modules = [os.path.join(top, name) for top, _, names in os.walk(package) for name in names if name.endswith(".py")]
+    files = [(path, *_stamp(path)) for path in sorted(modules)]
     # An installation of any package changes the folder that it goes into.
     command = isolated("")
-    places = [(path, *_stamp(Path(path))) for path in (*json.loads(command[-3]), sys.executable)]
+    places = [(path, *_stamp(path)) for path in (*json.loads(command[-3]), sys.executable)]
     made_of = [sys.version, command, files, places, workers_environment(), _circumstances()]
     return f"{kind}{_installation()}-{_digest(made_of)[:32]}"
 
 
-def _stamp(path: Path) -> tuple[int, int, int]:
-    found = path.stat()
+def _stamp(path: str) -> tuple[int, int, int]:
+    found = os.stat(path)
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
