@@ -73,6 +73,7 @@ def hand_over() -> None:
             number = getattr(signal, name)
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
                 signal.signal(number, partial(_pass_on, pidfd))
+        signal.signal(signal.SIGTSTP, partial(_pause, pidfd))
         ended, _ = receive(answer)
     if not isinstance(ended, fork_messages.Ended):
         from grader.model.errors import StartError
@@ -107,6 +108,13 @@ def _is_usual() -> bool:
 def _pass_on(pidfd: int, number: int, frame: FrameType | None) -> None:
     with suppress(ProcessLookupError):  # it has just ended
         signal.pidfd_send_signal(pidfd, number)
+
+
+def _pause(pidfd: int, number: int, frame: FrameType | None) -> None:
+    """Stop with the fork, as after Ctrl-Z, until the user goes on."""
+    _pass_on(pidfd, signal.SIGSTOP, frame)
+    os.kill(os.getpid(), signal.SIGSTOP)
+    _pass_on(pidfd, signal.SIGCONT, frame)
 
 
 def stay_ready() -> None:

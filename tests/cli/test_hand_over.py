@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -176,6 +177,33 @@ said["ended"] = typed.communicate(timeout=120)[1]
         "same": True,
         "ended": "grade: the process that ran this command was ended from outside; type the command again\n",
     }
+
+
+@pytest.mark.usefixtures("own_place")
+def test_in_a_terminal(home: Path) -> None:
+    """Ctrl-Z stops the work until the user goes on, and Ctrl-C ends it."""
+    pexpect = pytest.importorskip("pexpect")
+    written(home, {DOUBLE: RIGHT})
+    shell = pexpect.spawn("bash", ["--norc", "-i"], cwd=str(home), encoding="utf-8", timeout=120)
+    shell.sendline(f"PS1='$ '; alias grade={shlex.quote(shlex.join(GRADE))}; PROMPT_COMMAND=")
+    shell.sendline("grade double --fresh; echo first $?")
+    shell.expect("first 0\r")
+    shell.sendline(
+        shlex.join([sys.executable, "-c", f"{SESSION.partition('grade =')[0]}wait_for(ready)"]) + "; echo is there"
+    )
+    shell.expect("is there\r")
+    written(home, {DOUBLE: ENDLESS})
+    shell.sendline("grade double; echo second $?")
+    shell.expect("Grading")
+    shell.sendcontrol("z")
+    shell.expect("Stopped")
+    shell.sendline("fg")
+    shell.expect("fg")
+    shell.sendcontrol("c")
+    shell.expect("grade: interrupted")
+    shell.sendline("grade stop; exit")
+    shell.expect(pexpect.EOF)
+    shell.close()
 
 
 def test_what_is_imported_before(home: Path) -> None:
