@@ -73,7 +73,8 @@ def hand_over() -> None:
             number = getattr(signal, name)
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
                 signal.signal(number, partial(_pass_on, pidfd))
-        signal.signal(signal.SIGTSTP, partial(_pause, pidfd))
+        if signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:
+            signal.signal(signal.SIGTSTP, partial(_pause, pidfd))
         ended, _ = receive(answer)
     if not isinstance(ended, fork_messages.Ended):
         from grader.model.errors import StartError

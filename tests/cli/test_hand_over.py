@@ -183,14 +183,13 @@ said["ended"] = typed.communicate(timeout=120)[1]
 def test_in_a_terminal(home: Path) -> None:
     """Ctrl-Z stops the work until the user goes on, and Ctrl-C ends it."""
     pexpect = pytest.importorskip("pexpect")
-    written(home, {DOUBLE: RIGHT})
+    wait = f"{SESSION.partition('grade =')[0]}wait_for(ready)\n"
+    written(home, {DOUBLE: RIGHT, "wait.py": wait})
     shell = pexpect.spawn("bash", ["--norc", "-i"], cwd=str(home), encoding="utf-8", timeout=120)
     shell.sendline(f"PS1='$ '; alias grade={shlex.quote(shlex.join(GRADE))}; PROMPT_COMMAND=")
     shell.sendline("grade double --fresh; echo first $?")
     shell.expect("first 0\r")
-    shell.sendline(
-        shlex.join([sys.executable, "-c", f"{SESSION.partition('grade =')[0]}wait_for(ready)"]) + "; echo is there"
-    )
+    shell.sendline(f"{shlex.quote(sys.executable)} wait.py; echo is there")
     shell.expect("is there\r")
     written(home, {DOUBLE: ENDLESS})
     shell.sendline("grade double; echo second $?")
