@@ -4,8 +4,8 @@ typed command -- Unix socket -- `grade-ready` (see `grader.cli.ready`)
                                  +-- fork: the command, with the typed one's streams, folder and environment
 
 What the fork prints goes where the typed command's output goes. Signals that the typed command gets are passed on. It
-ends as the fork ends; and when it is gone, the fork ends. Where anything is not as usual (options of Python, streams
-that are none of the system's, another installation), the typed command does its work itself, with the same result.
+ends as the fork ends; and when it is gone, the fork ends. Where anything is not as usual (options of Python, other
+streams than the system's, another installation), the typed command does its work itself, with the same result.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _UNUSUAL = ("debug", "inspect", "interactive", "optimize", "verbose", "dev_mode"
 
 
 def hand_over() -> None:
-    """End this process as the command ended that another one ran; return if there is none that can run it."""
+    """End this process as the command ended that another one ran; return if no process can run it."""
     if not _is_usual():
         return
     ended: Message | None
     with ExitStack() as opened:
         try:
             called = Place.here(READY).call()
-        except OSError:  # there is none, or it does not answer now
+        except OSError:  # nobody can answer there, or not now
             return
         if called is None:
             return
@@ -90,7 +90,7 @@ def hand_over() -> None:
 def _is_usual() -> bool:
     """Return whether this process is as one that a shell started for `grade`.
 
-    A fork of a ready process is none: its streams are not those that Python started with. No test's process is either.
+    A fork of a ready process is not: its streams are others than those that Python started with. So are a test's.
     """
     if sys.platform != "linux" or is_off():
         return False
@@ -119,7 +119,7 @@ def _pause(pidfd: int, number: int, frame: FrameType | None) -> None:
 
 
 def stay_ready() -> None:
-    """Leave a process that has imported what the next command needs, if there is none."""
+    """Leave a process that has imported what the next command needs, unless one is there."""
     if not _is_usual() or why_none():
         return
     try:

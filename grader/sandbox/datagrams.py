@@ -60,7 +60,13 @@ def from_text(text: str | bytes) -> Message:
 
 
 def send(sock: socket.socket, message: Message, descriptors: Sequence[int] = ()) -> None:
-    """Send a message as one datagram."""
+    """Send a message as one datagram.
+
+    Args:
+        sock: a socket of datagrams.
+        message: that is sent.
+        descriptors: that go with it.
+    """
     socket.send_fds(sock, [to_text(message).encode()], descriptors)
 
 

@@ -4,7 +4,7 @@ host -> who forks    what is to be forked, with a socket for the answer and what
 who forks -> host    on that socket `Forked` with a pidfd, or `Refused`; `Described` for a `Describe`
 
 Of these processes, the zygote has its `StartServer` and `StartCheckProcess` in `messages`. The one that runs commands
-has `RunCommand`, and says on the same socket how the command `Ended`. A process that is to `Stay` is told so once.
+has `RunCommand`, and says on the same socket how the command `Ended`. A process that is to `Stay` receives that once.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Beginning:
             what the process does.
         ends_with_host: whether it is killed some time after the host that asked for it is gone.
         is_command: whether it runs a command that somebody typed: then it stays in the session of the process that it
-            was forked from, and who asked is told how it ended.
+            was forked from, and who asked gets a message of how it ended.
     """
 
     prepare: Callable[..., Callable[[], None]]
@@ -54,7 +54,7 @@ class Forks:
     Args:
         hosts: whence requests come.
         beginning: how the process begins that a message asks for; None if a message asks for none.
-        template: who forks check processes; None if this is the one, or there are none.
+        template: who forks check processes; None if this is the one, or nobody does.
         stay: how long it takes calls of further hosts; None if all is over with these.
     """
 
@@ -70,7 +70,7 @@ class Forks:
         self._stay = stay
         self._hosts = {host: set[int]() for host in hosts}  # each with the pidfds of what ends with it
         self._children: dict[int, int] = {}  # pidfd → pid
-        self._told: dict[int, socket.socket] = {}  # pidfd of a command → who is told how it ended
+        self._hears: dict[int, socket.socket] = {}  # pidfd of a command → who hears how it ended
         self._forked: Callable[[], None] | None = None  # in a child: what it does from now on
         self._due: dict[int, float] = {}  # pidfd → when it is killed, as its host is gone
         self._quiet_since = time.monotonic()
@@ -203,13 +203,13 @@ class Forks:
         except OSError:  # nobody waits for it any more
             os.kill(pid, signal.SIGKILL)
         if beginning.is_command:
-            self._told[pidfd] = answer
+            self._hears[pidfd] = answer
         else:
             answer.close()
 
     def _become(self, descriptors: list[int], beginning: Beginning) -> Callable[[], None]:
         # Were these objects collected in the child, they would close descriptors that are somebody else's by then.
-        for other in (*self._hosts, *self._told.values()):
+        for other in (*self._hosts, *self._hears.values()):
             other.detach()
         if self._template is not None:
             self._template.requests.detach()
@@ -231,6 +231,6 @@ class Forks:
             servers.discard(pidfd)
         os.close(pidfd)
         _, status = os.waitpid(self._children.pop(pidfd), 0)
-        if pidfd in self._told:
-            with self._told.pop(pidfd) as answer, contextlib.suppress(OSError):  # nobody waits for it any more
+        if pidfd in self._hears:
+            with self._hears.pop(pidfd) as answer, contextlib.suppress(OSError):  # nobody waits for it any more
                 send(answer, fork_messages.Ended(os.waitstatus_to_exitcode(status)))
