@@ -33,7 +33,7 @@ OpenEngine = Callable[[RunPlan, Progress], AbstractContextManager[Engine]]
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """What to grade, and what to grade again though nothing changed.
+    """The options of a batch: what to grade, and what to grade again though nothing changed.
 
     Attributes:
         only: the exercises that are graded, by id; none for all.

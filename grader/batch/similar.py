@@ -62,7 +62,7 @@ class Similar:
 
     @property
     def in_words(self) -> str:
-        """What was found, in words."""
+        """Return what was found, in words."""
         if self.why_not:
             return f"left out, {self.why_not}"
         count = len(self.pairs) + self.more

@@ -165,7 +165,7 @@ class Rng(torch.Generator):
 
 @dataclass(frozen=True)
 class Accelerator:
-    """What a check with `device="sim"` runs on: a simulated accelerator, or CUDA if the command selects it.
+    """The device of a check with `device="sim"`: a simulated accelerator, or CUDA if the command selects it.
 
     Attributes:
         type: what it is, which is a str such as "sim"; "sim-cuda" has devices of the type cuda.

@@ -57,7 +57,7 @@ class CheckFile:
 
     @functools.cached_property
     def words(self) -> Words:
-        """What may be shown of a hidden check; parsed when it is needed first."""
+        """Return the words that may be shown of a hidden check; they are parsed when they are needed first."""
         texts = [path.read_text(encoding="utf-8") for path in (self.path, *self.exercise.probes)]
         return Words(texts, [self.exercise.id], self.exercise.limits)
 

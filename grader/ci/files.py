@@ -130,7 +130,7 @@ class Wishes:
 
     @property
     def requirements(self) -> bytes:
-        """What a job installs, as a requirements.txt."""
+        """Return what a job installs, as a requirements.txt."""
         index = f"--index-url {self.index}\n" if self.index else ""
         return f"{index}{f'./{self.wheel.name}' if self.wheel else self.package}\n".encode()
 

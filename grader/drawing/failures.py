@@ -131,7 +131,7 @@ class Operand:
 
     @property
     def code(self) -> str:
-        """What stands before a dot in code: "" for an operand without a name."""
+        """Return the source that stands before a dot in code: "" for an operand without a name."""
         try:
             tree = ast.parse(self.name, mode="eval").body
         except SyntaxError:

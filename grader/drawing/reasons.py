@@ -38,7 +38,7 @@ _MOST_DIMS, _MOST_INDICES = 8, 1 << 16
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a call raised.
+    """The reason why a call raised.
 
     Attributes:
         where: the file and the line of the student's code, or "".

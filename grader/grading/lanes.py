@@ -47,7 +47,7 @@ class Engine(Protocol):
 
     @property
     def progress(self) -> Progress:
-        """What the run reports to."""
+        """Return what the run reports to."""
 
     @property
     def slots(self) -> int:

@@ -81,7 +81,7 @@ class Entry:
 
     @property
     def place(self) -> tuple[int, str, str]:
-        """What entries are sorted by, so that those that lie high come first."""
+        """Return a sort key by which entries that lie high come first."""
         return len(self.folder.parts), str(self.folder), self.name
 
     def read(self, most: int) -> bytes:

@@ -144,7 +144,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Needed:
-    """What an exercise needs.
+    """The statements that an exercise needs.
 
     Attributes:
         names: that it needs.

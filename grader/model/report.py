@@ -131,7 +131,7 @@ class GradedCheck:
 
     @property
     def speed(self) -> Sequence[Speed]:
-        """What was measured, for the student: nothing for a hidden check, as a ratio could reveal its inputs."""
+        """Return what was measured, for the student: nothing for a hidden check, as a ratio could reveal its inputs."""
         return self.outcome.speed if self.check.shown else ()
 
     @property
@@ -316,7 +316,7 @@ class Report:
 
     @property
     def total(self) -> Score:
-        """What counts: see `standing`."""
+        """Return the score that counts: see `standing`."""
         return standing({graded.exercise.id: graded.score for graded in self.exercises}, self.policy)
 
 

@@ -23,7 +23,7 @@ _YES_NO = (
 
 @dataclass(frozen=True)
 class Worksheet:
-    """Where the columns of Moodle's grading worksheet stand, whose titles are in its language.
+    """The columns of Moodle's grading worksheet, whose titles are in its language.
 
     Attributes:
         identity: how many columns say who it is: the participant, the name, an address.

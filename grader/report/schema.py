@@ -42,7 +42,7 @@ def _entry(kind: type[Entry], *sources: object, **others: object) -> Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreEntry(Score):
-    """What neither is earned nor undecided is lost."""
+    """A score. Points that are neither earned nor undecided are lost."""
 
     earned: Points
     possible: Points
@@ -170,7 +170,7 @@ class ExerciseEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class FinalEntry(FinalScore):
-    """What counts in the end; `final` is null while points are undecided, `late_days` if nothing says them."""
+    """The score that counts; `final` is null while points are undecided, `late_days` if nothing says them."""
 
     raw: Points
     late_days: Count | None
@@ -222,12 +222,12 @@ class ReportFile:
 
     @property
     def total(self) -> Score:
-        """What counts; see `grader.model.report.standing`."""
+        """Return the score that counts; see `grader.model.report.standing`."""
         return standing({exercise.id: exercise.score for exercise in self.exercises}, self.policy)
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Whose submission it is."""
+        """Return the authors."""
         return self.authors or (self.author,)
 
 

@@ -118,7 +118,7 @@ class _Page:
 
     @property
     def indent(self) -> str:
-        """That of messages."""
+        """Return the indentation of messages."""
         return " " * (4 if self.narrow else 10)
 
     def total(self, left: str, state: str, score: Score) -> list[str]:

@@ -162,7 +162,7 @@ class Place:
 
     @property
     def log(self) -> Path:
-        """What they say."""
+        """Return the file that has what the processes print."""
         return Path(self.folder, f"{self.name}.log")
 
     def call(self) -> socket.socket | None:

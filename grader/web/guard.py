@@ -73,7 +73,7 @@ class Guard:
             await self.app(scope, receive, _with_policy(send))
 
     def _refusal(self, headers: Mapping[str, str]) -> str:
-        """Why a request is refused with any token, or ""."""
+        """Return why a request is refused with any token, or ""."""
         host = headers.get("host", "")
         if host not in self._own_hosts():
             return "This server does not have the name that the request gave it."

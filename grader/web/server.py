@@ -26,7 +26,7 @@ _KEEPS_S = 12 * 3600.0
 
 @dataclass(frozen=True)
 class Address:
-    """Where the server is.
+    """The address of the server.
 
     Attributes:
         port: of 127.0.0.1.

@@ -24,7 +24,7 @@ Unit = tuple[int, str]
 
 @dataclass(slots=True)
 class Busy:
-    """When a part of a device is taken: spans of virtual time, in order, that do not meet."""
+    """The times at which a part of a device is taken: spans of virtual time, in order, that do not meet."""
 
     taken: list[tuple[float, float]] = field(default_factory=list)
 

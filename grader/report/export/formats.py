@@ -168,7 +168,7 @@ Visibility = Literal["hidden", "after_due_date", "after_published", "visible"]
 
 @dataclass(frozen=True)
 class Options:
-    """What a report does not say, and some formats need.
+    """The facts that a report does not have, and some formats need.
 
     Attributes:
         environ: the environment, in which platforms tell what is graded.

@@ -55,7 +55,7 @@ class Column:
 
 @dataclass
 class Filled:
-    """What was done with a table; authors are named where nothing was.
+    """The cells of a table that were filled in; authors are named where nothing was.
 
     Attributes:
         scores: how many cells have a score now.

@@ -65,7 +65,7 @@ class Question:
 
     @property
     def id(self) -> str:
-        """What it is saved by: another text is another question."""
+        """Return the key that it is saved by: another text is another question."""
         return hashlib.sha256("\n".join(self.lines).encode()).hexdigest()[:12]
 
 
