@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from grader.grading.unexplained import Group, add_to, draft_text
-from grader.intake.code import anonymous
+from grader.grading.unexplained import Group, add_to_group, draft_text
+from grader.intake.code import without_names
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Verdict
 
 HEAD = '"""TODO: say what the mistake is, and what is right instead, in one sentence for students.\n\n'
@@ -81,14 +81,14 @@ def test_of_what_none_can_be_made(double: Exercise, text: str, why: str) -> None
 
 def test_plain_code() -> None:
     """A function of which only its docstring is left does nothing."""
-    assert anonymous(b'def f(x):\n    """Adds."""\n', (), ()) == "def f(x):\n    pass"
+    assert without_names(b'def f(x):\n    """Adds."""\n', (), ()) == "def f(x):\n    pass"
 
 
 def test_what_was_graded_before_behaviour_was_saved(double: Exercise) -> None:
     """It says what to do; where nothing can be compared, that nothing shows what it does."""
     groups: dict[str, Group] = {}
-    add_to(groups, "ada", 1, lost(double, FAILED))
-    add_to(groups, "bo", 2, lost(double, ("small", "C1", "correctness", "timed_out")))
+    add_to_group(groups, "ada", 1, lost(double, FAILED))
+    add_to_group(groups, "bo", 2, lost(double, ("small", "C1", "correctness", "timed_out")))
     assert [group.why_not for group in groups.values()] == [
         "they were graded before behaviour was saved; run the batch once more with --rerun all",
         "nothing shows what they do",

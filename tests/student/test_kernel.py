@@ -15,7 +15,7 @@ from grader.course.load import load_course
 from grader.model import Install
 from grader.notebook import check
 from grader.release.make import notebooks_of
-from grader.student.notebook import Told
+from grader.student.notebook import KernelProgress
 
 RIGHT = "# exercise: double\ndef double(x):\n    return twice(x)\n\ndef double_(x):\n    return x.mul_(2)\n"
 HELPER = "def twice(x):\n    return 2 * x"
@@ -80,7 +80,7 @@ def test_without_a_name(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_runs_is_shown_meanwhile() -> None:
     """What takes longer than a second is named again and again, and the answer comes after it."""
     sent: list[dict[str, str]] = []
-    told = Told(sent.append)
+    told = KernelProgress(sent.append)
     told.running("double", 0.5)
     told.running("double", 2.4)
     assert sent == [{"waiting": "double, 2 s"}]
