@@ -26,6 +26,7 @@ import doctest
 import io
 import multiprocessing
 import os
+import runpy
 import sys
 import tempfile
 import warnings
@@ -142,6 +143,15 @@ def bytes_shared(one: Any, other: Any) -> bool:
     return np.shares_memory(first, second)
 
 
+def run_file(path: str) -> dict[str, Any]:
+    """Run a file of the course, such as a starter or a reference, and return its names.
+
+    Args:
+        path: the file, from the root of the repository.
+    """
+    return runpy.run_path(str(ROOT / path))
+
+
 def falsified(statement: Statement, path: Path, names: dict[str, Any]) -> str:
     """Run the examples of a statement with these names; return what differs, empty if all is as stated."""
     test = doctest.DocTestParser().get_doctest(statement.shown, names, path.stem, str(path), statement.line)
@@ -163,7 +173,7 @@ def falsified(statement: Statement, path: Path, names: dict[str, Any]) -> str:
     return printed.getvalue() if failed else ""
 
 
-NAMES = ("torch", "np", "sys", "raised", "warned", "bytes_shared", "on_ranks", "TORCH")
+NAMES = ("torch", "np", "sys", "raised", "warned", "bytes_shared", "on_ranks", "run_file", "TORCH")
 """What the examples can use. Names that one makes go on in the same file."""
 
 

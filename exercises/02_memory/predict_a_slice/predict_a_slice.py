@@ -1,7 +1,7 @@
 """Predict a slice
 
-An image pipeline crops a picture, `picture[:, 10:20, ::2]`, and no number moves. Indexing only computes another shape,
-strides and offset. Write that computation in plain Python.
+An image pipeline crops a picture, `picture[:, 10:20, ::2]`, and no number moves. Indexing with ints and slices only
+computes another shape, strides and offset. Write that computation in plain Python.
 
     >>> sliced((3, 4), (4, 1), 0, (1,))                                # the row t[1]
     ((4,), (1,), 4)

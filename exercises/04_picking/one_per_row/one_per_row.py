@@ -1,7 +1,7 @@
 """One per row
 
 A classifier gives each of N pictures C scores, one for each class. Labels say which class each picture really shows.
-How did the model score the right classes? You need one number from each row, each from another column.
+How did the model score the right classes? You need one number from each row, from the column of its label.
 `scores[:, labels]` is not it: that takes all of these columns from every row, an (N, N) table.
 
     >>> scores = torch.tensor([[0.25, 0.5, 0.25], [0.75, 0.0, 0.125]])

@@ -1,8 +1,8 @@
 """A batch of one
 
 A model takes batches: (N, C, H, W) holds N pictures. A single picture goes in as a batch of one, and its answer comes
-out again. `squeeze()` does not undo `unsqueeze(0)`: it removes every dim of size 1, also the channel of a grey picture.
-And `squeeze(0)` on a batch of two removes nothing and raises nothing.
+out again. `squeeze()` does not always undo `unsqueeze(0)`: it removes every dim of size 1, also the channel of a grey
+picture. And `squeeze(0)` on a batch of two removes nothing and raises nothing.
 
     >>> grey = torch.zeros(1, 28, 28)
     >>> as_batch(grey).shape, unbatch(as_batch(grey)).shape

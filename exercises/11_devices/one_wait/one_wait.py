@@ -1,8 +1,8 @@
 """One wait, not a thousand
 
-A GPU works through a queue. Your program puts operations into it and goes on at once. It waits only when it needs a
-number. `.item()` is such a wait: the queue must run empty, and a few bytes travel. In a loop over a thousand losses
-that is a thousand waits, and a fast GPU stands still most of the time.
+A GPU works through a queue. Your program puts operations into it and goes on at once. It waits when it needs a number.
+`.item()` is such a wait: the queue must run empty, and a few bytes travel. In a loop over a thousand losses that is a
+thousand waits, and a fast GPU stands still most of the time.
 
     loss_log([tensor(0.5), tensor(0.25)])              gives  [0.5, 0.25]
     first_bad(tensor([1., nan, 2., inf]))              gives  1

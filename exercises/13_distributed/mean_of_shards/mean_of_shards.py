@@ -1,10 +1,10 @@
 """Mean of uneven shards
 
 The scores of an exam are spread over several processes, the ranks of `torch.distributed`. Each holds a shard, a 1-D
-tensor of its own, and all run this same function at the same time. They want the mean of all scores. The mean of the
-ranks' means is right only if all shards have the same length.
+tensor of its own, and all run this same function at the same time. They want the mean of all scores. In the mean of the
+ranks' means, a score of a short shard counts for more than one of a long shard.
 
-    rank 0: [2.]   rank 1: [4., 6.]   rank 2: [7., 8., 9., 9., 9.]      the mean of the means 5.8, of all scores 6.75
+    rank 0: [2.]   rank 1: [4., 6.]   rank 2: [7., 8., 9., 9., 9.]      mean of the means 5.13, of all scores 6.75
 
 C1  `global_mean(local)` returns the mean of the scores of all ranks, up to rounding: a 0-dim tensor, on every rank.
 C2  A shard may be empty. At least one rank has a score.
