@@ -180,7 +180,7 @@ class GradedExercise:
         checks: in the order in which they ran.
         score: of all checks, the withheld ones among them as undecided.
         withheld_points: hundredths of a point that withheld checks decide.
-        output: what the student printed while shown checks ran.
+        output: what the student printed while shown checks ran, and each warning as a line after U+001E.
         mistakes: the known mistakes that lost checks show.
         left_out: the checks that were not to run this time; their points are undecided.
         place: where the submission has it, or None if it has not.

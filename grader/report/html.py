@@ -147,7 +147,7 @@ def _environment() -> Environment:
         "counted": counted,
         "drawn": lambda picture: Markup(svg_of(picture)),  # noqa: S704  ours
         "points_text": points_text,
-        "printed": lambda output: "\n".join(first_lines(output, _MOST_OUTPUT_LINES)),
+        "beginning": lambda output: "\n".join(first_lines(output, _MOST_OUTPUT_LINES)),
         "standing_text": standing_text,
         "verdicts": words.VERDICTS,
     }

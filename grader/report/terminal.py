@@ -177,10 +177,12 @@ class _Page:
         return filled(line.strip(), own, self.width)
 
     def output(self, graded: GradedExercise) -> Iterator[str]:
-        """Yield the beginning of what the student printed."""
-        text = for_terminal(graded.output).rstrip("\n")
-        if not text:
-            return
-        yield "  You printed:"
-        for line in first_lines(text, _MOST_OUTPUT_LINES):
-            yield f"    | {cut(line, self.width - 6)}"
+        """Yield the beginning of what the student printed, and the first warnings."""
+        for title, text in (
+            ("You printed:", words.printed_in(graded.output)),
+            ("Your code caused warnings:", words.warnings_in(graded.output)),
+        ):
+            if shown := for_terminal(text).rstrip("\n"):
+                yield f"  {title}"
+                for line in first_lines(shown, _MOST_OUTPUT_LINES):
+                    yield f"    | {cut(line, self.width - 6)}"

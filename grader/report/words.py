@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.model import GradedCheck, GradedExercise, Mistake, Outcome, Report, Score, Verdict
 from grader.model.score import Causes, counted, held_text, points_text
+from grader.sandbox.messages import WARNED
 
 VERDICTS = {
     Verdict.PASSED: ("pass", "green"),
@@ -54,6 +56,19 @@ def measured(graded: GradedExercise, row: GradedCheck) -> Iterator[str]:
         if counts := counts_text(counters or {}):
             yield whose + counts
     yield from (speed.told for speed in row.speed)
+
+
+_WARNING = re.compile(f"{WARNED}([^\n]*)\n?")
+
+
+def printed_in(output: str) -> str:
+    """Return what the student printed: an output without its warnings."""
+    return _WARNING.sub("", output)
+
+
+def warnings_in(output: str) -> str:
+    """Return the warnings of an output, a line for each: file, line, category and text."""
+    return "\n".join(_WARNING.findall(output))
 
 
 def score_text(score: Score) -> str:

@@ -22,6 +22,9 @@ from typing import Any, ClassVar
 from grader.sandbox.datagrams import Message
 from grader.sandbox.view import View
 
+WARNED = "\x1e"
+"""Stands before each warning in a worker's output, which has what was printed and what was warned of in one stream."""
+
 THREADS = 256
 THREADS_OF_MANY = 16
 

@@ -26,6 +26,7 @@ from grader.model.score import Causes
 from grader.report.console import terminal_width
 from grader.report.safe import for_terminal
 from grader.report.terminal import message_lines
+from grader.report.words import printed_in, warnings_in
 from grader.student.own import OwnExercise, own_files
 
 _OURS = pytest.StashKey["dict[Path, CourseLane]"]()
@@ -161,8 +162,9 @@ class CheckItem(pytest.Item):
         waits = verdict in (Verdict.ERROR, Verdict.SKIPPED) and row is not Causes.of(graded.checks).cause
         if not verdict.decided or waits:
             _skip(message or verdict.value.replace("_", " "))
-        if graded.output:  # of all checks that ran; it is unknown which of them printed it
-            self.add_report_section("call", "stdout", for_terminal(graded.output))
+        for stream, text in (("stdout", printed_in(graded.output)), ("warnings", warnings_in(graded.output))):
+            if text:  # of all checks that ran; it is unknown which of them printed it
+                self.add_report_section("call", stream, for_terminal(text))
         _fail(row, cases)
 
     def _graded(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:

@@ -15,6 +15,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from grader.sandbox.messages import WARNED
+
 _MAX_TEXT = 300
 _MAX_PRINTED = 100_000
 _MAX_LINES = 10_000
@@ -61,7 +63,7 @@ def run_program(text: str) -> str:
             for frame in shown.stack:
                 frame.filename = frame.filename.removeprefix(folder)
             print("".join(shown.format()), end="")  # noqa: T201
-    whole = printed.getvalue()
+    whole = printed.getvalue().replace(WARNED, "")
     left = len(whole) - _MAX_LINES
     return f"{whole[:_MAX_LINES]}\n{left:,} more characters" if left > 0 else whole
 

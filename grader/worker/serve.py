@@ -21,6 +21,7 @@ import socket
 import sys
 import traceback
 import types
+import warnings
 from bdb import BdbQuit
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
@@ -32,7 +33,7 @@ from typing import Any
 from grader.sandbox import cgroup, kernel
 from grader.sandbox.datagrams import from_tree, receive, send
 from grader.sandbox.levels import Sandbox
-from grader.sandbox.messages import StartWorker, Waiting
+from grader.sandbox.messages import WARNED, StartWorker, Waiting
 from grader.wire.frames import Channel, Frame, Unsupported, packed
 from grader.wire.table import Table, padded
 from grader.wire.transport import ChannelClosed, SocketTransport, standard_streams
@@ -90,11 +91,20 @@ def _confine_and_serve(channel: Channel, sandbox: Sandbox, wanted: StartWorker, 
     """Confine this process, serve until the channel closes, and end."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    warnings.formatwarning = _warning_line
     folder = sandbox.confine(wanted.limits, wanted.folder)
     channel.send(0, {})  # the last layer holds: no submission is sent before
     serve(channel, folder, libraries)
     # Nothing of the student's is waited for or run any more: no thread, no function left with `atexit`.
     os._exit(0)
+
+
+def _warning_line(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """Return a warning as one marked line, so that a report can tell it from what the student printed."""
+    del line
+    return f"{WARNED}{filename}:{lineno}: {category.__name__}: {' '.join(str(message).split())}\n"
 
 
 NO_MEMORY = 71

@@ -13,6 +13,7 @@ from support import RIGHT, Function, Grade, grader_of, message, verdicts
 
 from grader.model import Course, Verdict
 from grader.model.endings import WorkerLost
+from grader.report.words import printed_in, warnings_in
 from grader.runner.lane import Lane
 
 pytestmark = pytest.mark.lane
@@ -135,7 +136,16 @@ def test_command_line_of_its_own(grade_text: Grade) -> None:
     )
     graded = grade_text(f"{before}warnings.warn('look here')\n{double('return 2 * x')}")
     assert set(verdicts(graded).values()) == {"passed"}
-    assert "double.py:4: UserWarning: look here" in graded.output.splitlines()
+    assert warnings_in(graded.output) == "double.py:4: UserWarning: look here"
+
+
+def test_warnings_are_told_from_what_was_printed(grade_text: Grade) -> None:
+    """A report has what the student printed, and apart from it each warning on one line with its place."""
+    before = "import torch\nprint('look here')\ntorch.ones(1, 1, 1).T\n"
+    graded = grade_text(before + double("return 2 * x"))
+    assert set(printed_in(graded.output).splitlines()) == {"look here"}
+    (warning,) = set(warnings_in(graded.output).splitlines())
+    assert warning.startswith("double.py:3: UserWarning: The use of `x.T`")
 
 
 def test_endless_loop_in_a_call(grade_text: Grade) -> None:

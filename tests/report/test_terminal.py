@@ -14,6 +14,7 @@ from grader.model.picture import Grid, Picture
 from grader.model.score import Causes
 from grader.report.safe import columns
 from grader.report.terminal import exercise_lines, message_lines, summary_lines
+from grader.sandbox.messages import WARNED
 
 ATTRIBUTE = "your `double` raised AttributeError"
 AT_7 = f"{ATTRIBUTE}: no sqare\n    double.py, line 7\n        x"
@@ -231,3 +232,18 @@ def test_wrong_cells_and_known_mistakes_are_coloured() -> None:
     assert "│ 1 │>3<│" in click.unstyle(printed)
     assert "\x1b" not in "\n".join(message_lines(failed))
     assert "\x1b" not in "\n".join(line for line in exercise_lines(graded, plain=True) if ">" in line)
+
+
+def test_warnings_have_a_title_of_their_own() -> None:
+    """What PyTorch warned of is not shown as if the student had printed it, even in the middle of a printed line."""
+    exercise = load_course(COURSES / "tiny").exercises[0]
+    output = f"a{WARNED}double.py:3: UserWarning: look here\nb\n"
+    graded = GradedExercise(exercise, "started", (row("x", "failed"),), Score(0, 50), output=output)
+    shown = list(exercise_lines(graded))
+    at = shown.index("  You printed:")
+    assert shown[at : at + 4] == [
+        "  You printed:",
+        "    | ab",
+        "  Your code caused warnings:",
+        "    | double.py:3: UserWarning: look here",
+    ]
