@@ -192,7 +192,9 @@ class CheckSession:
         outcome = Judge(planned, student, self._connections, self._verdicts).judge()
         # Only a diagnosis asks whether something was drawn.
         examined = outcome.verdict is not Verdict.PASSED or part.again
-        same = examined and not self._runner.has_drawn(row)
+        # A deadlock costs its whole wait once: with other inputs it would be waited for again.
+        hangs = not student.deadlocked.isdisjoint(outcome.called)
+        same = examined and (hangs or not self._runner.has_drawn(row))
         outcome = replace(outcome, seconds=round(time.monotonic() - started, 4), same_for_all=same)
         return self._reproducer.add_snippet(outcome, planned, student) if part.with_tries else outcome
 

@@ -173,8 +173,9 @@ class Outcome:
         moments: what took virtual time, if `grade trace` runs.
         line: for authors: of the check file, at which it ended without passing, or 0.
         called: the student's functions and classes that the check called, by name, that of its last call at the end.
-        same_for_all: whether the check drew no number, so that its inputs are those of all authors. Where a check
-            passes in the first run, this is not examined.
+        same_for_all: whether the check drew no number, so that its inputs are those of all authors; or called a
+            function that hangs on a rank, which is not tried with other inputs. Where a check passes in the first run,
+            this is not examined.
     """
 
     check: str

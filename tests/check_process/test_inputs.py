@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import torch
 from check_process.courses import course_with, graded
-from support import FORK
+from support import FORK, open_lane
 
 from grader.check_process.checks import InputStream, twister_state
+from grader.course.load import load_course
 from grader.model import Check, Course
 from grader.model.messages import Part
 from grader.runner.lane import Lane
@@ -54,6 +55,42 @@ def test_everything_that_is_known_of_a_check_changes_its_inputs() -> None:
     seeds = {stream.workers_seed() for stream in streams[:3]}
     assert len(seeds) == 3
     assert max(seeds) < 2**48
+
+
+RANKS = """
+from grader.check import check, run_on_ranks
+
+
+@check("C1", share=1)
+def check_ranks(student, rng):
+    run_on_ranks(student.double, [[rng.normal(2)], [rng.normal(2)]])
+"""
+
+HANGS = b"""
+import torch
+import torch.distributed as dist
+
+def double(x):
+    other = 1 - dist.get_rank()
+    dist.recv(torch.zeros(()), other)
+    dist.send(torch.zeros(()), other)
+"""
+
+
+@pytest.mark.slow
+def test_a_deadlock_is_the_same_for_all_inputs(tmp_path: Path) -> None:
+    """It is waited for with one seed: whoever compares the answer with known mistakes need not run it with others."""
+    course = course_with(tmp_path, hidden=RANKS)
+    path = course.root / "exercises/01_basics/double/exercise.yaml"
+    path.write_text(f"{path.read_text()}limits: {{processes: 16}}\n")
+    double = load_course(course.root).exercises[0]
+    with open_lane([double], FORK) as lane:
+        hangs, talks = (
+            lane.run(double, {"double.py": text}, 7, "", Part(frozenset({"ranks"}), again=True)).outcomes[0]
+            for text in (HANGS, b"def double(x):\n    raise ValueError")
+        )
+    assert "hangs on a rank" in hangs.message
+    assert (hangs.same_for_all, talks.same_for_all) == (True, False)
 
 
 OWN = """
