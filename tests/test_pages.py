@@ -15,6 +15,7 @@ from statements import FILES, FOLDER, TORCH, problems, read_statements, squeezed
 from support import ROOT
 
 from grader.author.pages import map_page
+from grader.course.layout import Places
 from grader.course.load import load_course
 from grader.course.topics import Coverage
 from grader.student.games.drilling import answer, read_questions
@@ -24,6 +25,7 @@ PAGES = sorted((ROOT / "exercises").glob("*/README.md"))
 
 _FENCED = re.compile(r"^```.*?^```$|^    [^\n]*$", re.MULTILINE | re.DOTALL)
 _NO_SENTENCES = re.compile(r"^#.*$|^\|[ -|]*$|^Topics: .*(?:\n.+)*", re.MULTILINE)
+_TESTS = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 _END = re.compile(r"(?<=[.!?])(?:\*\*)? (?=[A-Z`\"(*|-])")
 
 
@@ -78,6 +80,25 @@ def test_each_sentence_is_a_statement(page: Path) -> None:
     quotes = [quote for item in read_statements(FOLDER / f"{page.parent.name}.txt") for quote in item.quotes]
     missing = [each for each in sentences_of(page.read_text(encoding="utf-8")) if not overlaps(each, quotes)]
     assert missing == [], f"quote them in tests/statements/{page.parent.name}.txt, with lines that show them"
+
+
+def test_tests_that_are_sources_exist() -> None:
+    """A statement whose source is one of our tests names one that there is."""
+    named = [each for path in FILES for item in read_statements(path) for each in _TESTS.findall(item.shown)]
+    missing = [f"{file}::{test}" for file, test in named if f"def {test}(" not in (ROOT / file).read_text("utf-8")]
+    assert missing == []
+    assert len(named) > 30
+
+
+def test_each_exercise_has_statements() -> None:
+    """Of every exercise the task, the hints and the sentences of wrong answers are quoted."""
+    quoted = {item.page for path in FILES for item in read_statements(path)}
+    files = [
+        path.as_posix()
+        for places in map(Places.of, load_course(ROOT).exercises)
+        for path in (places.starter, places.description, places.staff / "wrong.yaml")
+    ]
+    assert [path for path in files if path not in quoted] == []
 
 
 def test_a_false_statement_is_named(tmp_path: Path) -> None:

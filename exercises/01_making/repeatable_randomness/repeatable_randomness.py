@@ -20,7 +20,7 @@ C7  No call changes the state of a global generator: PyTorch's, Python's or NumP
 C8  shapes and state are not changed, and neither is t in `noisy`.
 
 Seeds are ints from 0 to 2**32 - 1, and 0 <= k <= n. Tensors require no gradient, floats have 16 bits or more, and no
-two elements of t in C4 share memory. No number in C4 is 1.0, in 16 bits either.
+two elements of t in C4 share memory. No number in C4 is 1.0, not even in 16 bits.
 """
 
 import torch

@@ -12,7 +12,7 @@ C1  `storage_numbers(t)` returns a list of all numbers in the storage of t, in t
     ints if it is an integer dtype. t has no other dtype and requires no gradient. Its storage holds a whole number of
     elements.
 C2  `poke_(t, k, v)` writes v to place k of that list, into the storage itself, and returns t. The dtype of t can hold
-    v.
+    v, and nothing rounds it on the way.
 C3  A place that the storage does not have, such as -1, raises IndexError.
 C4  The functions cause no warning and silence none. (`t.storage()` is deprecated, and warns. `t.untyped_storage()` is a
     row of bytes: its place 3 is the fourth byte, not the fourth number.)

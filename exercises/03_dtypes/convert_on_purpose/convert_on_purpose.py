@@ -11,7 +11,7 @@ C1  `to_int(x, mode)` returns x as int64. mode says how: "trunc" cuts off the di
     down, "ceil" rounds up, and "round" rounds to the nearest integer, and halves to the even one.
 C2  `to_int` raises ValueError for any other mode.
 C3  `safe_cast(x, dtype)` returns the whole numbers of x in an integer dtype, all of them unchanged.
-C4  `safe_cast` raises OverflowError if a number of x lies outside of the range of dtype.
+C4  `safe_cast` raises OverflowError if a number of x lies outside of the range of dtype, such as -1 for uint8.
 C5  If x has that dtype already, `safe_cast` returns x itself.
 C6  `to_half(x)` returns x as float16. Numbers beyond its largest one, 65504, and infinities become 65504 or -65504.
     NaN stays NaN.

@@ -12,7 +12,7 @@ C1  `first_rows(t, n)` returns the first n rows of t, where n is 0 to all of the
 C2  `first_cols(t, n)` returns the first n columns of t, likewise: shape (rows, n).
 C3  `last(t, keep)` returns the last row of t: of shape (1, columns) if keep is True, (columns,) if it is False.
 C4  `first_rows`, `first_cols` and `last` return views of t: a write to one shows in t, and gradients flow back to t.
-C5  `set_first_cols_(t, n, v)` sets the first n columns to the number v, and nothing else.
+C5  `set_first_cols_(t, n, v)` sets the first n columns to exactly v, and nothing else.
 C6  `set_first_cols_` works in place: it changes t itself, and returns t itself.
 
 t is 2-D, with one row or more, of any dtype and strides, but no two elements share memory; its dtype can hold v.

@@ -10,7 +10,7 @@ picture. And `squeeze(0)` on a batch of two removes nothing and raises nothing.
 
 C1  `as_batch(img)` returns img with one more dim of size 1 in front.
 C2  `unbatch(out)` returns out without its first dim, of size 1. All other dims stay, also those of size 1.
-C3  `unbatch` raises ValueError if the first dim of out does not have size 1.
+C3  `unbatch` raises ValueError if the first dim of out does not have size 1, but 0 or 2, for example.
 C4  `as_batch` and `unbatch` return a view and do not change their argument. A gradient flows back to it.
 C5  `as_batch_(img)` adds that dim to img itself and returns img. img keeps its memory; it requires no gradient.
 

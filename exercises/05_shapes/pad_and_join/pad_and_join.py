@@ -13,14 +13,14 @@ C2  `columns(vectors)` takes a list of 1-D tensors of length n, and returns shap
     vectors[i].
 C3  `collate(sequences, fill)` takes a list of 1-D tensors of any lengths, and returns a tuple (batch, mask). batch has
     a row for each, as long as the longest: row i begins with sequences[i], and the rest of it is fill.
-C4  mask is a bool tensor of the same shape: True where batch holds an element of a sequence.
+C4  mask is a bool tensor of the same shape: True where batch holds an element of a sequence, even one equal to fill.
 C5  `collect(parts)` returns a list of tensors joined along dim 0. It copies each part once: for 100 parts or more, the
     new memory is at most twice that of the result, and it takes at most 8 times as long as one `cat`.
 C6  Results have the dtype of the tensors they are made of, own their memory, and leave their arguments as they are.
 C7  `interleave` runs as many PyTorch operations for long tensors as for short ones.
 
-In one call all tensors have the same dtype, which holds fill. Lists have one item or more; lengths may be 0, strides
-are any.
+In one call all tensors have the same dtype, which holds fill. Lists have one item or more. Lengths may be 0, and
+tensors may have any strides.
 """
 
 import torch

@@ -16,7 +16,8 @@ C2  If the argument is a row, a column or a transpose of a tensor, that tensor s
     its first argument itself, as PyTorch's own functions do.
 C3  No second tensor: at most 64 bytes of new memory, for any size of the argument, and no list, NumPy or `.item()`.
     (`y += a * x` first makes `a * x`.)
-C4  In axpy_, x may be broadcast to y. If y would have to grow, axpy_ raises RuntimeError and does not change y.
+C4  In axpy_, x may be broadcast to y. If y would have to grow, axpy_ raises RuntimeError, even for a = 0, and
+    does not change y.
 C5  axpy_ does not change x, not even temporarily.
 
 a is an int or float; y and x have one dtype and do not overlap; y and t are not expanded. Nothing requires a gradient.

@@ -1,6 +1,6 @@
 """Snapshot
 
-While a model trains, you keep its best weights and go back to them, or keep an average of all that it had. `w.clone()`
+While a model trains, you keep its best weights and go back to them, or an average of its weights so far. `w.clone()`
 gives memory of its own and stays in the graph of gradients. `w.detach()` leaves the graph and shares the memory of w.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -1,6 +1,6 @@
 """Any tensor to NumPy
 
-A logger draws all that a training has: weights that require a gradient, activations on a GPU, losses in bfloat16.
+A logger plots every tensor of a training: weights that require a gradient, activations on a GPU, losses in bfloat16.
 `t.numpy()` refuses these. PyTorch refuses a mirrored picture, and warns of a read-only one. Write two functions that
 take anything, and copy only if they must.
 

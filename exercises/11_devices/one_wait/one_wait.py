@@ -10,8 +10,8 @@ thousand waits, and a fast GPU stands still most of the time.
 C1  `loss_log(losses)` takes a list of 0-dim tensors, all of one floating-point dtype and on one device, and returns
     their numbers as Python floats, in the same order. An empty list gives an empty list.
 C2  `loss_log` waits for the device once, and copies once from it, for any number of losses.
-C3  `first_bad(x)` returns, as an int, the first index of a 1-D floating-point x at which the number is not finite (NaN
-    or infinite), and -1 if all are finite or x is empty.
+C3  `first_bad(x)` returns, as an int, the first index of a 1-D floating-point x at which the number is not finite (NaN,
+    inf or -inf), and -1 if all are finite or x is empty.
 C4  `first_bad` waits at most twice, and x stays where it is: at most 64 bytes are copied.
 C5  Losses and x are not changed. The losses may require a gradient, and still do afterwards.
 """

@@ -12,8 +12,8 @@ C3  If f does not use one of xs, its gradient is 0 everywhere, with the dtype of
 C4  f is called once, in `steeper` too. So nothing is estimated from small steps.
 C5  The tensors xs and x are as before: `requires_grad` and `grad` too. A second call returns the same again.
 C6  The gradients are plain numbers: they have no history of their own.
-C7  `steeper(f, x)` returns a list with a word for each entry of a 1-D x: "up" if f grows when this entry grows a
-    little, "down" if it shrinks, "flat" if the gradient is exactly 0.
+C7  `steeper(f, x)` returns a list with a word for each entry of a 1-D x: "up" if its gradient is above 0, so that f
+    grows when this entry grows a little, "down" if it is below 0, "flat" if it is exactly 0.
 """
 
 from collections.abc import Callable

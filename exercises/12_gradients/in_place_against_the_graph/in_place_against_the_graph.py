@@ -11,7 +11,7 @@ Repair all four.
 
 C1  `swish(x)` returns x * sigmoid(x), element by element.
 C2  `residual(x, layer_)` returns x plus what layer_ makes of it. layer_ changes its argument in place and returns it.
-C3  Gradients are right: of x in `swish`, also far from 0, of x by both ways in `residual`, of q and k in `attention`.
+C3  Gradients are right: of x in `swish`, also far from 0, of x on both paths in `residual`, of q and k in `attention`.
 C4  `attention(q, k, hidden)` is the softmax over the last dim of q @ k.mT, with -inf (not NaN) where hidden is True.
 C5  In a batch of 8 or more in float32, `attention` takes at most 9 bytes of new memory for each entry of its result.
 C6  `clear_rows_(w, rows)` sets the rows w[rows] to 0, in its own memory, and returns w. `requires_grad` of w stays as

@@ -6,7 +6,8 @@ ranks' means, a score of a short shard counts for more than one of a long shard.
 
     rank 0: [2.]   rank 1: [4., 6.]   rank 2: [7., 8., 9., 9., 9.]      mean of the means 5.13, of all scores 6.75
 
-C1  `global_mean(local)` returns the mean of the scores of all ranks, up to rounding: a 0-dim tensor, on every rank.
+C1  `global_mean(local)` returns the mean of the scores of all ranks, up to rounding: a 0-dim tensor, on every rank. If
+    a score is NaN, so is the mean.
 C2  A shard may be empty. At least one rank has a score.
 C3  The result has the dtype of local, float32 or float64, and is not computed in a less precise one.
 C4  local is not changed.
