@@ -11,8 +11,9 @@
 
 A line `# PATH` names the file that is quoted. Lines that begin with `> ` are a quotation, and each paragraph of them is
 one; line breaks do not matter. What follows belongs to all quotations above it, and is one of three things: examples,
-as doctest reads them; `Source: ...`, for what no line can show (a cluster, a GPU); or `Not run: ...`, with the reason,
-for what states no fact. `tests/test_pages.py` requires one of them for each sentence of a module's page.
+as doctest reads them; `Source: ...`, for what no line can show (a cluster, a GPU), or the test that shows it, as
+`tests/FILE.py::TEST`; or `Not run: ...`, with the reason, for what states no fact. `tests/test_pages.py` requires one
+of them for each sentence of a module's page.
 
 This file needs PyTorch and NumPy alone, so that it runs with any versions of them:
 
