@@ -17,7 +17,7 @@ C2  A standard deviation is the root of the mean of squared distances from the m
 C3  `standardize(images, mean, std)` subtracts each channel's own mean and divides by its own std, even if W equals C.
 C4  `layer_norm(x)` takes shape (..., d). Each vector along the last dim gets mean 0 and standard deviation 1: subtract
     its mean, divide by the root of its variance (as in C2) plus 1e-5.
-C5  Results have the dtype of images, x, mean and std, float32 or float64; for images of uint8, all others are float32.
+C5  Results have the dtype of the arguments, float32 or float64. If images are uint8, mean, std and results are float32.
 C6  Arguments stay as they are, gradients flow through `layer_norm`, no loop goes over pictures, channels or vectors.
 
 N, C, H, W and d are 1 or more; a std of C3 is above 0, and may be as small as 1e-5. Tensors may have any strides.
