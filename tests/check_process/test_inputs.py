@@ -82,7 +82,7 @@ def test_a_deadlock_is_the_same_for_all_inputs(tmp_path: Path) -> None:
     """It is waited for with one seed: whoever compares the answer with known mistakes need not run it with others."""
     course = course_with(tmp_path, hidden=RANKS)
     path = course.root / "exercises/01_basics/double/exercise.yaml"
-    path.write_text(f"{path.read_text()}limits: {{processes: 16}}\n")
+    path.write_text(f"{path.read_text()}limits: {{processes: 16, call_s: 30}}\n")
     double = load_course(course.root).exercises[0]
     with open_lane([double], FORK) as lane:
         hangs, talks = (
