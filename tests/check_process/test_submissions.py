@@ -139,7 +139,7 @@ def test_command_line_of_its_own(grade_text: Grade) -> None:
     assert warnings_in(graded.output) == "double.py:4: UserWarning: look here"
 
 
-def test_warnings_are_told_from_what_was_printed(grade_text: Grade) -> None:
+def test_warnings_stand_apart_from_what_was_printed(grade_text: Grade) -> None:
     """A report has what the student printed, and apart from it each warning on one line with its place."""
     before = "import torch\nprint('look here')\ntorch.ones(1, 1, 1).T\n"
     graded = grade_text(before + double("return 2 * x"))
