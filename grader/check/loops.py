@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import torch
 
-from grader.check.text import Imports, Mention, Text, assert_no_hidden_code, names_from_outside, paths_in, text_of
+from grader.check.text import Imports, Mention, Text, assert_no_hidden_code, free_names, paths_in, text_of
 from grader.connection.connection import Proxy, connection_of, place_of, word_of
 from grader.model.endings import CheckFailed
 from grader.model.public_text import Public, say
@@ -129,7 +129,7 @@ def _loops_in(file: str, statement: ast.AST, text: Text) -> Iterator[Mention]:
     for path, line in paths_in(statement, imports):
         if path in _CALLED and path.removeprefix(".") not in text.own and path.split(".")[-1] not in text.bound:
             yield Mention(_CALLED[path], file, line)
-    outside = names_from_outside(statement)
+    outside = free_names(statement)
     for scope in _scopes(statement):
         for node in scope:
             if (name := _STATEMENTS.get(type(node))) is not None:
@@ -285,7 +285,7 @@ def _calls(function: ast.AST, method: bool) -> Iterator[str]:
     """Yield the names by which a function may reach functions of the file's: its own names, and methods of `self`."""
     arguments = function.args  # type: ignore[attr-defined]
     first = next((each.arg for each in (*arguments.posonlyargs, *arguments.args)), "") if method else ""
-    outside = names_from_outside(function)
+    outside = free_names(function)
     inner = {name for name, _, _ in _named_functions(function)}
     for node in ast.walk(function):
         match node:

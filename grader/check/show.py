@@ -218,7 +218,7 @@ def _array_source(value: np.ndarray[Any, Any]) -> str:
     # Written by its transpose, so that the array that a student makes has the same strides.
     if value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous:
         return f"{_array_source(value.T)}.T"
-    numbers = _numbers(_shortest(value)) if value.dtype.kind == "f" else repr(value.tolist())
+    numbers = _numbers(_shortest_floats(value)) if value.dtype.kind == "f" else repr(value.tolist())
     return f"np.array({numbers}, dtype={value.dtype.str!r})"
 
 
@@ -231,7 +231,7 @@ def _tensor_source(value: torch.Tensor) -> str:
     if text := _filled_source(plain):
         return text
     has_numpy = plain.dtype in (torch.float32, torch.float16)
-    floats = _shortest(plain.cpu().numpy()) if has_numpy else plain.tolist()
+    floats = _shortest_floats(plain.cpu().numpy()) if has_numpy else plain.tolist()
     numbers = _numbers(floats) if plain.dtype.is_floating_point else str(plain.tolist())
     return f"torch.tensor({numbers}, dtype={value.dtype})"
 
@@ -246,7 +246,7 @@ def _filled_source(value: torch.Tensor) -> str:
     return ""
 
 
-def _shortest(array: np.ndarray[Any, Any]) -> Any:
+def _shortest_floats(array: np.ndarray[Any, Any]) -> Any:
     """Return floats, nested as the dims of an array are, with as few digits as its dtype needs: 0.1 in float32."""
     short = np.array([float(str(number)) for number in array.ravel()], dtype=np.float64).reshape(array.shape)
     # Digits that are read as float64 and rounded again may give the neighbour, in rare cases.

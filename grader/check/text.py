@@ -170,7 +170,7 @@ class Text:
         self._parse(f"{module}.py")
         for file, tree in self._trees.items():
             try:
-                self._scopes[file] = set(_from_outside(tree, ()))
+                self._scopes[file] = set(_free_names_in(tree, ()))
                 given = self._given.setdefault(file, {})
                 for statement in tree.body:
                     for name in _assigned_names(statement):
@@ -870,7 +870,7 @@ def _names_in(statement: ast.stmt) -> Iterator[str]:
 def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
     """Yield the names that code mentions, as paths with their lines. A class in an annotation does not count."""
     nodes = list(ast.walk(node))
-    outside = set(_from_outside(node, ()))
+    outside = set(_free_names_in(node, ()))
     stars = [path.removesuffix("*") for path in imports.get("*", ())]
     notes = [getattr(each, field, None) for each in nodes for field in ("annotation", "returns")]
     of_types = {id(each) for note in notes if note is not None for each in ast.walk(note)}
@@ -896,12 +896,12 @@ def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
                 yield path, getattr(each, "lineno", 0)
 
 
-def names_from_outside(node: ast.AST) -> frozenset[int]:
-    """Return the ids of the names in code that mean something outside of it."""
-    return frozenset(_from_outside(node, ()))
+def free_names(node: ast.AST) -> frozenset[int]:
+    """Return the ids of the free names in code: those that mean something outside of it."""
+    return frozenset(_free_names_in(node, ()))
 
 
-def _from_outside(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterator[int]:
+def _free_names_in(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterator[int]:
     """Yield the ids of the names in code that mean something outside of it, by Python's scopes."""
     within: set[int] = set()  # ids of the parts that are evaluated in a scope of their own, where `bound` is local
     bound = set[str]()
@@ -920,16 +920,16 @@ def _from_outside(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterator
             first = node.generators[0]
             targets = (each for part in node.generators for each in ast.walk(part.target))
             bound = {each.id for each in targets if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-            yield from _from_outside(first.iter, scopes)
+            yield from _free_names_in(first.iter, scopes)
             inner = (*scopes, frozenset(bound))
             parts = [each for each in ast.iter_child_nodes(node) if each is not first]
             for part in (*parts, first.target, *first.ifs):
-                yield from _from_outside(part, inner)
+                yield from _free_names_in(part, inner)
             return
         case _:  # of a class, too: what stands in it may be read before it is bound there
             pass
     for part in ast.iter_child_nodes(node):
-        yield from _from_outside(part, (*scopes, frozenset(bound)) if id(part) in within else scopes)
+        yield from _free_names_in(part, (*scopes, frozenset(bound)) if id(part) in within else scopes)
 
 
 def _bound_in(node: ast.AST) -> set[str]:
@@ -961,7 +961,7 @@ def _outside_targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.Gener
 
 def _changed_in(statement: ast.stmt) -> Iterator[str]:
     """Yield attributes that a statement sets, and global names whose objects code of its functions may change."""
-    outside = set(_from_outside(statement, ())) if isinstance(statement, _DEFINITIONS) else set[int]()
+    outside = set(_free_names_in(statement, ())) if isinstance(statement, _DEFINITIONS) else set[int]()
     for node in ast.walk(statement):
         match node:
             case ast.Attribute(value=value, attr=name, ctx=ast.Store()):

@@ -180,13 +180,13 @@ def with_exercise(text: str, module: str, title: str, id: str) -> str:
         names = _value(modules.value[known.index(module)], "exercises")
         where = f"the exercises of {module}"
         wanted["modules"][known.index(module)]["exercises"].append(id)
-        new = _added(text, names, [_as_yaml(id)], _as_yaml(id))
+        new = _with_item(text, names, [_as_yaml(id)], _as_yaml(id))
     else:
         where = "modules"
         entry = {"folder": module, "title": title, "exercises": [id]}
         wanted["modules"].append(entry)
         rows = [f"folder: {_as_yaml(module)}", f"title: {_as_yaml(title)}", f"exercises: [{_as_yaml(id)}]"]
-        new = _added(text, modules, rows, f"{{{', '.join(rows)}}}")
+        new = _with_item(text, modules, rows, f"{{{', '.join(rows)}}}")
     with suppress(yaml.YAMLError):
         if yaml.safe_load(new) == wanted:
             return new
@@ -197,8 +197,8 @@ def _value(node: Any, key: str) -> Any:
     return next(value for name, value in node.value if name.value == key)
 
 
-def _added(text: str, names: Any, rows: list[str], inline: str) -> str:
-    """Return the text with one item more at the end of a sequence.
+def _with_item(text: str, names: Any, rows: list[str], inline: str) -> str:
+    """Return the text with one more item at the end of a sequence.
 
     Args:
         text: all of it.
@@ -209,7 +209,7 @@ def _added(text: str, names: Any, rows: list[str], inline: str) -> str:
     end = "\r\n" if "\r\n" in text else "\n"
     if not names.flow_style:
         # Behind the line of the last item, so that its comment stays with it; in the column of the other dashes.
-        end_of_line = text.find("\n", max(_ends(names), default=names.end_mark.index))
+        end_of_line = text.find("\n", max(_end_positions(names), default=names.end_mark.index))
         place = len(text) if end_of_line < 0 else end_of_line + 1
         dash = " " * names.start_mark.column
         lines = [f"{dash}{'  ' if number else '- '}{row}" for number, row in enumerate(rows)]
@@ -226,14 +226,14 @@ def _added(text: str, names: Any, rows: list[str], inline: str) -> str:
     return f"{text[:start].rstrip(' ')}{end}{end.join(lines)}{text[stop:]}"
 
 
-def _ends(node: Any) -> Iterator[int]:
+def _end_positions(node: Any) -> Iterator[int]:
     """Yield where the things end that are written in a node, which may go on over comments and blank lines."""
     if isinstance(node, yaml.ScalarNode) or node.flow_style:
         yield node.end_mark.index
         return
     for part in node.value:
         for inner in part if isinstance(part, tuple) else (part,):
-            yield from _ends(inner)
+            yield from _end_positions(inner)
 
 
 def _as_yaml(word: str) -> str:

@@ -84,7 +84,7 @@ def hold_back(
     # Where a function is not written, and a value is wrong for that, its rule is not broken. But who raises an error
     # there, or returns a wrong shape, must not keep more than who breaks the rule in plain sight.
     values_right = all(verdict is Verdict.PASSED for verdict in verdicts)
-    lost = [row for row in rows if row.verdict.lost and (values_right or not _unwritten_there(row))]
+    lost = [row for row in rows if row.verdict.lost and (values_right or not _found_nothing_to_run(row))]
     lowered = ((caps[name], row.check.contract) for row in lost for name in _names(row.check) if name in caps)
     cap, rule = min(lowered, default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
@@ -97,7 +97,7 @@ def _names(check: Check) -> tuple[str, str]:
     return check.contract, check.id.split("[")[0]
 
 
-def _unwritten_there(row: GradedCheck) -> bool:
+def _found_nothing_to_run(row: GradedCheck) -> bool:
     """Return whether a check found nothing to run. Any other early end is the answer's own."""
     return row.outcome.verdict in (Verdict.ERROR, Verdict.SKIPPED)
 

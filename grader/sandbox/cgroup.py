@@ -72,8 +72,8 @@ class Group:
             raise
         return group
 
-    def doors(self) -> list[int]:
-        """Return descriptors by which a thread gets in by itself, see `enter`; none where that saves no time."""
+    def entry_descriptors(self) -> list[int]:
+        """Return descriptors by which a thread enters the group by itself; none where that saves no time."""
         if self.version != 1:
             return []
         # Opened here: in version 1 the kernel asks what whoever opened it may do, so a worker without rights can enter.
@@ -125,13 +125,13 @@ class Group:
         return True
 
 
-def enter(doors: Sequence[int]) -> None:
-    """Move the one thread of this process into a group, by its `doors`; whoever made it looks whether that was done."""
-    for door in doors:
+def enter(entries: Sequence[int]) -> None:
+    """Move the only thread of this process into a group; the one who made the group looks whether that was done."""
+    for entry in entries:
         # A thread that moves itself can neither end nor start others meanwhile, so the kernel (5.14) waits for nobody.
         with contextlib.suppress(OSError):  # it is then moved from outside
-            os.write(door, b"0")
-        os.close(door)
+            os.write(entry, b"0")
+        os.close(entry)
 
 
 def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> Group | None:

@@ -5,7 +5,7 @@ host   -> launcher       `LaunchPlan`, as an argument, where a server is started
 launcher -> server       `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryOut`
 server -> host           `Found` for a `TryOut`, once torch is imported
-lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output, doors of its group
+lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output, its group
 worker -> server         `Waiting` with a descriptor, before it gives up its rights
 server -> lane           on that socket `Started` with a pidfd, or `Refused`; `Ended` when the worker has ended
 lane   -> fresh worker   `StartWorker`, as a frame

@@ -104,7 +104,7 @@ class PlainModules(OwnModules):
         compile(tree, path, "exec", dont_inherit=True)  # what is wrong with the file as a whole
         module.__doc__ = ast.get_docstring(tree, clean=False)
         flags = 0
-        for node in _single(tree.body):
+        for node in _one_module_each(tree.body):
             flags |= _future_flags(node)
             code = compile(ast.Module([node], []), path, "exec", flags, dont_inherit=True)
             try:
@@ -127,7 +127,7 @@ class PlainModules(OwnModules):
         return False
 
 
-def _single(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+def _one_module_each(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield statements; an import of several modules becomes one for each."""
     for node in nodes:
         if isinstance(node, ast.Import):

@@ -74,8 +74,8 @@ def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> Non
     message, descriptors = receive(orders)
     if not isinstance(message, StartWorker):  # the server is gone
         os._exit(0)
-    channel_fd, output_fd, *doors = descriptors
-    cgroup.enter(doors)
+    channel_fd, output_fd, *entries = descriptors
+    cgroup.enter(entries)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(output_fd, 1)

@@ -92,20 +92,20 @@ class ForkStarter(Starter):
         own = worker_limits(limits)
         # Made from here: control groups are not seen behind the wall.
         group = self._groups.make(limits.memory_mb + _SLACK_MB, own.tasks) if self._groups else None
-        doors = group.doors() if group else []
+        entries = group.entry_descriptors() if group else []
         folder, output = self.new_places()
         status, its_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours, theirs = socket.socketpair()
         message, descriptors = None, list[int]()
         with its_status, theirs, output.open("ab") as sink, contextlib.suppress(OSError):
             wanted = StartWorker(str(folder), own, spared, simulates, 0 if group else limits.memory_mb + _SLACK_MB)
-            send(server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno(), *doors])
+            send(server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno(), *entries])
             # The server has its copies. With ours gone the channel closes when the worker ends, in any way.
             its_status.close()
             status.settimeout(WARM_UP_S)
             message, descriptors = receive(status)
-        for door in doors:
-            os.close(door)
+        for entry in entries:
+            os.close(entry)
         if isinstance(message, Started):
             channel, pid = Channel(SocketTransport(ours), caps_of(limits)), _pid_of(descriptors[0])
             pidfd, *peak = descriptors

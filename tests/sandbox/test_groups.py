@@ -112,7 +112,7 @@ def test_a_worker_is_in_its_group_before_its_first_request(
     if entering:
         monkeypatch.setattr(cgroup.Group, "take_in", lambda *_: None)
     else:
-        monkeypatch.setattr(cgroup.Group, "doors", lambda _: [])
+        monkeypatch.setattr(cgroup.Group, "entry_descriptors", lambda _: [])
     worker = starter.start_worker(Limits())
     group: cgroup.Group = worker.group  # type: ignore[attr-defined]
     inside = [(folder / "cgroup.procs").read_text().split() for folder in group.folders]
