@@ -61,7 +61,7 @@ class Describe(Message):
 
 @dataclass(frozen=True)
 class Described(Message):
-    """How a process is that others are forked from.
+    """The state of a process that others are forked from.
 
     Attributes:
         pids: its processes that stay.

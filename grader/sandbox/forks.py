@@ -26,7 +26,7 @@ _LOOK_S = 5.0
 
 @dataclass(frozen=True)
 class Beginning:
-    """How a process begins that was forked.
+    """The beginning of a process that was forked.
 
     Attributes:
         prepare: gets the descriptors that came after the first two (the socket for the answer, the log), and returns
