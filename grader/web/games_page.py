@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from nicegui import ui
 
 from grader.model import Exercise
-from grader.model.errors import GraderError
+from grader.model.errors import CourseError, GraderError
+from grader.model.progress import Progress
 from grader.report.safe import for_html
 from grader.student.games import breaking, catching, drilling
 from grader.student.lines_to_try import run_lines
 from grader.web import look
 from grader.web.live import Live
 from grader.web.map_page import links
+from grader.web.own_text import OnDisk, keep_both, read, save
 from grader.web.task import pre
 
 _WIDTH, _QUESTIONS = 90, 10
+_COMMAND = re.compile(r"[^.:]*: {2,}grade .*$")
+"""A sentence with a command for a terminal, which is a button here."""
 
 
 class Drill:
@@ -98,54 +103,105 @@ def show_play(live: Live, exercise: Exercise) -> None:
             ui.link("Back to the exercise", f"/exercise/{exercise.id}")
         with ui.element("section").classes("card"):
             look.heading("Break: find the fault that is planted in your own code")
-            said = look.html("").props('role="status" aria-live="polite"')
-
-            async def play(*, give_up: bool) -> None:
-                said.content = '<p class="soft">Looking for a fault ...</p>'
-                said.content = await _lines(live, exercise, give_up=give_up)
-
-            with ui.element("div").classes("row"):
-                look.button("Plant a fault, or see whether you found it", lambda: play(give_up=False), first=True)
-                look.button("Give up", lambda: play(give_up=True))
+            _show_break(live, exercise)
         with ui.element("section").classes("card").style("margin-top:1rem"):
             look.heading("Catch: write a check that catches known wrong answers")
-            caught = look.html("").props('role="status" aria-live="polite"')
-            path = catching.own_check(live.course, exercise)
-            area = ui.codemirror(_text(live, exercise), language="Python").style("height:20rem")
-            area.props('aria-label="Your check"')
-
-            async def catch() -> None:
-                path.write_text(str(area.value), encoding="utf-8")
-                caught.content = '<p class="soft">Running ...</p>'
-                caught.content = await _caught(live, exercise)
-
-            look.button("Save and run", catch, first=True)
+            _show_catch(live, exercise)
 
 
-def _text(live: Live, exercise: Exercise) -> str:
-    try:
-        catching.write_template(live.course, exercise)
-        return catching.own_check(live.course, exercise).read_text(encoding="utf-8")
-    except (GraderError, OSError) as error:
-        return f"# {error}"
+def _show_break(live: Live, exercise: Exercise) -> None:
+    said = look.html("").props('role="status" aria-live="polite"')
+
+    async def play(*, give_up: bool) -> None:
+        said.content = '<p class="soft">Looking for a fault ...</p>'
+        said.content = await _lines(live, exercise, give_up=give_up)
+
+    with ui.element("div").classes("row"):
+        look.button("Plant a fault, or see whether you found it", lambda: play(give_up=False), first=True)
+        look.button("Give up", lambda: play(give_up=True))
 
 
 async def _lines(live: Live, exercise: Exercise, *, give_up: bool) -> str:
-    from grader.model.progress import Progress
-
-    def job(_: object) -> list[str]:
-        return list(breaking.play(live.course, exercise, live.setup, None, Progress(), give_up=give_up))
+    def job(progress: Progress) -> list[str]:
+        return list(breaking.play(live.course, exercise, live.setup, None, progress, give_up=give_up))
 
     try:
-        lines = await live.do(job)
+        lines = await live.apart(job)
     except GraderError as error:
         lines = [str(error)]
-    return "".join(f"<p>{for_html(line)}</p>" for line in lines if "grade " not in line)
+    texts = (_COMMAND.sub("", line) for line in lines)
+    return "".join(f"<p>{for_html(text)}</p>" for text in texts if text)
+
+
+def _show_catch(live: Live, exercise: Exercise) -> None:
+    """Build the editor on the student's own check: the file on the disk, which another editor may change, too."""
+    path = catching.own_check(live.course, exercise)
+    try:
+        catching.write_template(live.course, exercise)
+    except GraderError as error:
+        look.html(f"<p>{for_html(str(error))}</p>")
+        return
+    on_disk = read(path)
+    if on_disk.problem:
+        look.html(f'<div class="warn">{for_html(on_disk.problem)}</div>')
+        return
+    base = {"text": on_disk.text}
+    area = ui.codemirror(on_disk.text, language="Python", line_wrapping=True).style("height:20rem")
+    look.dress_editor(area, "Your check; press Escape, then Tab to leave it")
+    conflict = ui.element("div").props('role="alert"').style("width:100%")
+
+    async def catch() -> None:
+        try:
+            other = save(path, str(area.value), base["text"])
+        except CourseError as error:
+            caught.content = f"<p>{for_html(str(error))}</p>"
+            return
+        if other is not None:
+            ask(other)
+            return
+        await run()
+
+    async def run() -> None:
+        base["text"] = str(area.value)
+        conflict.clear()
+        caught.content = '<p class="soft">Running ...</p>'
+        caught.content = await _caught(live, exercise)
+
+    def ask(other: OnDisk) -> None:
+        conflict.clear()
+        with conflict, ui.element("div").classes("warn"):
+            look.html(
+                f"<p><b>{for_html(path.name)} was changed by another program, and here, too.</b> Nothing is saved "
+                "until you choose. The other version stays beside the file.</p>"
+            )
+            with ui.element("div").classes("row"):
+                look.button("Keep the text of this page", lambda: choose(own=True), first=True)
+                look.button("Take the file's text", lambda: choose(own=False))
+            with ui.element("details"):
+                look.html("Show the file's text", "summary")
+                look.html(pre(other.text))
+
+    async def choose(*, own: bool) -> None:
+        mine, other = str(area.value), read(path).text
+        winner, loser = (mine, other) if own else (other, mine)
+        try:
+            keep_both(path, winner, loser)
+        except CourseError as error:
+            caught.content = f"<p>{for_html(str(error))}</p>"
+            return
+        area.value = winner
+        await run()
+
+    with ui.element("div").classes("row").style("margin-top:.5rem"):
+        look.button("Save and run", catch, first=True)
+    caught = look.html("").props('role="status" aria-live="polite"').style("width:100%")
 
 
 async def _caught(live: Live, exercise: Exercise) -> str:
     try:
-        lines, _ = await live.do(lambda _: catching.caught_by(live.course, exercise, live.setup, _WIDTH))
+        lines, _ = await live.apart(
+            lambda progress: catching.caught_by(live.course, exercise, live.setup, _WIDTH, progress)
+        )
     except GraderError as error:
         lines = [str(error)]
     return pre("\n".join(lines))

@@ -24,7 +24,7 @@ from grader.grading.store import open_store
 from grader.model import Course, Exercise, GradedExercise
 from grader.model.errors import CourseError, GraderError
 from grader.model.messages import Setup
-from grader.model.progress import Cancelled
+from grader.model.progress import Cancelled, Progress
 from grader.student.advice import advice
 from grader.student.folder import read_progress, save_starters, write_progress
 from grader.student.lines_to_try import run_lines
@@ -35,7 +35,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Result:
-    """The result that a page shows after a file was graded.
+    """What a page shows after a file was graded.
 
     Attributes:
         exercise: its id.
@@ -57,6 +57,27 @@ class Result:
 Listener = Callable[[Result], None]
 
 
+class _Ending(Progress):
+    """Ends a run when the server ends.
+
+    Args:
+        ends: whether it does.
+    """
+
+    def __init__(self, ends: threading.Event) -> None:
+        self._ends = ends
+
+    def running(self, what: str, seconds: float) -> None:
+        """Look."""
+        del what, seconds
+        self.waits()
+
+    def waits(self) -> None:
+        """Look."""
+        if self._ends.is_set():
+            raise Cancelled
+
+
 @dataclass
 class Live:
     """The grading behind the pages of a student's course. `start` begins it, `close` ends it.
@@ -76,6 +97,7 @@ class Live:
     _seen: dict[str, str] = field(default_factory=dict)
     _stopped: str = ""
     _ends: threading.Event = field(default_factory=threading.Event)
+    _apart: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin: open the runtime, and watch the folder."""
@@ -139,10 +161,6 @@ class Live:
         """
         return await self._do(lambda: self._run_lines(exercise, lines, check, own))
 
-    async def do(self, job: Callable[[Runtime], Answer]) -> Answer:
-        """Have something done by the thread that has the runtime."""
-        return await self._do(lambda: job(self._runtime))
-
     async def _do(self, job: Callable[[], Answer]) -> Answer:
         if self._stopped:
             raise CourseError(self._stopped)
@@ -156,6 +174,26 @@ class Live:
 
         self._jobs.put(run)
         return await asyncio.wrap_future(future)
+
+    async def do(self, job: Callable[[Runtime], Answer]) -> Answer:
+        """Have something done by the thread that has the runtime."""
+        return await self._do(lambda: job(self._runtime))
+
+    async def apart(self, job: Callable[[Progress], Answer]) -> Answer:
+        """Have something done that opens processes of its own, so that saves are graded meanwhile; one at a time.
+
+        Args:
+            job: it gets a progress that ends it when the server ends.
+
+        Raises:
+            CourseError: another one is not done yet.
+        """
+        if not self._apart.acquire(blocking=False):
+            raise CourseError("another game is not done yet; try again in a moment")
+        try:
+            return await asyncio.to_thread(job, _Ending(self._ends))
+        finally:
+            self._apart.release()
 
     # -- threads
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 
-from nicegui import ui
+from nicegui import background_tasks, ui
 
 _CSS = """
 :root { --paper:#ffffff; --ink:#1b1f24; --soft:#57606a; --line:#d0d7de; --code:#f3f5f7; --pass:#0a5a9c; --fail:#a33a00;
@@ -69,6 +70,11 @@ svg.cells .cell.on rect { stroke:#111; stroke-width:4; } svg.cells .cell.on text
 .cm-wrong { text-decoration:underline wavy var(--fail); text-underline-offset:3px; background:var(--warm); }
 .field { font:inherit; padding:.35rem .5rem; border:1px solid var(--line); border-radius:6px; background:var(--paper);
   color:var(--ink); min-width:0; } .field.mono { font-family:ui-monospace, Menlo, Consolas, monospace; }
+.numbered .nr { color:var(--soft); cursor:pointer; user-select:none; }
+.numbered .nr:hover { text-decoration:underline; }
+.numbered .said { display:block; white-space:pre-wrap; font:.95rem/1.4 system-ui, sans-serif;
+  margin:.1rem 0 .3rem 3.2rem; padding-left:.6rem; border-left:4px solid var(--accent); }
+mark { background:var(--warm); color:inherit; border-bottom:2px solid var(--fail); }
 textarea.field { width:100%; box-sizing:border-box; }
 summary { display:list-item !important; cursor:pointer; }
 label.for { display:grid; gap:.15rem; font-size:.9rem; color:var(--soft); min-width:0; }
@@ -87,6 +93,12 @@ function mark(target) { const cell = target.closest && target.closest('svg.cells
   svg.querySelectorAll('.cell[data-place="' + cell.dataset.place + '"]').forEach(c => c.classList.add('on')); }
 """
 """What a drawing needs: a cell and its place in the storage are marked together."""
+
+_NAME = """
+(() => { const named = () => { const text = document.querySelector('#c%(id)s .cm-content');
+  if (!text) { setTimeout(named, 50); return; }
+  text.setAttribute('aria-label', %(name)s); text.setAttribute('tabindex', '0'); }; named(); })()
+"""
 
 
 def dress() -> None:
@@ -136,6 +148,22 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
         ui.html(escape(words), sanitize=False, tag="span")
     made.on("click", on_click)  # type: ignore[arg-type]
     return made
+
+
+def dress_editor(editor: ui.codemirror, name: str) -> None:
+    """Give an editor the colours that the browser prefers, and a name for readers who cannot see it."""
+    client = ui.context.client
+
+    async def dress() -> None:
+        with client:
+            dark = await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=5)
+            editor.set_theme("vscodeDark" if dark else "vscodeLight")
+            ui.run_javascript(_NAME % {"id": editor.id, "name": json.dumps(name)})
+
+    if client.has_socket_connection:
+        background_tasks.create(dress())
+    else:
+        client.on_connect(dress)
 
 
 def heading(words: str, level: int = 2) -> ui.html:

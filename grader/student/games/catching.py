@@ -22,6 +22,7 @@ from grader.model import Course, Exercise, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
 from grader.model.messages import Part, Setup
+from grader.model.progress import Progress
 from grader.report.safe import prose
 
 _TEMPLATE = Path(__file__).parents[1] / "templates" / "own_check.py.txt"
@@ -58,7 +59,9 @@ def _functions(exercise: Exercise) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def caught_by(course: Course, exercise: Exercise, setup: Setup, width: int) -> tuple[list[str], bool]:
+def caught_by(
+    course: Course, exercise: Exercise, setup: Setup, width: int, progress: Progress | None = None
+) -> tuple[list[str], bool]:
     """Run a student's check against all known answers.
 
     Args:
@@ -66,6 +69,7 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup, width: int) -> t
         exercise: which has answers.
         setup: how lanes are made.
         width: of a line, in characters.
+        progress: learns what is running; None for nobody.
 
     Returns:
         What it caught, in lines; and whether it caught each wrong answer and no right one.
@@ -80,7 +84,7 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup, width: int) -> t
     path = own_check(course, exercise)
     # Nothing of ours goes to that process but the answers, one after another, for its workers.
     own = replace(exercise, shown_checks=path, hidden_checks=None, probes=(), reference=None, shared={})
-    with Runtime([own], setup, hidden=(course.root,)) as runtime:
+    with Runtime([own], setup, hidden=(course.root,), progress=progress) as runtime:
         where = path.relative_to(course.root).as_posix()
         if problem := runtime.collected().problems.get(own.id):
             raise CourseError(f"{where} cannot be read\n{problem}")
