@@ -15,10 +15,10 @@ from pathlib import Path
 import click
 
 FOLDER = Path(__file__).parent
-NAMES = ("short_checks", "against_pytest", "student_waits", "first_run", "batch_memory", "suite")
+NAMES = ("short_checks", "against_pytest", "student_waits", "page_waits", "first_run", "batch_memory", "suite")
 """The benchmarks that have a target, in the order of the table."""
 
-ALONE = {"first_run"}
+ALONE = {"first_run", "page_waits"}
 """Benchmarks that compare nothing with an older build."""
 
 

@@ -68,7 +68,7 @@ def main(exercise: str, saves: int, rounds: int, against: tuple[str, ...]) -> No
         for build in every[1:]:
             for what in (COLD, WARM, SAVED, SYNTAX, HELP):
                 builds.ratio(taken, f"{every[0].name}, {what}", f"{build.name}, {what}")
-        watched = {build.name: _saved(build, files[build.name], found.id, answer, saves) for build in every}
+        watched = {build.name: saves_of(build, files[build.name], found.id, answer, saves) for build in every}
         builds.run(every[0].grade("stop"), Path(folder), every[0].environment())  # its warm processes
     for name, ms in watched.items():
         print(f"{name}, save to verdict: median {statistics.median(ms):.0f} ms, longest {max(ms):.0f} ms")
@@ -87,8 +87,16 @@ def _seconds(command: list[str], build: builds.Build, cwd: Path, environment: Ma
     return ran.wall
 
 
-def _saved(build: builds.Build, file: Path, exercise: str, text: bytes, times: int) -> list[float]:
-    """Return the milliseconds from each save of a right answer, with a comment that differs, to its verdict."""
+def saves_of(build: builds.Build, file: Path, exercise: str, text: bytes, times: int) -> list[float]:
+    """Return the milliseconds from each save of a right answer, with a comment that differs, to its verdict.
+
+    Args:
+        build: whose `grade watch` it is.
+        file: of the exercise.
+        exercise: its id.
+        text: of the answer.
+        times: how many saves.
+    """
     file.write_bytes(text)
     process = subprocess.Popen(
         build.grade("watch", exercise),
