@@ -1,9 +1,12 @@
 """Many submissions → reports and a gradebook.
 
 run       what was handed in, graded; what did not change is not graded again
+run_text  a run in sentences
 journal   what became of each exercise of each submission, written down as it happens; by one process or by shards
 policy    what counts in the end: days late, grace days, extra credit, what is dropped, what staff decided
 overrides points that staff gives by hand
+comments  what staff writes about lines of code
+drafts    a new known wrong answer, of a group of submissions
 lateness  how late a submission was, and what that costs
 reports   the journal as reports
 results_folder  the folder that a batch writes into

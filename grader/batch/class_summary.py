@@ -16,7 +16,7 @@ from grader.batch.results_folder import ResultsFolder, page_of
 from grader.course.marks import with_marks
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
-from grader.grading.unexplained import Group, add_to_group, draft_text, in_order, is_unexplained, lost_rows
+from grader.grading.unexplained import Group, add_to_group, in_order, is_unexplained, lost_rows
 from grader.model import Check, Course, Exercise, FinalScore, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
 from grader.model.score import after_late_days, points_text
@@ -237,7 +237,7 @@ class ClassSummary:
 
     def example(self, group: Group) -> Example:
         """Return the shortest file of a group."""
-        saved = self._members(group)[0]
+        saved = members_of(self._journal, group)[0]
         graded = saved.outcomes.graded(group.exercise)
         text = saved.text
         lines = failing_function(graded, saved.path or "", text) or _not_given(group.exercise, text) if text else ()
@@ -245,29 +245,11 @@ class ClassSummary:
         path = saved.path or "" if self.names or saved.author not in self._people else ""
         return Example(saved.author, path, lost_rows(graded), lines)
 
-    def draft(self, group: Group) -> str:
-        """Return a new known wrong answer, made of the shortest file of a group.
 
-        Raises:
-            ValueError: of none of them.
-        """
-        if group.why_not:
-            raise ValueError(group.why_not)
-        members = {noted.author: noted.members for noted in self._journal.submissions()}
-        why = "the journal has none of its files; run the batch once more with --rerun all"
-        for saved in self._members(group):
-            if saved.text is not None:
-                people = (saved.author, *members[saved.author], self._people.get(saved.author, saved.author))
-                try:
-                    return draft_text(saved.outcomes.graded(group.exercise), saved.text, people)
-                except ValueError as error:
-                    why = str(error)
-        raise ValueError(why)
-
-    def _members(self, group: Group) -> list[Saved]:
-        """Return the first results of a group: the shortest files first, and results without a file last."""
-        results = [self._journal.result(number) for number in list(group.members.values())[:_MOST_LOOKED_AT]]
-        return sorted(results, key=lambda saved: (saved.text is None, len(saved.text or b""), saved.author))
+def members_of(journal: Journal, group: Group) -> list[Saved]:
+    """Return the first results of a group: the shortest files first, and results without a file last."""
+    results = [journal.result(number) for number in list(group.members.values())[:_MOST_LOOKED_AT]]
+    return sorted(results, key=lambda saved: (saved.text is None, len(saved.text or b""), saved.author))
 
 
 def _shares(scores: Sequence[Score]) -> list[float]:

@@ -11,6 +11,7 @@ journal has of its submissions. A batch of the whole class takes in what shards 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import re
@@ -50,6 +51,8 @@ CREATE TABLE current (
 );
 CREATE TABLE people (author TEXT PRIMARY KEY, name TEXT NOT NULL, returned TEXT NOT NULL)
 """
+
+_OWN_TABLES = ("runs", "submissions", "current", "people")
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,17 @@ class Journal(Store):
         """Return the hand-in that the last run graded."""
         rows = self.execute("SELECT handin FROM runs ORDER BY id DESC LIMIT 1")
         return rows[0][0] if rows else None
+
+    def options(self) -> str:
+        """Return what the last run was begun with, as `begin` got it; "" before the first one."""
+        rows = self.execute("SELECT options FROM runs ORDER BY id DESC LIMIT 1")
+        return str(rows[0][0]) if rows else ""
+
+    def stamp(self) -> str:
+        """Return a digest that is another one after anything was written."""
+        tables = [self.execute(f"SELECT * FROM {name}") for name in _OWN_TABLES]  # noqa: S608
+        last = self.execute("SELECT max(id), count(*) FROM results")
+        return hashlib.sha256(repr([last, *tables]).encode("utf-8", "backslashreplace")).hexdigest()
 
     def save(self, one: WorkResult) -> int | None:
         """Write every result down, with its module, unless that is the starter."""
@@ -297,7 +311,7 @@ def _require_types(connection: sqlite3.Connection) -> None:
     Raises:
         sqlite3.DatabaseError: it has such a table.
     """
-    for table in ("results", "runs", "submissions", "current", "people"):
+    for table in ("results", *_OWN_TABLES):
         wrong = ["json_type(authors) <> 'array'"] if table == "submissions" else []
         for _, column, kind, required, _, is_key in connection.execute(f"PRAGMA table_info({table})").fetchall():
             kinds = f"'{kind.lower()}'" + ("" if required or is_key else ", 'null'")

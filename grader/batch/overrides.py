@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, Field
 
@@ -13,35 +13,48 @@ from grader.course.files import Points, Strict, suggestion, validated
 from grader.model import Course, GradedCheck, GradedExercise, Report, Score
 from grader.model.errors import CourseError
 from grader.model.score import points_text
-from grader.report.csv_table import Table
+from grader.report.csv_table import Table, with_row
 from grader.report.names import folded
+from grader.report.safe import for_csv
 
 OVERRIDES = "overrides.csv"
 """Points that staff gives by hand, in the folder of results. The file survives each regrade.
 
 A row gives the points of one check, or of a whole exercise where `check` is empty, and says why.
 """
+TITLES = ("author", "exercise", "check", "points", "why")
 _MOST_PROBLEMS = 50
 
 
-class Override(Strict):
-    """Points that staff gives: a row of the file.
+class StaffRow(Strict):
+    """A row of a table that staff writes: about an exercise of an author.
 
     Attributes:
         author: of the submission, or one of its group; folded.
         exercise: the id or the number.
-        check: its id; "" for the whole exercise.
-        points: not in hundredths.
-        why: a sentence.
-        line: of the file.
+        row: the line of the file.
     """
 
     author: Annotated[str, Field(min_length=1), AfterValidator(folded)]
     exercise: Annotated[str, Field(min_length=1)]
+    row: int
+
+
+Row = TypeVar("Row", bound=StaffRow)
+
+
+class Override(StaffRow):
+    """Points that staff gives: a row of the file.
+
+    Attributes:
+        check: its id; "" for the whole exercise.
+        points: not in hundredths.
+        why: a sentence.
+    """
+
     check: Annotated[str, AfterValidator(lambda name: name.removeprefix("check_"))] = ""
     points: Points
     why: Annotated[str, Field(min_length=1)]
-    line: int
 
     @property
     def worth(self) -> int:
@@ -73,32 +86,73 @@ def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
     Raises:
         CourseError: rows of the file are wrong; it lists them all.
     """
+    same = "gives points for the same check"
+    rows = read_rows(path, course, Override, lambda one: (one.author, one.exercise, one.check), same)
+    return tuple(sorted(rows, key=lambda one: not one.check))  # those of whole exercises have the last word
+
+
+def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Row], Hashable], same: str) -> list[Row]:
+    """Read a table that staff writes; no rows if there is no such file.
+
+    Args:
+        path: of the file.
+        course: whose exercises its rows name.
+        kind: of its rows.
+        subject: what a row is about; no two rows may be about the same.
+        same: what such a second row does, in words.
+
+    Raises:
+        CourseError: rows of the file are wrong; it lists them all.
+    """
     if not path.is_file():
-        return ()
+        return []
     table, problems = Table(path), list[str]()
     names = {name: exercise.id for exercise in course.exercises for name in (exercise.id, exercise.number)}
-    made: dict[tuple[str, str, str], Override] = {}
+    made: dict[Hashable, Row] = {}
     for row, line in zip(table.rows[1:], table.lines[1:], strict=True):
         if len(problems) >= _MOST_PROBLEMS:
             problems.append(f"{path}: problems after line {line - 1} are not listed")
             break
         where = f"{path}: line {line}"
         cells = {name: cell.strip() for name, cell in zip(table.header, row, strict=False) if name}
-        cells["points"] = cells.get("points", "").replace(",", ".")  # as half of the world writes 7.5
+        if "points" in cells:
+            cells["points"] = cells["points"].replace(",", ".")  # as half of the world writes 7.5
         exercise, read = cells.get("exercise", ""), None
         try:
-            read = validated(cells | {"line": line}, where, Override)
+            read = validated(cells | {"row": line}, where, kind)
         except CourseError as error:
             problems += error.problems
         if read is None:
             continue
         one = read.model_copy(update={"exercise": names.get(exercise, exercise)})
-        first = made.setdefault((one.author, one.exercise, one.check), one)
+        first = made.setdefault(subject(one), one)
         if first is not one:
-            problems.append(f"{where}: line {first.line} gives points for the same check; remove one of the two")
+            problems.append(f"{where}: line {first.row} {same}; remove one of the two")
     if problems:
         raise CourseError(*problems)
-    return tuple(sorted(made.values(), key=lambda one: not one.check))  # those of whole exercises have the last word
+    return list(made.values())
+
+
+def with_override(path: Path, course: Course, one: Override, author: str, names: Collection[str]) -> str | bytes:
+    """Return the content of the file with an override; a row about the same is replaced, every other one stays.
+
+    Args:
+        path: of the file.
+        course: whose exercises it names.
+        one: the override.
+        author: as the new row is to name them.
+        names: all names of the authors, folded.
+
+    Raises:
+        CourseError: the file cannot be read, or lacks a column.
+    """
+    same = [
+        other.row
+        for other in read_overrides(path, course)
+        if other.author in names and (other.exercise, other.check) == (one.exercise, one.check)
+    ]
+    cells = (for_csv(author), one.exercise, one.check, f"{one.worth / 100:g}", one.why)
+    return with_row(path, TITLES, dict(zip(TITLES, cells, strict=True)), same)
 
 
 def with_overrides(report: Report, overrides: Sequence[Override], names: Collection[str]) -> Report:
@@ -161,4 +215,4 @@ def unused_overrides(
         if one.exercise not in known:
             why = f"there is no exercise {one.exercise}{suggestion(one.exercise, known)}"
         if why:
-            yield f"{OVERRIDES}: line {one.line} does not count: {why}"
+            yield f"{OVERRIDES}: line {one.row} does not count: {why}"

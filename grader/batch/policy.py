@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from grader.batch.comments import Comment
 from grader.batch.journal import SubmissionRecord
 from grader.batch.lateness import late_text, lateness, needed_grace, penalty
 from grader.batch.overrides import Override, staff_decisions, with_overrides
@@ -28,6 +29,7 @@ class Rules:
         overrides: of staff.
         people: of the roster; nobody without one.
         over_term: by author, what counts where the grace days of all hand-ins are known; None where they are not.
+        comments: of staff, on lines of code.
     """
 
     course: Course
@@ -35,6 +37,7 @@ class Rules:
     overrides: Sequence[Override] = ()
     people: People = NOBODY
     over_term: Mapping[str, FinalScore] | None = None
+    comments: Sequence[Comment] = ()
 
     def numbers(self) -> frozenset[str]:
         """Return the numbers that a platform gave everybody on its roster."""

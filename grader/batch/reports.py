@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from grader.batch.comments import commented, unused_comments
 from grader.batch.journal import Journal, SubmissionRecord
 from grader.batch.overrides import unused_overrides
 from grader.batch.policy import Rules
@@ -30,6 +31,12 @@ def report_of(plan: RunPlan, journal: Journal, noted: SubmissionRecord, rules: R
         return None
     at = max(saved.at for _, saved in rows)
     graded = [saved.outcomes.graded(exercise) for exercise, saved in rows]
+    if rules.comments:
+        names = rules.names(noted)
+        graded = [
+            commented(one, rules.comments, names, saved.path or "", saved.text or b"")
+            for (_, saved), one in zip(rows, graded, strict=True)
+        ]
     # As the checks alone judge it; where no check is void, that is what was graded.
     alone = (
         saved.outcomes.graded(replace(exercise, void=())) if exercise.void else one
@@ -69,6 +76,7 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
     named = [one for one in noted if called[one] & meant]
     pairs = [(called[one], report) for one in named if (report := report_of(plan, journal, one, rules))]
     yield from unused_overrides(rules.overrides, pairs, rules.course)
+    yield from unused_comments(rules.comments, frozenset().union(*called.values()), rules.course)
     yield from rules.unknown(frozenset().union(*called.values()))
     people = rules.people
     if not people.persons:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
+from grader.batch.comments import COMMENTS, read_comments
 from grader.batch.journal import Journal, SubmissionRecord, open_journal
 from grader.batch.overrides import OVERRIDES, read_overrides
 from grader.batch.policy import Rules
@@ -88,7 +89,7 @@ class ResultsFolder:
         return people_in(path, names, platform) if path.is_file() else NOBODY
 
     def rules(self, course: Course, journal: Journal, handin: str | None) -> Rules:
-        """Read what makes final scores of the results here: the overrides and the roster.
+        """Read what makes final scores of the results here, and comments: the tables of staff and the roster.
 
         Args:
             course: has the policy.
@@ -96,10 +97,12 @@ class ResultsFolder:
             handin: the hand-in that was graded, or None.
 
         Raises:
-            CourseError: the overrides or the roster cannot be read; it lists every problem.
+            CourseError: one of these tables cannot be read; it lists every problem.
         """
         people = self.people(journal.names(), journal.platform())
-        return Rules(course, course.handin(handin), read_overrides(self.path / OVERRIDES, course), people)
+        overrides = read_overrides(self.path / OVERRIDES, course)
+        comments = read_comments(self.path / COMMENTS, course)
+        return Rules(course, course.handin(handin), overrides, people, comments=comments)
 
     def finished_reports(self) -> list[Path]:
         """Return the paths of all reports of a batch that has ended.
@@ -224,7 +227,7 @@ class ResultsFolder:
         for name in (OVERVIEW, SIMILAR, RETURNED):
             (self.path / name).unlink(missing_ok=True)
         meant = rules.names(noted)
-        for name in (UNMATCHED, _NOTES, GRADEBOOK, OVERRIDES, ROSTER):
+        for name in (UNMATCHED, _NOTES, GRADEBOOK, OVERRIDES, COMMENTS, ROSTER):
             path = self.path / name
             if path.is_file():
                 table, gone = Table(path), [person.row for person in rules.persons(noted)]

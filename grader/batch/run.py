@@ -57,6 +57,12 @@ class BatchOptions:
     roster: Path | None = None
     names: bool = False
 
+    @classmethod
+    def flags_of(cls, text: str) -> dict[str, bool]:
+        """Return what of the options of an earlier run holds for the next one, of the text that the journal has."""
+        rest = text.rpartition(", rerun=")[2]  # before that stand names of people
+        return {name: f"{name}=True" in rest for name in ("never_lower", "best", "staff", "names")}
+
     def again(self, graded: GradedExercise) -> bool:
         """Return whether an exercise is graded again though nothing changed."""
         return self.rerun == "all" or (self.rerun == "broken" and is_broken(graded))

@@ -7,7 +7,7 @@ exercise whose answers are too short says nothing of anybody and is left out.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
@@ -79,10 +79,21 @@ def similar_in(course: Course, journal: Journal, progress: Progress) -> Iterator
         progress: learns now and then how many pairs of all of an exercise were compared.
     """
     for exercise in course.exercises:
-        rows = journal.modules("exercise", exercise.id)
-        texts = [(author, text) for author, _, _, text in rows if len(text) <= _LONGEST]
-        if len(texts) > 1:
-            yield _similar(exercise, texts, progress)
+        texts = {author: text for author, _, _, text in journal.modules("exercise", exercise.id)}
+        yield from similar_texts(exercise, texts, progress)
+
+
+def similar_texts(exercise: Exercise, files: Mapping[str, bytes], progress: Progress) -> Iterator[Similar]:
+    """Compare the files of an exercise; yield nothing if fewer than two can be compared.
+
+    Args:
+        exercise: whose starter does not count.
+        files: by author.
+        progress: learns now and then how many of all pairs were compared.
+    """
+    texts = [(author, text) for author, text in files.items() if len(text) <= _LONGEST]
+    if len(texts) > 1:
+        yield _similar(exercise, texts, progress)
 
 
 def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: Progress) -> Similar:

@@ -14,7 +14,7 @@ import click
 from grader.cli import options
 from grader.model import Report
 from grader.model.errors import CourseError
-from grader.model.score import counted, listed
+from grader.model.score import counted
 from grader.report.console import INTERRUPTED, Say, needing
 from grader.report.safe import for_terminal
 
@@ -84,6 +84,7 @@ def batch_command(
     details.meanwhile(what := f"Grading {folder} into {out}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     from grader.batch.run import BatchOptions
+    from grader.batch.run_text import run_sentences
     from grader.grading.plan import RunPlan
     from grader.intake.collect import taken_in
 
@@ -103,7 +104,7 @@ def batch_command(
         best = (attempts or course.attempts) == "best"
         batch_options = BatchOptions(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)
         summary = _graded_class(plan, intake, out, batch_options, engine, lanes, details)
-    say.prose(*_sentences(summary, batch_options, out))
+    say.prose(*run_sentences(summary, batch_options, out))
     for item in broken:
         say.prose(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again.")
     sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
@@ -215,37 +216,3 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
         if name not in keys:
             raise CourseError(f"--author: there is no submission by {name!r}{suggestion(name, list(keys))}")
     return [key for name in names for key in keys[name]]
-
-
-def _sentences(summary: Summary, batch_options: BatchOptions, out: Path) -> Iterator[str]:
-    """Yield what somebody should know of a run besides the table."""
-    if summary.saved and not summary.graded:
-        same = "no submission and no check has changed since the last run"
-        yield f"Nothing was graded again: {'earlier runs have all results' if summary.changed else same}."
-    elif summary.saved:
-        now, before = counted(summary.graded, "exercise"), counted(summary.saved, "exercise")
-        yield f"{now} graded now, {before} graded before: nothing of those changed."
-    if summary.changed:
-        replaced = "replaces an earlier one" if summary.changed == 1 else "replace earlier ones"
-        yield f"{counted(summary.changed, 'result')} {replaced}: grade diff {out} shows which scores changed."
-    if summary.lower:
-        count = counted(len(summary.lower), "lower score")
-        yield f"Because of --never-lower, {count} did not count: grade diff {out} names them."
-    if summary.stale:
-        yield f"{counted(summary.stale, 'outcome')} in the table come from older checks; grade all authors again."
-    if summary.unmatched:
-        yield f"{counted(summary.unmatched, 'file')} matched no exercise or no author; see unmatched.csv."
-    yield from summary.notes
-    for id, whose in summary.broken.items():
-        yield f"BROKEN  {id} of {listed(whose, 3)}: this is not their fault, and they lose no points."
-    for author, why in summary.unread.items():
-        yield f"BROKEN  {author} could not be read, so the gradebook has no new row: {why}"
-    if summary.broken:
-        yield f"To see why, run it with --staff and read detail in {out}/reports. After the fix: --rerun broken."
-    if batch_options.shard is None:
-        yield f"Reports and gradebook.csv are in {out}"
-    else:
-        yield (
-            f"Shard {batch_options.shard.number} of {batch_options.shard.count} is done; its reports are in {out}. "
-            "When all are done, run the same command without --shard: it writes the gradebook and grades what is left."
-        )

@@ -22,20 +22,12 @@ if TYPE_CHECKING:
     from grader.batch.class_summary import ClassSummary
     from grader.batch.journal import Journal
     from grader.batch.results_folder import ResultsFolder
-    from grader.grading.unexplained import Group
     from grader.model import Course, FinalScore, Report
     from grader.report.csv_table import Table
     from grader.report.export.formats import Visibility
     from grader.report.export.lms import Column, Filled
 
 _FEW = 5
-_STEPS = (
-    "write its sentence in place of TODO, and name the file after the mistake",
-    "remove names of people that are left",
-    "run  grade verify {exercise}  to prove that the checks catch it",
-    "run the batch again: reports of answers that behave like it then say so",
-)
-"""What to do with the draft of a wrong answer."""
 
 out_argument = click.argument("out", type=options.PATH)
 names_option = click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
@@ -64,7 +56,7 @@ def report_command(
     course = options.course_here(course_folder)
     with ResultsFolder(out).journal() as journal:
         if draft is not None:
-            say.prose(*_drafted(course, ClassSummary(course, journal, ResultsFolder(out)), draft))
+            say.prose(*_drafted(course, ClassSummary(course, journal, ResultsFolder(out)), journal, draft))
             return
         overview, sentences = _written(course, journal, ResultsFolder.make(out), say, names=names)
         if not quiet:
@@ -128,44 +120,20 @@ def _in_short(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[str
         )
 
 
-def _drafted(course: Course, graded: ClassSummary, name: str) -> Iterator[str]:
+def _drafted(course: Course, graded: ClassSummary, journal: Journal, name: str) -> Iterator[str]:
     """Write a draft into the course's folder of wrong answers, and say what to do with it.
 
     Raises:
         CourseError: there is no such group, or no draft can be made or written.
     """
-    from grader.course.layout import Places, refuse_given
+    from grader.batch.drafts import STEPS, draft_of, draft_path, group_of, write_draft
 
-    refuse_given(course.root, "report --draft")
-    group = _group_of(graded.groups, name)
-    path = course.root / Places.of(group.exercise).wrong / f"group_{group.name}.py"
-    if path.exists():
-        raise CourseError(f"{path} exists already; write its sentence, or remove it")
-    try:
-        text = graded.draft(group)
-    except ValueError as error:
-        raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
-    write_named(path, text, "--draft")
+    group = group_of(graded.groups, name)
+    draft_path(course, group)  # what is wrong there is said before an answer is made
+    path = write_draft(course, group, draft_of(journal, group))
     yield f"A new wrong answer, from {counted(len(group.members), 'submission')}, is in {path}"
     yield "Now"
-    yield from (f"- {step.format(exercise=group.exercise.id)}" for step in _STEPS)
-
-
-def _group_of(groups: Sequence[Group], name: str) -> Group:
-    """Find the group of a name, or of its beginning.
-
-    Raises:
-        CourseError: no group has this name, or more than one; with the nearest.
-    """
-    from grader.course.files import suggestion
-
-    matching = [group for group in groups if name and group.name.startswith(name.lower())]
-    if len(matching) > 1:
-        raise CourseError(f"--draft: {name} may be {' or '.join(group.name for group in matching)}")
-    if not matching:
-        near = suggestion(name.lower(), [group.name for group in groups])
-        raise CourseError(f"--draft: there is no group {name!r}{near}")
-    return matching[0]
+    yield from (f"- {step.format(exercise=group.exercise.id)}" for step in STEPS)
 
 
 @click.command("similar")

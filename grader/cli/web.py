@@ -28,7 +28,7 @@ from grader.report.console import Say, extra_words
 )
 @click.option("--poll", is_flag=True, help="Look for changed files again and again, for network drives.")
 @options.course
-@options.workers("none")
+@options.workers(None, "none; with OUT full")
 def web_command(
     out: Path | None,
     port: int,
@@ -64,7 +64,7 @@ def web_command(
         from grader.web.staff_app import declare_class
 
         assert out is not None
-        title = declare_class(out, course_folder)
+        title = declare_class(out, course_folder, workers.setup(confinement="full"))
 
     def ready(address: Address) -> None:
         say(f"{title}: {address.url}", "Ctrl-C ends it.")

@@ -4,6 +4,7 @@ layout    where things lie: the one module that knows a course's paths, and whic
 install   where the grader of a course is installed from
 files     what may stand in course.yaml and exercise.yaml
 load      both files → Course, with every problem found; the exercises that a name means
+edits     a void check or an extension, put into these files
 answers   known answers: wrong ones, right variants, and the starter as it was given out
 topics    what a course teaches, and where
 saves     files of a course, as they are saved

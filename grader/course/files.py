@@ -197,11 +197,25 @@ class ExampleEntry(Strict):
         return self
 
 
+class RubricEntry(Strict):
+    """What a person may say of a rule, and the points that it then has."""
+
+    points: Points
+    says: Annotated[str, Field(min_length=1)]
+
+
 class RuleEntry(Strict):
-    """A rule that no check examines: who gives its points, and how many."""
+    """A rule that no check examines: who gives its points, how many, and for what."""
 
     by: Literal["staff"]
     points: Annotated[float, Field(gt=0, multiple_of=0.01)]
+    rubric: list[RubricEntry] = []
+
+    @model_validator(mode="after")
+    def _fits(self) -> RuleEntry:
+        if most := max((entry.points for entry in self.rubric if entry.points > self.points), default=0):
+            raise ValueError(f"its rubric gives {most:g} points, and the rule has {self.points:g}")
+        return self
 
 
 class ExerciseFile(Strict):

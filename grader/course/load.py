@@ -18,7 +18,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from grader.course import layout
 from grader.course.files import CourseFile, ExampleEntry, ExerciseFile, HandInEntry, LimitsEntry, read_file, suggestion
 from grader.course.layout import COURSE_FILE, SHARED, Places
-from grader.model import Broken, Course, Exercise, HandIn, Install, Limits, Module, Policy, Withheld
+from grader.model import Broken, Course, Exercise, HandIn, Install, Limits, Module, Policy, RubricLine, Withheld
 from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, Window
 
@@ -66,8 +66,7 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
     """
     file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile)
     problems = [*_requirement_problems(file.requires), *_doubled(file)]
-    zone = _zone(file.timezone, problems)
-    handins = tuple(_handin(entry, zone, problems) for entry in file.handins)
+    handins = handins_of(file, problems)
     # From the defaults to the course to the exercise: each says only what differs.
     limits = _limits(Limits(), file.limits)
     around = _Around(root, layout.staff_root(root), layout.closed_folders(root), layout.shared_code(root), limits)
@@ -154,6 +153,10 @@ def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -
         shared=around.shared,
         lints=around.staff == root,
         staff={rule: round(entry.points * 100) for rule, entry in file.rules.items()},
+        rubrics={
+            rule: tuple(RubricLine(round(line.points * 100), line.says) for line in entry.rubric)
+            for rule, entry in file.rules.items()
+        },
         caps={rule: round(points * 100) for rule, points in file.caps.items()},
         example=_example(file.example) if file.example else None,
         mistakes=_there(root / places.mistakes),
@@ -258,6 +261,12 @@ def _zone(name: str | None, problems: list[str]) -> tzinfo | None:
     except (ValueError, OSError, KeyError):
         problems.append(f"{COURSE_FILE}: timezone: there is no time zone {name!r}; write one such as Europe/Berlin")
         return UTC
+
+
+def handins_of(file: CourseFile, problems: list[str]) -> tuple[HandIn, ...]:
+    """Return the hand-ins of course.yaml; what is wrong with them is added to the problems."""
+    zone = _zone(file.timezone, problems)
+    return tuple(_handin(entry, zone, problems) for entry in file.handins)
 
 
 def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> HandIn:

@@ -12,13 +12,25 @@ errors    faults of ours and of the course, as exceptions
 """
 
 from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, Device, Outcome, Speed, Verdict
-from grader.model.course import Broken, Course, Exercise, HandIn, Install, Limits, Module, Policy, Withheld
+from grader.model.course import (
+    Broken,
+    Course,
+    Exercise,
+    HandIn,
+    Install,
+    Limits,
+    Module,
+    Policy,
+    RubricLine,
+    Withheld,
+)
 from grader.model.picture import Picture
 from grader.model.report import (
     Environment,
     FinalScore,
     GradedCheck,
     GradedExercise,
+    LineComment,
     Mistake,
     Place,
     Report,
@@ -35,8 +47,9 @@ __all__ += [
     "HandIn",
     "Install",
     "Limits",
+    "LineComment",
     "Mistake",
     "Module",
     "Outcome",
 ]
-__all__ += ["Picture", "Place", "Policy", "Report", "Score", "Speed", "Submission", "Verdict", "Withheld"]
+__all__ += ["Picture", "Place", "Policy", "Report", "RubricLine", "Score", "Speed", "Submission", "Verdict", "Withheld"]

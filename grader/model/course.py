@@ -97,6 +97,14 @@ class PlannedExercise:
         return self.shown_checks, self.hidden_checks, *self.probes, self.reference, *beside
 
 
+@dataclass(frozen=True)
+class RubricLine:
+    """What a person may say of a rule that they grade, and the hundredths of a point that it then has."""
+
+    points: int
+    says: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Exercise(PlannedExercise):
     """One task of a course.
@@ -129,6 +137,7 @@ class Exercise(PlannedExercise):
         caps: by rule or by check, the hundredths of a point that the exercise earns at most while such a check is lost.
         void: ids of checks whose points everybody gets who handed in an answer.
         staff: by rule, the hundredths of a point that a person gives.
+        rubrics: by such a rule, what they may say of it.
     """
 
     number: str
@@ -155,6 +164,7 @@ class Exercise(PlannedExercise):
     caps: Mapping[str, int] = field(default_factory=dict)
     void: tuple[str, ...] = ()
     staff: Mapping[str, int] = field(default_factory=dict)
+    rubrics: Mapping[str, tuple[RubricLine, ...]] = field(default_factory=dict)
     example: Picture | None = None
     par: int | None = None
 

@@ -166,6 +166,21 @@ class Mistake:
         return f"In {names}: " if names else f"{rule.capitalize()}: " if rule else ""
 
 
+@dataclass(frozen=True)
+class LineComment:
+    """What a person wrote about a line of an author's file.
+
+    Attributes:
+        line: its number in the file; None if the file has no such line any more, or its author sees no numbers.
+        code: the line, without the blanks around it.
+        text: the comment.
+    """
+
+    line: int | None
+    code: str
+    text: str
+
+
 PASSES_HERE = "shown_pass"
 """The state of an exercise whose shown checks pass, while hidden checks that are not here decide the rest."""
 
@@ -191,6 +206,7 @@ class GradedExercise:
         held_by: the rule that caps the points of the exercise, or None. If checks hold points back without such a
             rule, no value was right.
         set_by: why staff gave the exercise these points in place of those of its checks, or "".
+        comments: what a person wrote about lines of its file.
     """
 
     exercise: Exercise
@@ -207,6 +223,7 @@ class GradedExercise:
     behaviour: str = ""
     held_by: str | None = None
     set_by: str = ""
+    comments: tuple[LineComment, ...] = ()
 
     @classmethod
     def untouched(cls, exercise: Exercise) -> GradedExercise:

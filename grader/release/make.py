@@ -388,6 +388,8 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
             data.pop("values", None)
             data.pop("void", None)
             data["withheld"] = {**vars(fact.withheld), "points": in_points(fact.withheld.points)}
+        for rule in data.get("rules", {}).values():
+            rule.pop("rubric", None)  # what staff says of answers, which may tell the right one
         if fact.counters:
             data["counters"] = {check: dict(counters) for check, counters in fact.counters.items()}
         files[path.as_posix()] = _yaml_of({key: value for key, value in data.items() if value not in ([], {}, None)})

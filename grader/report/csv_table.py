@@ -6,13 +6,15 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, read_limited
+from grader.report.safe import csv_text
 
 _DELIMITERS = ",;\t"
+_LAST_LATIN = 0xFF
 _MOST_BYTES, _MOST_ROWS = 16 << 20, 100_000
 """Ten times what the gradebook of a class of ten thousand has."""
 
@@ -97,6 +99,25 @@ class Table:
         parts[column] = f'"{text}"' if self._delimiter in text else text
         self._texts[place] = self._delimiter.join(parts) + end
 
+    def append(self, cells: Mapping[str, str]) -> None:
+        """Add a line at the end; after that, `put` and `cell` must not be used until the file is read again.
+
+        Args:
+            cells: by the title of their column; titles that the file lacks are left out.
+
+        Raises:
+            CourseError: the encoding of the file lacks a character.
+        """
+        end = "\r\n" if self._texts[0].endswith("\r\n") else "\n"
+        if not self._texts[-1].endswith(("\r", "\n")):
+            self._texts[-1] += end
+        written = io.StringIO()
+        row = [cells.get(title, "") for title in self.header]
+        csv.writer(written, delimiter=self._delimiter, lineterminator=end).writerow(row)
+        if self._encoding == "latin-1" and any(ord(char) > _LAST_LATIN for char in written.getvalue()):
+            raise CourseError(f"{self.path} is not in UTF-8, so the new line cannot be written; save it as UTF-8")
+        self._texts.append(written.getvalue())
+
     def remove(self, rows: Collection[int]) -> None:
         """Take out lines; after that, `put` and `cell` must not be used until the file is read again."""
         for row in rows:
@@ -105,6 +126,28 @@ class Table:
     def content(self) -> bytes:
         """Return the whole file."""
         return "".join(self._texts).encode(self._encoding)
+
+
+def with_row(path: Path, titles: Sequence[str], cells: Mapping[str, str], gone: Collection[int]) -> str | bytes:
+    """Return the content of a table of ours with one more line; every other line stays byte for byte.
+
+    Args:
+        path: of the file; without one there, it is a new table.
+        titles: of its columns.
+        cells: of the new line, by title.
+        gone: the numbers of lines that the new one replaces.
+
+    Raises:
+        CourseError: the file lacks a column, or cannot be read.
+    """
+    if not path.is_file():
+        return csv_text([titles, [cells.get(title, "") for title in titles]])
+    table = Table(path)
+    if missing := [title for title in titles if title not in table.header and cells.get(title)]:
+        raise CourseError(f"{path}: its first line has no column {missing[0]}; add it, then save again")
+    table.append(cells)
+    table.remove([row for row, line in enumerate(table.lines) if line in gone])
+    return table.content()
 
 
 def _as_written(row: str, delimiter: str) -> list[str]:

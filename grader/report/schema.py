@@ -13,7 +13,19 @@ from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import AfterValidator, Field, GetPydanticSchema, PlainSerializer
 
-from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
+from grader.model import (
+    Check,
+    FinalScore,
+    GradedCheck,
+    GradedExercise,
+    LineComment,
+    Outcome,
+    Picture,
+    Report,
+    Score,
+    Speed,
+    Verdict,
+)
 from grader.model.files import adapter, to_json
 from grader.model.report import standing
 from grader.model.score import function_of, held_text, in_points
@@ -134,6 +146,7 @@ class ExerciseEntry:
     output: str = ""
     checks: tuple[CheckEntry, ...]
     set_by: str = ""
+    comments: tuple[LineComment, ...] = ()
 
     @classmethod
     def of(cls, graded: GradedExercise, *, staff: bool) -> Self:

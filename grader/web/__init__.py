@@ -11,5 +11,8 @@ scores.
 - `task`: a task as HTML, with its rules marked
 - `map_page`, `exercise_page`, `memory_page`, `games_page`: what a student sees
 - `student_app`: declares these pages
-- `class_data`, `staff_app`: the class, for `grade web OUT`
+- `class_data`: the class, for `grade web OUT`, and what staff write about it; `change_form`: shown before it is saved
+- `regrade`: the class graded again in a thread
+- `author_page`, `checks_page`, `groups_page`, `pairs_page`, `again_page`: what staff see
+- `staff_app`: declares these pages, and has the class as a table
 """

@@ -1,31 +1,43 @@
-"""A graded class as the pages of staff need it, and the overrides that they write.
+"""A graded class as the pages of staff need it, and what they write: points, comments, void checks, extensions, drafts.
 
-The journal is read again when it or `overrides.csv` changed. An override is appended only to the file that the page has
-seen: two people at work never overwrite each other.
+What the pages show is read again when the journal, a table of staff or a file of the course changed. Every change is
+worked out first (`Planned`), and written only if its file still is as it was then: two people at work never overwrite
+each other. The journal is open while something is written, so that no other process writes at the same time.
 """
 
 from __future__ import annotations
 
+import difflib
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from grader.batch.changes import Change, last_regrade, staff_changes
 from grader.batch.class_summary import ClassSummary
-from grader.batch.journal import FILE
-from grader.batch.overrides import OVERRIDES, Override, read_overrides
-from grader.batch.reports import report_of
-from grader.batch.results_folder import ResultsFolder
+from grader.batch.comments import COMMENTS, Comment, cell_of, with_comment
+from grader.batch.drafts import draft_of, draft_path, write_draft
+from grader.batch.journal import Journal, SubmissionRecord
+from grader.batch.overrides import OVERRIDES, Override, with_override
+from grader.batch.policy import Rules
+from grader.batch.reports import notes_of, report_of, reports
+from grader.batch.results_folder import ROSTER, ResultsFolder
+from grader.batch.run import BatchOptions
+from grader.course.edits import Edit, extend, void_check, write_edit
 from grader.course.files import validated
+from grader.course.layout import COURSE_FILE, Places
+from grader.course.load import load_course
 from grader.grading.plan import RunPlan
 from grader.grading.unexplained import Group
-from grader.model import Course, Report
-from grader.model.errors import CourseError
+from grader.model import Course, Exercise, GradedExercise, HandIn, Report
+from grader.model.errors import CourseError, GraderError
 from grader.model.files import failing_as, write_whole
 from grader.model.messages import Setup, Start
-from grader.report.safe import csv_text
+from grader.report.names import folded
 
-_HEADER = ("author", "exercise", "check", "points", "why")
+_TABLES = (OVERRIDES, COMMENTS, ROSTER)
 
 
 @dataclass(frozen=True)
@@ -33,127 +45,347 @@ class Snapshot:
     """A class as it was read.
 
     Attributes:
+        course: as it was then.
         overview: its rows and groups.
         reports: of all authors, by the name of the report.
         files: by author and exercise, the path and the text of the module.
+        rules: of staff and the policy.
         version: of what it was read from.
+        flags: options of the last run that hold for the next one; see `BatchOptions`.
+        note: why this is an earlier state, or "".
     """
 
+    course: Course
     overview: ClassSummary
-    reports: dict[str, Report]
-    files: dict[tuple[str, str], tuple[str, bytes]]
+    reports: Mapping[str, Report]
+    files: Mapping[tuple[str, str], tuple[str, bytes]]
+    rules: Rules
     version: str
+    flags: Mapping[str, bool]
+    note: str = ""
 
     def members(self, group: Group) -> list[str]:
         """Return the authors of a group, those with the shortest files first."""
         key = group.exercise.id
         return sorted(group.members, key=lambda author: (len(self.files.get((author, key), ("", b""))[1]), author))
 
+    def graded(self, author: str, exercise: str) -> GradedExercise | None:
+        """Return an exercise of an author, or None."""
+        report = self.reports.get(author)
+        rows = report.exercises if report is not None else ()
+        return next((one for one in rows if one.exercise.id == exercise), None)
+
+    def said_of(self, exercise: str, check: str) -> list[tuple[str, str]]:
+        """Return the points and sentences that staff gave others for a check, the most frequent first."""
+        rows = [(f"{one.worth / 100:g}", one.why) for one in self.rules.overrides]
+        rows = [row for row, one in zip(rows, self.rules.overrides, strict=True) if _is_about(one, exercise, check)]
+        return sorted(dict.fromkeys(rows), key=lambda row: (-rows.count(row), row))
+
+
+def _is_about(one: Override, exercise: str, check: str) -> bool:
+    return (one.exercise, one.check) == (exercise, check)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A change that was worked out, and that nothing has written yet.
+
+    Attributes:
+        file: that it changes, for people.
+        changed: by author, the report before and after, of those whose score or line changes.
+        diff: what it changes in the file.
+        replaces: what it replaces, in a sentence, or "".
+        write: writes it, unless somebody changed the file meanwhile.
+    """
+
+    file: str
+    changed: Mapping[str, tuple[Report, Report]]
+    diff: str
+    replaces: str
+    write: Callable[[], None]
+
 
 @dataclass
 class ClassFolder:
-    """The folder that `grade batch` wrote.
+    """The folder that `grade batch` wrote, and the course of the class.
 
     Attributes:
-        course: of the class.
-        out: the folder.
+        root: the folder of the course.
+        out: the folder of results.
+        busy: says what holds the journal for a long time, or "".
     """
 
-    course: Course
+    root: Path
     out: Path
+    busy: Callable[[], str] = lambda: ""
     _last: Snapshot | None = None
+    _course: tuple[str, Course] | None = None
+    _lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def version(self) -> str:
-        """Return what changes when the journal or the overrides do."""
-        marks = []
-        for name in (FILE, f"{FILE}-wal"):
-            path = self.out / name
-            marks.append(str(path.stat().st_mtime_ns) if path.exists() else "")
-        return hashlib.sha256("/".join([*marks, self.overrides_digest()]).encode()).hexdigest()[:16]
+    # -- reading
 
-    def overrides_digest(self) -> str:
-        """Return a digest of `overrides.csv`; that of nothing where there is no such file."""
-        path = self.out / OVERRIDES
-        return hashlib.sha256(path.read_bytes() if path.is_file() else b"").hexdigest()
+    @property
+    def course(self) -> Course:
+        """The course as its files are now.
+
+        Raises:
+            CourseError: it cannot be read.
+        """
+        if self._course is not None and self._course[0] == _mark(_files_of(self._course[1])):
+            return self._course[1]
+        course = load_course(self.root, whole=False)
+        self._course = _mark(_files_of(course)), course
+        return course
+
+    def exercise(self, id: str) -> Exercise:
+        """Return the exercise of an id, as the course is now.
+
+        Raises:
+            CourseError: the course has it no more.
+        """
+        for exercise in self.course.exercises:
+            if exercise.id == id:
+                return exercise
+        raise CourseError(f"the course has no exercise {id} any more")
 
     def read(self) -> Snapshot:
-        """Return the class as it is now.
+        """Return the class as it is now; where that cannot be read, as it was last read, with a note that says why.
 
         Raises:
-            GraderError: the journal or the overrides cannot be read.
+            GraderError: the course, the journal or a table cannot be read, and never was.
         """
-        version = self.version()
-        if self._last is None or self._last.version != version:
-            reports: dict[str, Report] = {}
-            files: dict[tuple[str, str], tuple[str, bytes]] = {}
-            with ResultsFolder(self.out).journal() as journal:
-                folder = ResultsFolder(self.out)
-                overview = ClassSummary(self.course, journal, folder, lambda one: reports.update({one.author: one}))
-                for exercise in self.course.exercises:
-                    for author, _, path, text in journal.modules("exercise", exercise.id):
-                        files[author, exercise.id] = path, text
-            self._last = Snapshot(overview, reports, files, version)
-        return self._last
+        if (why := self.busy()) and self._last is not None:
+            return replace(self._last, note=why)
+        with self._lock:
+            try:
+                with ResultsFolder(self.out).journal() as journal:
+                    course, tables = self.course, [_digest(self.out / name) for name in _TABLES]
+                    version = "/".join([journal.stamp(), _mark(_files_of(course)), *tables])
+                    if self._last is None or self._last.version != version:
+                        self._last = self._read(course, journal, version)
+            except GraderError as error:
+                if self._last is None:
+                    raise
+                return replace(self._last, note=f"This is an earlier state: {error}")
+            return self._last
 
-    def after(self, author: str, row: Override) -> Report | None:
-        """Return an author's report as it would be with one more override; nothing is written.
+    def _read(self, course: Course, journal: Journal, version: str) -> Snapshot:
+        found: dict[str, Report] = {}
+        files: dict[tuple[str, str], tuple[str, bytes]] = {}
+        folder = ResultsFolder(self.out)
+        overview = ClassSummary(course, journal, folder, lambda one: found.update({one.author: one}))
+        for exercise in course.exercises:
+            for author, _, path, text in journal.modules("exercise", exercise.id):
+                files[author, exercise.id] = path, text
+        rules = folder.rules(course, journal, journal.handin())
+        return Snapshot(course, overview, found, files, rules, version, BatchOptions.flags_of(journal.options()))
+
+    def changes(self) -> tuple[str, list[Change], list[Change], list[str]]:
+        """Return when the last regrade began, what it changed, what staff changed, and what tables say in vain."""
+        with self._open() as journal:
+            course, rules = self.course, self._rules(journal)
+            at, changed = last_regrade(course, journal)
+            plan = self._plan(course, journal)
+            by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_of(plan, journal, rules))
+        return at, [one for one in changed if one.is_one], by_staff, notes
+
+    def draft(self, group: Group) -> tuple[Path, str]:
+        """Return where a new known wrong answer of a group belongs, and its text.
 
         Raises:
-            CourseError: the override does not fit.
+            CourseError: none can be made of it, or there is a file already.
         """
-        with ResultsFolder(self.out).journal() as journal:
-            rules = ResultsFolder(self.out).rules(self.course, journal, journal.handin())
-            plan = RunPlan(self.course, self.course.exercises, Setup(Start.FORK), journal.handin())
-            noted = next(one for one in journal.submissions() if one.author == author)
-            plain = report_of(plan, journal, noted, replace(rules, overrides=()))
-            if plain is None:
-                return None
-            if problem := row.problem(plain):
+        course = self.course
+        path = draft_path(course, group)
+        with self._open() as journal:
+            return path, draft_of(journal, group)
+
+    # -- changes
+
+    def plan_override(self, author: str, fields: Mapping[str, str]) -> Planned:
+        """Work out points by hand.
+
+        Args:
+            author: the name of the report.
+            fields: exercise, check, points and why, as they were typed.
+
+        Raises:
+            GraderError: a field is wrong, or the journal or the table cannot be read.
+        """
+        typed = {key: value.strip() for key, value in fields.items()}
+        typed["points"] = typed["points"].replace(",", ".")
+        row = validated({**typed, "author": author, "row": 0}, "this form", Override)
+        with self._open() as journal:
+            noted, rules = self._noted(journal, author), self._rules(journal)
+            names, before = rules.names(noted), self._report(journal, noted, rules)
+            if problem := row.problem(self._report(journal, noted, replace(rules, overrides=()))):
                 raise CourseError(problem)
-            others = [one for one in rules.overrides if not _same(one, row)]
-            overrides = sorted([*others, row], key=lambda one: not one.check)
-            return report_of(plan, journal, noted, replace(rules, overrides=overrides))
+            same = [one for one in rules.overrides if one.author in names and _same(one, row)]
+            rest = [one for one in rules.overrides if one not in same]
+            overrides = sorted([*rest, row], key=lambda one: not one.check)
+            after = self._report(journal, noted, replace(rules, overrides=overrides))
+            path = self.out / OVERRIDES
+            content = with_override(path, self.course, row, author, names)
+        said = [f"This replaces {one.worth / 100:g} points: {one.why}" for one in same]
+        return self._planned(path, content, {author: (before, after)}, " ".join(said))
 
-    def override(self, author: str, exercise: str, check: str, points: str, why: str) -> Override:
-        """Return the override that a form has.
+    def plan_comment(self, author: str, exercise: str, line: str, text: str) -> Planned:
+        """Work out a comment on a line of code; it changes no points.
 
         Args:
-            author: whose points change.
+            author: the name of the report.
             exercise: its id.
-            check: its id.
-            points: as they were typed.
-            why: the reason, as it was typed.
+            line: the number, as it was typed.
+            text: the comment.
 
         Raises:
-            CourseError: a field is wrong.
+            GraderError: there is no such line, or the journal or the table cannot be read.
         """
-        fields = {"author": author, "exercise": exercise, "check": check, "points": points.strip().replace(",", ".")}
-        return validated({**fields, "why": why.strip(), "line": 0}, "this form", Override)
+        with self._open() as journal:
+            noted, rules = self._noted(journal, author), self._rules(journal)
+            own = {id: content for _, id, _, content in journal.modules("author", author)}
+            lines = own.get(exercise, b"").decode("utf-8", "replace").splitlines()
+            if not line.strip().isdecimal() or not 0 < int(line) <= len(lines):
+                raise CourseError(f"there is no line {line.strip()!r}; the file has lines 1 to {len(lines)}")
+            fields = {"author": author, "exercise": exercise, "line": int(line), "comment": text.strip(), "row": 0}
+            row = validated({**fields, "code": cell_of(lines[int(line) - 1])}, "this form", Comment)
+            names = rules.names(noted)
+            path = self.out / COMMENTS
+            content = with_comment(path, self.course, row, author, names)
+            same = [one for one in rules.comments if one.author in names and one.exercise == exercise]
+            said = [f"This replaces: {one.comment}" for one in same if (one.line, one.code) == (row.line, row.code)]
+        return self._planned(path, content, {}, " ".join(said))
 
-    def save(self, row: Override, author: str, seen: str) -> None:
-        """Write an override; one about the same is replaced.
+    def plan_void(self, exercise: Exercise, check: str) -> Planned:
+        """Work out what a void check changes for the class.
+
+        Raises:
+            GraderError: it is void already, or a file cannot be read or changed.
+        """
+        return self._planned_edit(void_check(self.course, exercise, check))
+
+    def plan_extension(self, author: str, handin: HandIn, until: str) -> Planned:
+        """Work out what another due date changes for an author.
 
         Args:
-            row: the override.
-            author: as the file is to name them.
-            seen: the digest of the file when the page was made.
+            author: the name of the report.
+            handin: the hand-in that was graded.
+            until: the date, as it was typed.
 
         Raises:
-            CourseError: the file has changed since, or cannot be written.
+            GraderError: it is not a date, or a file cannot be read or changed.
         """
-        if self.overrides_digest() != seen:
-            raise CourseError(
-                f"{OVERRIDES} was changed since this page was opened; nothing was saved. "
-                "Look at the new state, then save again"
-            )
-        others = [one for one in read_overrides(self.out / OVERRIDES, self.course) if not _same(one, row)]
-        rows: Sequence[tuple[str, ...]] = [
-            *((one.author, one.exercise, one.check, f"{one.worth / 100:g}", one.why) for one in others),
-            (author, row.exercise, row.check, f"{row.worth / 100:g}", row.why),
-        ]
-        with failing_as(f"{self.out / OVERRIDES} cannot be written"):
-            write_whole(self.out / OVERRIDES, csv_text([_HEADER, *rows]))
+        with self._open() as journal:
+            rules = self._rules(journal)
+            names = rules.names(self._noted(journal, author))
+        edit = extend(self.course, handin, author, until, lambda name: folded(name) in names)
+        return self._planned_edit(edit)
+
+    def plan_draft(self, group: Group, text: str) -> Planned:
+        """Work out a new known wrong answer; it changes no scores before the class is graded again.
+
+        Raises:
+            CourseError: there is a file already.
+        """
+        course = self.course
+        path = draft_path(course, group)
+        file = path.relative_to(course.root).as_posix()
+
+        def write() -> None:
+            write_draft(course, group, text)
+
+        return Planned(file, {}, "", "", write)
+
+    def _planned(
+        self, path: Path, content: str | bytes, changed: Mapping[str, tuple[Report, Report]], replaces: str
+    ) -> Planned:
+        before = path.read_bytes() if path.is_file() else b""
+        after = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+
+        def write() -> None:
+            with self._open(), failing_as(f"{path} cannot be written"):
+                if (path.read_bytes() if path.is_file() else b"") != before:
+                    raise CourseError(
+                        f"{path.name} was changed since this was shown; nothing was saved. Look at the new state, then "
+                        "save again"
+                    )
+                write_whole(path, after)
+
+        return Planned(path.name, changed, _diff(path.name, before, after), replaces, write)
+
+    def _planned_edit(self, edit: Edit) -> Planned:
+        before = self.read().reports
+        with self._open() as journal:
+            after = self._reports(edit.course, journal)
+        changed = {
+            author: (before[author], after[author])
+            for author in after
+            if author in before and _counts(before[author]) != _counts(after[author])
+        }
+
+        def write() -> None:
+            with self._open():
+                write_edit(edit)
+
+        return Planned(edit.shown_as, changed, _diff(edit.shown_as, edit.before, edit.after), "", write)
+
+    # -- the journal
+
+    @contextmanager
+    def _open(self) -> Iterator[Journal]:
+        if why := self.busy():
+            raise CourseError(f"{why} Wait until it has ended.")
+        with self._lock, ResultsFolder(self.out).journal() as journal:
+            yield journal
+
+    def _rules(self, journal: Journal) -> Rules:
+        return ResultsFolder(self.out).rules(self.course, journal, journal.handin())
+
+    def _plan(self, course: Course, journal: Journal) -> RunPlan:
+        return RunPlan(course, course.exercises, Setup(Start.FORK), journal.handin())  # nothing is run
+
+    def _noted(self, journal: Journal, author: str) -> SubmissionRecord:
+        for noted in journal.submissions():
+            if noted.author == author:
+                return noted
+        raise CourseError(f"no submission is by {author} any more")
+
+    def _report(self, journal: Journal, noted: SubmissionRecord, rules: Rules) -> Report:
+        report = report_of(self._plan(self.course, journal), journal, noted, rules)
+        if report is None:
+            raise CourseError(f"nothing of {noted.author} was graded")
+        return report
+
+    def _reports(self, course: Course, journal: Journal) -> dict[str, Report]:
+        rules = ResultsFolder(self.out).rules(course, journal, journal.handin())
+        return {report.author: report for report in reports(self._plan(course, journal), journal, rules)}
+
+
+def _counts(report: Report) -> tuple[object, ...]:
+    """Return what of a report its author reads as their score."""
+    return report.total, report.policy, tuple(one.score for one in report.exercises)
 
 
 def _same(one: Override, other: Override) -> bool:
-    return (one.author, one.exercise, one.check) == (other.author, other.exercise, other.check)
+    return (one.exercise, one.check) == (other.exercise, other.check)
+
+
+def _files_of(course: Course) -> Sequence[Path]:
+    """Return the files and folders of a course whose change makes another course of it."""
+    places = [Places.of(one) for one in course.exercises]
+    known = [path for one in places for path in (one.wrong, one.wrong_entries, one.right, one.right_entries)]
+    return [course.root / path for path in (COURSE_FILE, *(one.description for one in places), *known)]
+
+
+def _mark(paths: Sequence[Path]) -> str:
+    """Return what changes when one of these files is written."""
+    return "/".join(str(path.stat().st_mtime_ns) if path.exists() else "" for path in paths)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes() if path.is_file() else b"").hexdigest()
+
+
+def _diff(name: str, before: bytes, after: bytes) -> str:
+    old, new = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
+    return "\n".join(list(difflib.unified_diff(old, new, name, name, n=1, lineterm=""))[2:])

@@ -10,6 +10,7 @@ import pytest
 from support import COURSES, RIGHT, WarmGrade
 
 from grader.course.load import load_course
+from grader.model import RubricLine
 from grader.model.errors import CourseError
 
 YAML = "exercises/01_basics/double/exercise.yaml"
@@ -67,10 +68,14 @@ def test_points_wait_until_a_person_enters_them(course: Path, tmp_path: Path, ty
         ("{C7: {by: staff, points: 2}}", "rules: there is no rule C7"),
         ("{C9: {by: staff, points: 10}}", "rules: staff gives all 10 points, or more"),
         ("{C9: {by: nobody, points: 1}}", "rules.C9.by"),
+        (
+            "{C9: {by: staff, points: 1, rubric: [{points: 2, says: Well said.}]}}",
+            "rules.C9: its rubric gives 2 points, and the rule has 1",
+        ),
     ],
 )
 def test_wrong_entries_are_refused(course: Path, rules: str, said: str) -> None:
-    """A rule that does not exist, all points, another word than staff."""
+    """A rule that does not exist, all points, another word than staff, a rubric with too many points."""
     path = course / YAML
     path.write_text(path.read_text().partition("rules:")[0] + f"rules: {rules}\n")
     try:
@@ -78,3 +83,19 @@ def test_wrong_entries_are_refused(course: Path, rules: str, said: str) -> None:
     except CourseError as error:
         problems = list(error.problems)
     assert any(said in problem for problem in problems), problems
+
+
+def test_a_rubric_is_for_staff(course: Path, tmp_path: Path, type_grade: WarmGrade) -> None:
+    """The exercise has its sentences with their points; a released copy has the rule without them."""
+    path = course / YAML
+    rubric = "[{points: 2, says: Says why.}, {points: 0.5, says: Says what.}]"
+    path.write_text(
+        path.read_text().partition("rules:")[0] + f"rules: {{C9: {{by: staff, points: 2, rubric: {rubric}}}}}\n"
+    )
+    assert load_course(course).exercises[0].rubrics == {
+        "C9": (RubricLine(200, "Says why."), RubricLine(50, "Says what."))
+    }
+    ran = type_grade("release", str(tmp_path / "students"), cwd=course)
+    assert ran.returncode == 0, ran.stderr
+    released = load_course(tmp_path / "students").exercises[0]
+    assert (released.staff, released.rubrics) == ({"C9": 200}, {"C9": ()})

@@ -1,100 +1,230 @@
-"""Staff in a real browser: the class, one author, points by hand; and what students wrote is no markup."""
+"""Staff in a real browser: the class, appeals, comments, void checks, drafts, a regrade; student text is no markup."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
+import csv
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import WarmGrade
-from web_server import TOKEN, Server
+from web_server import WAIT_MS
 
 from grader.course.load import load_course
 from grader.model.errors import CourseError
 from grader.web.class_data import ClassFolder
 
-ANSWERS = {
-    "ada": "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n",
-    "<b id=evil>bob": "# <img src=x onerror=alert(1)>\ndef double(x):\n    return x + 3\n",
-    "carl": "def double(x):\n    return x + 3\n\n\ndef double_(x):\n    return x\n",
-}
+YAML = "exercises/01_basics/double/exercise.yaml"
 
 
-@pytest.fixture
-def graded(home: Path, tmp_path: Path, type_grade: WarmGrade) -> Path:
-    """The folder of results of a class of three."""
-    for name, text in ANSWERS.items():
-        folder = tmp_path / "class" / name
-        folder.mkdir(parents=True)
-        (folder / "double.py").write_text(text, encoding="utf-8")
-    out = tmp_path / "out"
-    ran = type_grade("batch", str(tmp_path / "class"), "--out", str(out), "--confinement", "none", cwd=home)
-    assert ran.returncode == 0, ran.stderr
-    return out
+def open_author(page: Any, name: str) -> None:
+    """From the table to an author's page."""
+    page.goto("")
+    page.fill("input[aria-label=Author]", name)
+    page.wait_for_selector("caption:has-text('1 of 3 submissions')")
+    page.click("table.list a")
+    page.wait_for_selector("pre.numbered")
 
 
-@pytest.fixture
-def staff(browser: Any, home: Path, graded: Path) -> Iterator[tuple[Any, Server]]:
-    """A window on the class."""
-    pytest.importorskip("nicegui", reason="NiceGUI is not installed: pip install 'tensorgrade[web]'")
-    server = Server(home, str(graded))
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    context.set_default_timeout(120_000)
-    page = context.new_page()
-    page.goto(f"{server.url}?token={TOKEN}")
-    page.wait_for_selector("table.list")
-    yield page, server
-    context.close()
-    server.end()
-    assert server.process.stdout is not None
-    server.process.stdout.close()
+def save(form: Any, said: str) -> None:
+    """Look at what a change does, then save it: before, the button does nothing."""
+    assert form.locator("button:has(span:text-is('Save'))").is_disabled()
+    form.locator("button:has-text('Show what it changes')").click()
+    form.locator("text=Nothing is saved yet.").wait_for()
+    form.locator("button:has(span:text-is('Save'))").click()
+    form.locator(f"text={said}").wait_for()
 
 
-def test_an_appeal_is_decided(staff: tuple[Any, Server], graded: Path) -> None:
+def rows_of(path: Path) -> list[list[str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))[1:]
+
+
+def test_an_appeal_is_decided(staff: Any, graded: Path) -> None:
     """The table is filtered; an author's page shows what an override changes, then writes it with its reason."""
-    page, _ = staff
-    assert page.locator("table.list tbody tr").count() == 3
-    page.fill("input[aria-label=Author]", "carl")
-    page.wait_for_selector("caption:has-text('1 of 3 submissions')")
-    page.click("table.list a")
-    page.wait_for_selector("pre.code:has-text('return x + 3')")
-    page.locator("summary:has-text('Give points by hand')").first.click()
-    page.locator("input[aria-label=Points]").first.fill("7.5")
-    page.locator("input[aria-label^=Reason]").first.fill("Explained it at the blackboard.")
-    page.locator("button:has-text('Show what it changes')").first.click()
-    page.wait_for_selector("text=Nothing is saved yet.")
-    assert not (graded / "overrides.csv").exists()
-    page.locator("button:has-text('Save')").first.click()
-    page.wait_for_selector("text=Saved in overrides.csv.")
-    rows = (graded / "overrides.csv").read_text(encoding="utf-8").splitlines()
-    assert rows == ["author,exercise,check,points,why", "carl,double,,7.5,Explained it at the blackboard."]
-    page.locator("button:has-text('Save')").first.wait_for()
+    overrides = graded / "out" / "overrides.csv"
+    open_author(staff, "carl")
+    form = staff.locator("details:has(input[aria-label=Points])")
+    form.locator("input[aria-label=Check]").click()
+    staff.locator(".q-item:has-text('the whole exercise')").click()
+    form.locator("input[aria-label=Points]").fill("7.5")
+    form.locator("input[aria-label^=Reason]").fill("Explained it at the blackboard.")
+    form.locator("button:has-text('Show what it changes')").click()
+    form.locator("text=Nothing is saved yet.").wait_for()
+    assert not overrides.exists()
+    form.locator("button:has(span:text-is('Save'))").click()
+    form.locator("text=Saved in overrides.csv.").wait_for()
+    assert rows_of(overrides) == [["carl", "double", "", "7.5", "Explained it at the blackboard."]]
+    # Another field: what was shown is not what would be saved.
+    form.locator("button:has-text('Show what it changes')").click()
+    form.locator("text=This replaces 7.5 points: Explained it at the blackboard.").wait_for()
+    form.locator("input[aria-label=Points]").fill("99")
+    assert form.locator("button:has(span:text-is('Save'))").is_disabled()
+    form.locator("button:has-text('Show what it changes')").click()
+    form.locator("text=99 is more than 10 points").wait_for()
 
 
-def test_what_students_wrote_is_text(staff: tuple[Any, Server]) -> None:
-    """A name and a file with markup are shown as they are, and nothing of them is an element."""
-    page, _ = staff
-    page.fill("input[aria-label=Author]", "bob")
-    page.wait_for_selector("caption:has-text('1 of 3 submissions')")
-    page.click("table.list a")
-    page.wait_for_selector("pre.code:has-text('onerror=alert(1)')")
-    assert page.locator("#evil, img[src=x]").count() == 0
+def test_a_rubric_is_clicked(staff: Any, graded: Path) -> None:
+    """A rule that a person grades has its sentences; one that somebody got is offered for the next."""
+    open_author(staff, "ada")
+    form = staff.locator("details:has(input[aria-label=Points])")
+    assert form.get_attribute("open") is not None  # these points are missing
+    form.locator("button:has-text('2: Says why, in a sentence.')").click()
+    assert form.locator("input[aria-label=Points]").input_value() == "2"
+    form.locator("input[aria-label^=Reason]").fill("Says why, and well.")
+    save(form, "Saved in overrides.csv. The total is 10 / 10 points now.")
+    assert rows_of(graded / "out" / "overrides.csv") == [["ada", "double", "C9", "2", "Says why, and well."]]
+    open_author(staff, "carl")
+    staff.locator("button:has-text('2: Says why, and well.')").wait_for()
+    assert staff.locator("button:has-text('1: Says what, and not why.')").count() == 1
 
 
-def test_two_people_do_not_overwrite_each_other(home: Path, graded: Path) -> None:
-    """A page that has not seen the file as it is now saves nothing, and says so."""
-    shutil.rmtree(home / ".grade", ignore_errors=True)
-    folder = ClassFolder(load_course(home), graded)
-    seen = folder.overrides_digest()
-    first = folder.override("ada", "double", "", "5", "A first reason.")
-    folder.save(first, "ada", seen)
-    second = folder.override("carl", "double", "", "6", "A second reason.")
-    with pytest.raises(CourseError, match="was changed since this page was opened; nothing was saved"):
-        folder.save(second, "carl", seen)
-    folder.save(second, "carl", folder.overrides_digest())
-    rows = (graded / "overrides.csv").read_text(encoding="utf-8").splitlines()[1:]
-    assert rows == ["ada,double,,5,A first reason.", "carl,double,,6,A second reason."]
+def test_a_comment_on_a_line(staff: Any, graded: Path, type_grade: WarmGrade) -> None:
+    """A click on the number of a line begins it; it changes no points, and the author's page has it."""
+    open_author(staff, "carl")
+    staff.click(".nr[data-line='2']")
+    form = staff.locator("details:has(textarea)")
+    form.locator("textarea").fill("Not <i>three</i> more: twice.")
+    assert form.locator("input[aria-label=Line]").input_value() == "2"
+    save(form, "Saved in comments.csv.")
+    staff.locator(".numbered .said:has-text('Not <i>three</i> more: twice.')").wait_for()
+    assert rows_of(graded / "out" / "comments.csv") == [
+        ["carl", "double", "2", "return x + 3", "Not <i>three</i> more: twice."]
+    ]
+    form.locator("input[aria-label=Line]").fill("999")
+    form.locator("button:has-text('Show what it changes')").click()
+    form.locator("text=there is no line '999'; the file has lines 1 to").wait_for()
+    ran = type_grade("report", str(graded / "out"), cwd=graded / "course")
+    assert ran.returncode == 0, ran.stderr
+    page = (graded / "out" / "feedback" / "carl.html").read_text(encoding="utf-8")
+    assert "Not &lt;i&gt;three&lt;/i&gt; more: twice." in page
+
+
+def test_an_extension_and_a_void_check(staff: Any, graded: Path) -> None:
+    """Both say whose scores change before they are saved; what others wrote meanwhile is never overwritten."""
+    settings = graded / "course" / "course.yaml"
+    before = settings.read_text(encoding="utf-8")
+    open_author(staff, "carl")
+    staff.wait_for_selector("text=2 days late")
+    staff.click("summary:has-text('Give an extension')")
+    form = staff.locator("details:has-text('Give an extension')")
+    form.locator("input[type=datetime-local]").fill("2026-10-02T18:00")
+    form.locator("button:has-text('Show what it changes')").click()
+    form.locator("text=carl:").first.wait_for()
+    settings.write_text(f"# another person\n{before}", encoding="utf-8")
+    form.locator("button:has(span:text-is('Save'))").click()
+    form.locator("text=was changed since this was shown; nothing was saved").wait_for()
+    assert settings.read_text(encoding="utf-8") == f"# another person\n{before}"
+    save(form, "Saved in course.yaml.")
+    assert load_course(graded / "course").handins[0].extensions["carl"].isoformat() == "2026-10-02T18:00:00+00:00"
+    assert settings.read_text(encoding="utf-8").startswith("# another person\n")
+    open_author(staff, "carl")
+    staff.wait_for_selector("text=1 day late")
+    staff.click("text=Checks")
+    staff.click("text=01-1 Double it")
+    staff.locator("input[aria-label=Check]").click()
+    staff.locator(".q-item:has-text('Doubles three numbers')").click()
+    form = staff.locator("section:has-text('Make a check void')")
+    form.locator("button:has-text('Show what it changes')").click()
+    form.locator("text=2 submissions change.").wait_for()
+    assert "void" not in (graded / "course" / YAML).read_text(encoding="utf-8")
+    save_again = form.locator("button:has(span:text-is('Save'))")
+    save_again.click()
+    form.locator(f"text=Saved in {YAML}.").wait_for()
+    assert load_course(graded / "course").exercises[0].void == ("small",)
+    staff.reload()
+    staff.wait_for_selector("td:has-text('Doubles three numbers (void)')")
+    staff.click("text=Changes")
+    staff.wait_for_selector("[aria-label='By staff'] td:has-text('this check is void')")
+
+
+def test_a_group_becomes_a_known_mistake(staff: Any, graded: Path) -> None:
+    """A draft is written with its sentence, the class is graded again, and all of the group read the sentence."""
+    folder = graded / "course/solutions/01_basics/double/wrong"
+    staff.click("text=Groups")
+    staff.click("text=/group .*: 2 answers/")
+    staff.wait_for_selector("pre.numbered >> nth=1")
+    staff.click("text=Make a draft")
+    staff.wait_for_selector(".cm-content:has-text('TODO')")
+    staff.click(".cm-content")
+    staff.keyboard.press("Control+Home")
+    staff.keyboard.press("Shift+End")
+    staff.keyboard.insert_text('"""You added three; double means two times.')
+    form = staff.locator("section:has-text('Make a known wrong answer of this group')")
+    save(form, "Saved in solutions/01_basics/double/wrong/group_")
+    (draft,) = folder.glob("group_*.py")
+    text = draft.read_text(encoding="utf-8")
+    assert text.startswith('"""You added three; double means two times.\n') and "onerror" not in text
+    staff.click("text=Grade again")
+    staff.fill("input[aria-label^='Folder or zip']", str(graded / "nowhere"))
+    staff.click("button:has-text('Grade again')")
+    staff.wait_for_selector("text=type the path of the submissions")
+    staff.fill("input[aria-label^='Folder or zip']", str(graded / "submitted"))
+    staff.click("button:has-text('Grade again')")
+    staff.wait_for_selector("text=See what changed", timeout=4 * WAIT_MS)
+    staff.goto("groups")
+    staff.wait_for_selector("text=All lost points are explained by known mistakes.")
+    staff.goto("")
+    staff.locator("input[aria-label='Known mistake']").click()
+    staff.locator(".q-item:has-text('You added three')").click()
+    staff.wait_for_selector("caption:has-text('2 of 3 submissions')")
+    # One author, all of it: the others stay.
+    staff.goto("again")
+    staff.locator("input[aria-label=Whose]").click()
+    staff.locator(".q-item:has-text('ada')").click()
+    staff.locator("input[aria-label=What]").click()
+    staff.locator(".q-item:has-text('though nothing changed')").click()
+    staff.click("button:has-text('Grade again')")
+    staff.wait_for_selector("li:has-text('ada: 8 / 10')", timeout=4 * WAIT_MS)
+    staff.click("text=See what changed")
+    staff.wait_for_selector("text=Graded again on")
+
+
+def test_pairs_and_text_that_students_wrote(staff: Any) -> None:
+    """Two with much in common stand side by side; nothing that a student wrote is an element, on any page."""
+    pytest.importorskip("copydetect", reason="copydetect is not installed: pip install 'tensorgrade[similarity]'")
+    staff.click("text=Pairs")
+    staff.click("button:has-text('Compare')")
+    summary = staff.locator("details summary").first
+    summary.wait_for()
+    assert "ada" in summary.inner_text() and "carl" in summary.inner_text()
+    assert "def helper" in staff.locator("mark").first.inner_text()
+    open_author(staff, "bob")
+    staff.wait_for_selector("pre.code:has-text('onerror=alert(1)')")
+    for path in ("", "groups", "pairs", "again", "changes", "checks/double", "author/%3Cb%20id%3Devil%3Ebob"):
+        staff.goto(path)
+        staff.wait_for_selector("h1")
+        assert staff.locator("#evil, img[src=x]").count() == 0, path
+
+
+def test_two_people_do_not_overwrite_each_other(graded: Path) -> None:
+    """A change that was worked out before somebody else's is not saved, and says so; both are there in the end."""
+    folder = ClassFolder(graded / "course", graded / "out")
+    fields = {"exercise": "double", "check": "", "points": "5", "why": "A first reason."}
+    first = folder.plan_override("ada", fields)
+    second = folder.plan_override("carl", {**fields, "points": "6,5", "why": "A second reason."})
+    first.write()
+    with pytest.raises(CourseError, match="was changed since this was shown; nothing was saved"):
+        second.write()
+    folder.plan_override("carl", {**fields, "points": "6,5", "why": "A second reason."}).write()
+    assert rows_of(graded / "out" / "overrides.csv") == [
+        ["ada", "double", "", "5", "A first reason."],
+        ["carl", "double", "", "6.5", "A second reason."],
+    ]
     with pytest.raises(CourseError, match="99 is more than 10 points"):
-        folder.after("carl", folder.override("carl", "double", "", "99", "Too many."))
+        folder.plan_override("carl", {**fields, "points": "99"})
+
+
+def test_the_class_is_read_again_after_a_change_alone(graded: Path) -> None:
+    """Reading takes seconds for a large class: the journal, the tables of staff and the course's files say when."""
+    folder = ClassFolder(graded / "course", graded / "out")
+    first = folder.read()
+    assert folder.read() is first
+    folder.plan_comment("carl", "double", "2", "Why?").write()
+    second = folder.read()
+    assert second is not first and folder.read() is second
+    folder.plan_void(folder.exercise("double"), "small").write()
+    third = folder.read()
+    assert third.course.exercises[0].void == ("small",) and folder.read() is third
+    (graded / "out" / "comments.csv").write_text("author\nx\n", encoding="utf-8")
+    assert "This is an earlier state: " in folder.read().note

@@ -1,0 +1,125 @@
+"""Comments of staff on lines of code: the rows of comments.csv. They change no points, and stand on authors' pages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Annotated
+
+from pydantic import Field
+
+from grader.batch.overrides import StaffRow, read_rows
+from grader.course.files import suggestion
+from grader.course.layout import NOTEBOOK
+from grader.model import Course, GradedExercise, LineComment
+from grader.report.csv_table import with_row
+from grader.report.safe import for_csv
+
+COMMENTS = "comments.csv"
+"""Comments on lines of code, in the folder of results. The file survives each regrade.
+
+A row names a line by its number and by its text. Where another version of the file is handed in later, the comment goes
+with the text.
+"""
+TITLES = ("author", "exercise", "line", "code", "comment")
+
+
+class Comment(StaffRow):
+    """A comment on a line of code: a row of the file.
+
+    Attributes:
+        line: its number in the author's file.
+        code: the line, without blanks around it; "" if its number alone says which it is.
+        comment: what the author reads.
+    """
+
+    line: Annotated[int, Field(gt=0)]
+    code: str = ""
+    comment: Annotated[str, Field(min_length=1)]
+
+
+def read_comments(path: Path, course: Course) -> tuple[Comment, ...]:
+    """Read comments; none if there is no such file.
+
+    Args:
+        path: of the file.
+        course: whose exercises they name.
+
+    Raises:
+        CourseError: rows of the file are wrong; it lists them all.
+    """
+    same = "comments on the same line"
+    rows = read_rows(path, course, Comment, lambda one: (one.author, one.exercise, one.line, one.code), same)
+    return tuple(sorted(rows, key=lambda one: one.line))
+
+
+def cell_of(line: str) -> str:
+    """Return a line of code as the table has it."""
+    return for_csv(line.strip()).strip()
+
+
+def with_comment(path: Path, course: Course, one: Comment, author: str, names: Collection[str]) -> str | bytes:
+    """Return the content of the file with a comment; one on the same line is replaced, every other row stays.
+
+    Args:
+        path: of the file.
+        course: whose exercises it names.
+        one: the comment.
+        author: as the new row is to name them.
+        names: all names of the authors, folded.
+
+    Raises:
+        CourseError: the file cannot be read, or lacks a column.
+    """
+    same = [
+        other.row
+        for other in read_comments(path, course)
+        if other.author in names and (other.exercise, other.line, other.code) == (one.exercise, one.line, one.code)
+    ]
+    cells = (for_csv(author), one.exercise, str(one.line), one.code, one.comment)
+    return with_row(path, TITLES, dict(zip(TITLES, cells, strict=True)), same)
+
+
+def commented(
+    graded: GradedExercise, comments: Sequence[Comment], names: Collection[str], path: str, text: bytes
+) -> GradedExercise:
+    """Return an exercise with the comments on its file.
+
+    Args:
+        graded: the exercise.
+        comments: of everybody.
+        names: all names of the authors, folded.
+        path: of the file; that of a notebook has no lines which its author knows.
+        text: of the file; nothing if it is the starter.
+    """
+    lines = text.decode("utf-8", "replace").splitlines()
+    numbered = PurePosixPath(path).suffix != NOTEBOOK
+    own = (one for one in comments if one.exercise == graded.exercise.id and one.author in names)
+    return replace(graded, comments=tuple(_placed(one, lines, numbered=numbered) for one in own))
+
+
+def _placed(one: Comment, lines: Sequence[str], *, numbered: bool) -> LineComment:
+    """Find the line of a comment in a file: of several with its text, the nearest one to its number."""
+    same = (number for number, line in enumerate(lines, 1) if not one.code or cell_of(line) == one.code)
+    place = min(same, key=lambda number: abs(number - one.line), default=None)
+    if place is None or (not one.code and place != one.line):
+        return LineComment(None, one.code, one.comment)
+    return LineComment(place if numbered else None, lines[place - 1].strip(), one.comment)
+
+
+def unused_comments(comments: Sequence[Comment], names: Collection[str], course: Course) -> Iterator[str]:
+    """Yield a sentence for each row about an exercise or an author that is not there.
+
+    Args:
+        comments: of everybody.
+        names: all names of all authors, folded.
+        course: whose exercises they name.
+    """
+    known = [exercise.id for exercise in course.exercises]
+    for one in comments:
+        why = "" if one.author in names else f"no submission is by {one.author}"
+        if one.exercise not in known:
+            why = f"there is no exercise {one.exercise}{suggestion(one.exercise, known)}"
+        if why:
+            yield f"{COMMENTS}: line {one.row} does not count: {why}"

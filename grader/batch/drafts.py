@@ -1,0 +1,89 @@
+"""A draft of a known wrong answer, made of a group of submissions that no known mistake explains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.batch.class_summary import members_of
+from grader.batch.journal import Journal
+from grader.course.files import suggestion
+from grader.course.layout import Places, refuse_given
+from grader.grading.unexplained import Group, draft_text
+from grader.model import Course
+from grader.model.errors import CourseError
+from grader.model.files import write_named
+
+STEPS = (
+    "write its sentence in place of TODO, and name the file after the mistake",
+    "remove names of people that are left",
+    "run  grade verify {exercise}  to prove that the checks catch it",
+    "run the batch again: reports of answers that behave like it then say so",
+)
+"""What to do with the draft of a wrong answer."""
+
+
+def group_of(groups: Sequence[Group], name: str) -> Group:
+    """Find the group of a name, or of its beginning.
+
+    Raises:
+        CourseError: no group has this name, or more than one; with the nearest.
+    """
+    matching = [group for group in groups if name and group.name.startswith(name.lower())]
+    if len(matching) > 1:
+        raise CourseError(f"--draft: {name} may be {' or '.join(group.name for group in matching)}")
+    if not matching:
+        near = suggestion(name.lower(), [group.name for group in groups])
+        raise CourseError(f"--draft: there is no group {name!r}{near}")
+    return matching[0]
+
+
+def draft_path(course: Course, group: Group) -> Path:
+    """Return where the draft of a group belongs.
+
+    Raises:
+        CourseError: the course is a student's folder, or a file is there already.
+    """
+    refuse_given(course.root, "report --draft")
+    path = course.root / Places.of(group.exercise).wrong / f"group_{group.name}.py"
+    if path.exists():
+        raise CourseError(f"{path} exists already; write its sentence, or remove it")
+    return path
+
+
+def draft_of(journal: Journal, group: Group) -> str:
+    """Return the text of a draft, made of the shortest file of a group.
+
+    Args:
+        journal: open; it has the files.
+        group: of the class that it has.
+
+    Raises:
+        CourseError: no draft can be made of any of them.
+    """
+    people, members = journal.names(), {noted.author: noted.members for noted in journal.submissions()}
+    why = group.why_not or "the journal has none of its files; run the batch once more with --rerun all"
+    for saved in [] if group.why_not else members_of(journal, group):
+        if saved.text is not None:
+            names = (saved.author, *members[saved.author], people.get(saved.author, saved.author))
+            try:
+                return draft_text(saved.outcomes.graded(group.exercise), saved.text, names)
+            except ValueError as error:
+                why = str(error)
+    raise CourseError(f"no wrong answer can be made of group {group.name}: {why}")
+
+
+def write_draft(course: Course, group: Group, text: str) -> Path:
+    """Write a draft into the course's folder of wrong answers; return its path.
+
+    Args:
+        course: the course.
+        group: that it was made of.
+        text: of the draft.
+
+    Raises:
+        CourseError: a file is there already, or it cannot be written.
+    """
+    path = draft_path(course, group)
+    write_named(path, text, "--draft")
+    return path

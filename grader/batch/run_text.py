@@ -1,0 +1,49 @@
+"""What somebody should know of a run of `grade batch`, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.batch.run import BatchOptions, Summary
+from grader.model.score import counted, listed
+
+
+def run_sentences(summary: Summary, batch_options: BatchOptions, out: Path) -> Iterator[str]:
+    """Yield what somebody should know of a run besides the table.
+
+    Args:
+        summary: of the run.
+        batch_options: what was to be graded.
+        out: the folder of results.
+    """
+    if summary.saved and not summary.graded:
+        same = "no submission and no check has changed since the last run"
+        yield f"Nothing was graded again: {'earlier runs have all results' if summary.changed else same}."
+    elif summary.saved:
+        now, before = counted(summary.graded, "exercise"), counted(summary.saved, "exercise")
+        yield f"{now} graded now, {before} graded before: nothing of those changed."
+    if summary.changed:
+        replaced = "replaces an earlier one" if summary.changed == 1 else "replace earlier ones"
+        yield f"{counted(summary.changed, 'result')} {replaced}: grade diff {out} shows which scores changed."
+    if summary.lower:
+        count = counted(len(summary.lower), "lower score")
+        yield f"Because of --never-lower, {count} did not count: grade diff {out} names them."
+    if summary.stale:
+        yield f"{counted(summary.stale, 'outcome')} in the table come from older checks; grade all authors again."
+    if summary.unmatched:
+        yield f"{counted(summary.unmatched, 'file')} matched no exercise or no author; see unmatched.csv."
+    yield from summary.notes
+    for id, whose in summary.broken.items():
+        yield f"BROKEN  {id} of {listed(whose, 3)}: this is not their fault, and they lose no points."
+    for author, why in summary.unread.items():
+        yield f"BROKEN  {author} could not be read, so the gradebook has no new row: {why}"
+    if summary.broken:
+        yield f"To see why, run it with --staff and read detail in {out}/reports. After the fix: --rerun broken."
+    if batch_options.shard is None:
+        yield f"Reports and gradebook.csv are in {out}"
+    else:
+        yield (
+            f"Shard {batch_options.shard.number} of {batch_options.shard.count} is done; its reports are in {out}. "
+            "When all are done, run the same command without --shard: it writes the gradebook and grades what is left."
+        )

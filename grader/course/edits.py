@@ -1,0 +1,245 @@
+"""Small changes of a course's YAML files: a void check, an extension.
+
+A change is put in at the place that YAML's own parser names, so that comments and the layout of all other lines stay.
+The new text is then parsed: if it says anything but the old one with that change, it is refused.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from grader.course.files import CourseFile, ExerciseFile, moment_of, parse_yaml, validated
+from grader.course.layout import COURSE_FILE, Places
+from grader.course.load import handins_of
+from grader.model import Course, Exercise, HandIn
+from grader.model.errors import CourseError
+from grader.model.files import failing_as, write_whole
+
+_WIDE = 1 << 20
+"""No line that is put in is broken."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A change of a file that nothing has written yet.
+
+    Attributes:
+        path: of the file.
+        shown_as: the same for people.
+        before: the file as it was read.
+        after: as it will be.
+        course: as it will be.
+    """
+
+    path: Path
+    shown_as: str
+    before: bytes
+    after: bytes
+    course: Course
+
+
+def void_check(course: Course, exercise: Exercise, check: str) -> Edit:
+    """Return the change that makes a check void: everybody who handed in an answer gets its points.
+
+    Args:
+        course: the course.
+        exercise: whose check it is.
+        check: its id; of a check with parameters, all of its cases are meant where the id has none.
+
+    Raises:
+        CourseError: the file cannot be read or changed, or the check is void already.
+    """
+    shown_as = Places.of(exercise).description.as_posix()
+    path, before = _read(course.root / shown_as)
+    data = parse_yaml(before, shown_as)
+    wanted = copy.deepcopy(data)
+    wanted["void"] = [*(data.get("void") or []), check]
+    if check in (data.get("void") or []):
+        raise CourseError(f"{shown_as}: void: {check} is void already")
+    text = _text(before, shown_as)
+    root = _root(text, shown_as)
+    void = _value(root, "void")
+    by_hand = f"write  void: [{', '.join(wanted['void'])}]  into it by hand"
+    if void is None:
+        end = "" if not text or text.endswith("\n") else _end_of_lines(text)
+        changed = f"{text}{end}{_entry('void', [check])}{_end_of_lines(text)}" if not root.flow_style else text
+    elif isinstance(void, yaml.SequenceNode):
+        changed = _with_item(text, void, check)
+    else:
+        changed = text
+    after = _proved(changed, text, wanted, shown_as, by_hand)
+    validated(parse_yaml(after, shown_as), shown_as, ExerciseFile)
+    new = replace(exercise, void=(*exercise.void, check))
+    modules = tuple(
+        replace(module, exercises=tuple(new if one.id == exercise.id else one for one in module.exercises))
+        for module in course.modules
+    )
+    return Edit(path, shown_as, before, after, replace(course, modules=modules))
+
+
+def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Callable[[str], bool]) -> Edit:
+    """Return the change that gives somebody another due date; one that they had is replaced.
+
+    Args:
+        course: the course.
+        handin: the hand-in.
+        author: whose date it is.
+        until: a date or a time, such as 2026-10-08 18:00.
+        is_same: whether a name in the file means them.
+
+    Raises:
+        CourseError: the file cannot be read or changed, or this is not a date.
+    """
+    until = until.strip().replace("T", " ")
+    try:
+        moment_of(until)
+    except ValueError as error:
+        raise CourseError(f"the extension: {error}") from None
+    path, before = _read(course.root / COURSE_FILE)
+    data = parse_yaml(before, COURSE_FILE)
+    wanted = copy.deepcopy(data)
+    entry = next((one for one in wanted.get("handins", []) if one["id"] == handin.id), None)
+    if entry is None:
+        raise CourseError(f"{COURSE_FILE}: handins: there is no {handin.id} any more; open this page again")
+    own = [name for name in entry.get("extensions") or {} if is_same(str(name))]
+    if len(own) > 1:
+        names = " and ".join(str(name) for name in own)
+        raise CourseError(f"{COURSE_FILE}: handins.{handin.id}.extensions: {names} are the same; remove one of the two")
+    key = own[0] if own else author
+    entry["extensions"] = {**(entry.get("extensions") or {}), key: until}
+    text = _text(before, COURSE_FILE)
+    changed = _with_extension(text, handin.id, key, until, is_new=not own)
+    by_hand = f"write  {author}: {until}  below  extensions:  of {handin.id} by hand"
+    after = _proved(changed, text, wanted, COURSE_FILE, by_hand)
+    problems = list[str]()
+    handins = handins_of(validated(parse_yaml(after, COURSE_FILE), COURSE_FILE, CourseFile), problems)
+    if problems:
+        raise CourseError(*problems)
+    return Edit(path, COURSE_FILE, before, after, replace(course, handins=handins))
+
+
+def write_edit(edit: Edit) -> None:
+    """Write a change.
+
+    Raises:
+        CourseError: somebody changed the file meanwhile, or it cannot be written.
+    """
+    with failing_as(f"{edit.path} cannot be written"):
+        if edit.path.read_bytes() != edit.before:
+            raise CourseError(
+                f"{edit.shown_as} was changed since this was shown; nothing was saved. Look at the new state, then "
+                "save again"
+            )
+        mode = edit.path.stat().st_mode
+        write_whole(edit.path, edit.after)
+        edit.path.chmod(mode)
+
+
+# -- the text
+
+
+def _read(path: Path) -> tuple[Path, bytes]:
+    path = path.resolve()  # a link stays one
+    with failing_as(f"{path} cannot be read"):
+        return path, path.read_bytes()
+
+
+def _text(content: bytes, shown_as: str) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise CourseError(f"{shown_as} is not UTF-8; save it as UTF-8") from None
+
+
+def _root(text: str, shown_as: str) -> yaml.MappingNode:
+    root = yaml.compose(text, yaml.SafeLoader)
+    if not isinstance(root, yaml.MappingNode):
+        raise CourseError(f"{shown_as}: must be a mapping of keys to values")
+    return root
+
+
+def _value(mapping: yaml.MappingNode, key: str) -> yaml.Node | None:
+    return next((value for name, value in mapping.value if name.value == key), None)
+
+
+def _end_of_lines(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _entry(key: Any, value: Any) -> str:
+    """Return a key with its value in one line."""
+    flow = False if isinstance(value, str) else None
+    return yaml.safe_dump({key: value}, default_flow_style=flow, allow_unicode=True, width=_WIDE).strip()
+
+
+def _inline(value: Any) -> str:
+    """Return what stands within braces or brackets: the items of a list, or the entries of a mapping."""
+    return yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=_WIDE).strip()[1:-1]
+
+
+def _within(text: str, node: yaml.CollectionNode, added: str) -> str:
+    """Put something in before the closing brace or bracket."""
+    place = node.end_mark.index - 1
+    head = text[:place].rstrip()
+    comma = "" if not node.value else " " if head.endswith(",") else ", "
+    return f"{head}{comma}{added}{text[len(head) :]}"
+
+
+def _below(text: str, node: yaml.Node, added: str, column: int) -> str:
+    """Put a line in below the line on which a scalar ends, at a column."""
+    end = text.find("\n", node.end_mark.index)
+    start = len(text) if end < 0 else end + 1
+    before = text[:start] + ("" if end >= 0 else _end_of_lines(text))
+    return f"{before}{' ' * column}{added}{_end_of_lines(text)}{text[start:]}"
+
+
+def _with_item(text: str, node: yaml.SequenceNode, item: str) -> str:
+    if node.flow_style or not node.value:
+        return _within(text, node, _inline([item]))
+    return _below(text, node.value[-1], f"- {_inline([item])}", node.start_mark.column)
+
+
+def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: bool) -> str:
+    """Return the text of course.yaml with a date of an author; unchanged where no place for it is found."""
+    handins = _value(_root(text, COURSE_FILE), "handins")
+    entries = handins.value if isinstance(handins, yaml.SequenceNode) else []
+    for entry in entries:
+        if not isinstance(entry, yaml.MappingNode) or getattr(_value(entry, "id"), "value", None) != handin:
+            continue
+        own = _value(entry, "extensions")
+        if isinstance(own, yaml.MappingNode) and not is_new:
+            date = next(value for name, value in own.value if name.value == str(key))
+            return text[: date.start_mark.index] + _inline([until]) + text[date.end_mark.index :]
+        if isinstance(own, yaml.MappingNode) and (own.flow_style or not own.value):
+            return _within(text, own, _inline({key: until}))
+        if isinstance(own, yaml.MappingNode):
+            return _below(text, own.value[-1][1], _entry(key, until), own.start_mark.column)
+        if own is None and entry.flow_style:
+            return _within(text, entry, f"extensions: {{{_inline({key: until})}}}")
+        if own is None:
+            last = _value(entry, "due") or _value(entry, "id")
+            assert last is not None
+            return _below(text, last, _entry("extensions", {key: until}), entry.start_mark.column)
+    return text
+
+
+def _proved(changed: str, text: str, wanted: dict[Any, Any], shown_as: str, by_hand: str) -> bytes:
+    """Return the new file, if it says what is wanted and nothing else.
+
+    Raises:
+        CourseError: it does not.
+    """
+    after = changed.encode("utf-8")
+    if changed != text:
+        try:
+            if parse_yaml(after, shown_as) == wanted:
+                return after
+        except CourseError:  # what was put in does not fit there
+            pass
+    raise CourseError(f"{shown_as} is laid out so that it cannot be changed here; {by_hand}")

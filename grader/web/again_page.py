@@ -1,0 +1,135 @@
+"""The class graded again, one author or all, with progress; and what regrades and staff changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from nicegui import ui
+
+from grader.batch.changes import Change
+from grader.model.errors import GraderError
+from grader.model.score import counted, points_text
+from grader.report.safe import for_html
+from grader.web import look
+from grader.web.class_data import ClassFolder, Snapshot
+from grader.web.regrade import Order, Regrade
+
+_REFRESH_S = 0.5
+_LAST_LINES = 12
+
+
+def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
+    """Build the page on which the class is graded again.
+
+    Args:
+        folder: of the class.
+        now: the class as it is.
+        regrade: the run that goes on, or that comes next.
+    """
+    look.heading("Grade again", 1)
+    look.html(
+        "<p>As <code>grade batch</code> does it: what did not change is not run again, and points by hand, void checks "
+        "and extensions go into the gradebook.</p>"
+    )
+    with ui.element("section").classes("card"):
+        place = ui.input("Folder or zip of the submissions, as it was given to grade batch", value=regrade.folder)
+        place.props("outlined dense").style("width:100%")
+        with ui.element("div").classes("row").style("margin-top:.5rem"):
+            names = {"": "everybody", **{author: author for author in now.reports}}
+            who = ui.select(names, value="", label="Whose", with_input=True).props("outlined dense")
+            who.style("min-width:14rem")
+            kinds = {"": "what changed", "broken": "what is broken", "all": "all, though nothing changed"}
+            rerun = ui.select(kinds, value="", label="What").props("outlined dense").style("min-width:14rem")
+        with ui.element("div").classes("row"):
+            lower = ui.checkbox("A lower score does not count", value=now.flags["never_lower"])
+            best = ui.checkbox("The best of several attempts counts, not the latest", value=now.flags["best"])
+        said = look.html("").props('role="status" aria-live="polite"').style("width:100%")
+
+        def begin() -> None:
+            typed = str(place.value or "").strip()
+            if not typed or not Path(typed).expanduser().exists():
+                said.content = f"<p>There is no {for_html(typed) or 'folder'}; type the path of the submissions.</p>"
+                return
+            authors = (str(who.value),) if who.value else ()
+            handin = now.rules.handin.id if now.rules.handin is not None else None
+            flags = {**now.flags, "never_lower": bool(lower.value), "best": bool(best.value)}
+            order = Order(Path(typed).expanduser().resolve(), authors, str(rerun.value or ""), flags)
+            regrade.begin(folder.course, handin, order)
+            timer.activate()
+            show()
+
+        def show() -> None:
+            stop.set_visibility(regrade.running)
+            start.set_visibility(not regrade.running)
+            said.content = _progress(regrade)
+            if not regrade.running:
+                timer.deactivate()
+
+        with ui.element("div").classes("row").style("margin-top:.5rem"):
+            start = look.button("Grade again", begin, first=True)
+            stop = look.button("Stop", regrade.stop)
+        timer = ui.timer(_REFRESH_S, show, active=regrade.running)
+        show()
+
+
+def _progress(regrade: Regrade) -> str:
+    lines = "".join(f"<li>{for_html(line)}</li>" for line in regrade.lines[-_LAST_LINES:])
+    shown = f"<ul>{lines}</ul>" if lines else ""
+    if regrade.running:
+        share = 100 * regrade.done // max(1, regrade.total)
+        many = f"{regrade.done} of {regrade.total} submissions" if regrade.total else "Reading the submissions ..."
+        bar = f'<div class="bar" aria-hidden="true"><div style="width:{share}%"></div></div>'
+        return f"<p><b>{many}</b></p>{bar}{shown}"
+    if regrade.problem:
+        return f'<div class="warn">{for_html(regrade.problem)}</div>{shown}'
+    return f'<p><b>Done.</b> <a href="changes">See what changed</a>.</p>{shown}' if shown else ""
+
+
+async def show_changes(folder: ClassFolder) -> None:
+    """Build the page of what the last regrade and staff changed."""
+    look.heading("Changes", 1)
+    try:
+        at, changes, by_staff, notes = await asyncio.to_thread(folder.changes)
+    except GraderError as error:
+        look.html(f'<div class="warn">{for_html(str(error))}</div>')
+        return
+    look.heading("The last regrade")
+    if not at:
+        look.html("<p>Nothing was graded again yet: every score is the first one.</p>")
+    else:
+        when = for_html(at[:16].replace("T", " "))
+        look.html(f"<p>Graded again on {when} UTC: {counted(len(changes), 'exercise')} with another result.</p>")
+    _show_changes(changes, "By a regrade")
+    look.heading("By staff: as checks give it, and as it counts")
+    if not by_staff:
+        look.html("<p>Staff changed no points.</p>")
+    _show_changes(by_staff, "By staff")
+    for note in notes:
+        look.html(f'<p class="soft">{for_html(note)}</p>')
+
+
+def _show_changes(changes: Sequence[Change], label: str) -> None:
+    if not changes:
+        return
+    rows = "".join(_change_row(change) for change in changes)
+    look.html(
+        f'<div style="overflow-x:auto" tabindex="0" role="region" aria-label="{label}"><table class="list"><thead><tr>'
+        '<th scope="col">Author</th><th scope="col">Exercise</th><th scope="col" class="num">Before</th>'
+        '<th scope="col" class="num">After</th><th scope="col">Checks</th><th scope="col">Why</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    ).style("width:100%")
+
+
+def _change_row(change: Change) -> str:
+    checks = []
+    for id, *both in change.checks:
+        ends = [f"{end[0]} {points_text(end[1])}" if end else "none" for end in both]
+        checks.append(f"{for_html(id)}: {for_html(' → '.join(ends))}")
+    before, after = (points_text(one.score.earned) for one in (change.before, change.after))
+    return (
+        f"<tr><td>{for_html(change.author)}</td><td>{for_html(change.after.exercise.number)}</td>"
+        f'<td class="num">{before}</td><td class="num">{after}</td><td>{"<br>".join(checks)}</td>'
+        f"<td>{for_html(change.why)}</td></tr>"
+    )

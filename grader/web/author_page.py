@@ -1,0 +1,207 @@
+"""An author's page for staff: code, checks and pictures; points by hand, comments on lines, an extension."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from nicegui import ui
+
+from grader.batch.feedback import failing_function
+from grader.model import GradedExercise, Report
+from grader.model.score import points_text
+from grader.report.html import rendered
+from grader.report.safe import for_html
+from grader.report.words import in_full
+from grader.web import look
+from grader.web.change_form import Saved, show_buttons
+from grader.web.class_data import ClassFolder, Planned, Snapshot
+
+_MOST_SAID = 8
+"""So many sentences that others got are offered to click."""
+
+_CLICKED = "(event) => { const one = event.target.closest('[data-line]'); if (one) emit(one.dataset.line); }"
+
+
+def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
+    """Build the page.
+
+    Args:
+        folder: of the class.
+        now: the class as it is.
+        author: the name of the report.
+    """
+    report = now.reports.get(author)
+    if report is None:
+        look.html(f'<h1>Not found</h1><div class="warn">No submission is by {for_html(author)}.</div>')
+        return
+    look.heading(", ".join(report.authors or (author,)), 1)
+    total = look.html(_total(report))
+    shown: dict[str, ui.html] = {}
+
+    def renew(planned: Planned) -> str:
+        """Show what counts now."""
+        if author not in planned.changed:
+            return ""
+        new = planned.changed[author][1]
+        total.content = _total(new)
+        for graded in new.exercises:
+            path, text = now.files.get((author, graded.exercise.id), ("", b""))
+            shown[graded.exercise.id].content = graded_html(graded, path, text)
+        return f"The total is {points_text(new.total.earned)} / {points_text(new.total.possible)} points now."
+
+    _show_extension(folder, now, author, renew)
+    for graded in report.exercises:
+        path, text = now.files.get((author, graded.exercise.id), ("", b""))
+        with ui.element("section").classes("card").style("margin-top:1rem"):
+            with ui.element("div").classes("work two"):
+                with ui.element("div").classes("edit"):
+                    look.html(for_html(path or "no file"), "h2")
+                    code = look.html(numbered(text, graded)).style("width:100%")
+                with ui.element("div").classes("task"):
+                    shown[graded.exercise.id] = look.html(graded_html(graded, path, text))
+            _show_points(folder, now, author, graded, renew)
+            if text:
+                _show_comment(folder, author, graded, code)
+
+
+def _total(report: Report) -> str:
+    total = report.total
+    undecided = f", {points_text(total.undecided)} undecided" if total.undecided else ""
+    text = f"<p><b>{points_text(total.earned)} / {points_text(total.possible)} points{undecided}</b></p>"
+    return text + (f'<p class="soft">{for_html(report.policy.explained)}</p>' if report.policy is not None else "")
+
+
+def graded_html(graded: GradedExercise, path: str, text: bytes) -> str:
+    """Return the checks of an exercise, with their messages and pictures.
+
+    Args:
+        graded: the exercise.
+        path: of its file.
+        text: of its file.
+    """
+    lines = {
+        (graded.exercise.id, row.check.id): failing_function(graded, path, text, row) for row in in_full(graded) if text
+    }
+    return rendered("fragment.html", exercises=[graded], notes=[], own_lines=lines, with_hints=False)
+
+
+def numbered(text: bytes, graded: GradedExercise | None = None) -> str:
+    """Return a file with numbers of lines, which can be clicked, and the comments on them.
+
+    Args:
+        text: of the file.
+        graded: has the comments.
+    """
+    comments = {one.line: one.text for one in graded.comments if one.line} if graded is not None else {}
+    rows = []
+    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+        place = f'<span class="nr" data-line="{number}">{number:>4}</span>'
+        rows.append(f"{place} {for_html(line)}\n")
+        if number in comments:
+            rows.append(f'<span class="said">{for_html(comments[number])}</span>\n')
+    return f'<pre class="code numbered" tabindex="0" style="max-height:40rem">{"".join(rows)}</pre>'
+
+
+# -- points
+
+
+def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: GradedExercise, saved: Saved) -> None:
+    """Points by hand, with their reason."""
+    exercise = graded.exercise
+    waiting = [row.check.id for row in graded.checks if row.check.id in exercise.staff and not row.set_by]
+    with ui.element("details").props("open" if waiting else ""):
+        look.html("Give points by hand", "summary")
+        with ui.element("div").classes("row"):
+            titles = {row.check.id: f"{row.check.contract} {row.check.title}".strip() for row in graded.checks}
+            checks = {"": "the whole exercise", **titles}
+            first = waiting[0] if waiting else ""
+            check = ui.select(checks, value=first, label="Check").props("outlined dense").style("min-width:14rem")
+            points = ui.input("Points").props("outlined dense").style("width:7rem")
+            why = ui.input("Reason, which the author reads").props("outlined dense").style("min-width:min(24rem,100%)")
+        sentences = ui.element("div").classes("row")
+
+        def offer() -> None:
+            sentences.clear()
+            with sentences:
+                for worth, text in _sentences(now, graded, str(check.value)):
+                    words = f"{worth}: {text}" if worth else text
+                    look.button(words, partial(_choose, points, why, worth, text))
+
+        check.on_value_change(offer)
+        offer()
+
+        def plan() -> Planned:
+            fields = {"exercise": exercise.id, "check": check.value, "points": points.value, "why": why.value}
+            return folder.plan_override(author, {key: str(value or "") for key, value in fields.items()})
+
+        show_buttons(plan, (check, points, why), saved)
+
+
+def _sentences(now: Snapshot, graded: GradedExercise, check: str) -> list[tuple[str, str]]:
+    """Return points and sentences to click: the rubric of a rule, what others got, and titles of lost checks."""
+    rubric = [(points_text(line.points), line.says) for line in graded.exercise.rubrics.get(check, ())]
+    others = [row for row in now.said_of(graded.exercise.id, check) if row not in rubric]
+    lost = [
+        ("", f"{row.check.contract} {row.check.title}".strip())
+        for row in graded.checks
+        if row.verdict.lost and row.check.title and check in ("", row.check.id)
+    ]
+    return [*rubric, *others[:_MOST_SAID], *lost]
+
+
+def _choose(points: ui.input, why: ui.input, worth: str, text: str) -> None:
+    why.value = text
+    if worth:
+        points.value = worth
+
+
+# -- comments
+
+
+def _show_comment(folder: ClassFolder, author: str, graded: GradedExercise, code: ui.html) -> None:
+    """Build the form of a comment on a line, which a click on the line's number fills in."""
+    with ui.element("details") as details:
+        look.html("Comment on a line of code", "summary")
+        with ui.element("div").classes("row"):
+            line = ui.input("Line").props("outlined dense").style("width:7rem")
+            comment = ui.textarea("Comment, which the author reads").props("outlined dense autogrow")
+            comment.style("min-width:min(30rem,100%)")
+
+        def plan() -> Planned:
+            return folder.plan_comment(author, graded.exercise.id, str(line.value or ""), str(comment.value or ""))
+
+        async def saved(planned: Planned) -> str:
+            del planned
+            now = await asyncio.to_thread(folder.read)
+            _, text = now.files.get((author, graded.exercise.id), ("", b""))
+            code.content = numbered(text, now.graded(author, graded.exercise.id))
+            return "The author's page has it after the next <code>grade report</code>, or Grade again."
+
+        show_buttons(plan, (line, comment), saved, scores=False)
+
+    def chosen(number: str) -> None:
+        line.value = number
+        details.props("open")
+        comment.run_method("focus")
+
+    code.on("click", lambda event: chosen(str(event.args)), js_handler=_CLICKED)
+
+
+# -- the due date
+
+
+def _show_extension(folder: ClassFolder, now: Snapshot, author: str, saved: Saved) -> None:
+    handin = now.rules.handin
+    if handin is None or handin.due is None:
+        return
+    with ui.element("details").classes("card"):
+        look.html("Give an extension", "summary")
+        look.html(f"<p>{for_html(handin.title)} is due {handin.due:%Y-%m-%d %H:%M %Z} for everybody.</p>")
+        until = ui.input("Due for this author").props('outlined dense type="datetime-local" stack-label')
+        until.style("width:16rem")
+
+        def plan() -> Planned:
+            return folder.plan_extension(author, handin, str(until.value or ""))
+
+        show_buttons(plan, (until,), saved)

@@ -1,0 +1,122 @@
+"""Two buttons below a form of staff's: what it changes is shown first, and only what was shown is saved."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from nicegui import ui
+from nicegui.elements.mixins.value_element import ValueElement
+
+from grader.model import Report
+from grader.model.errors import GraderError
+from grader.model.score import points_text
+from grader.report.safe import for_html
+from grader.web import look
+from grader.web.class_data import Planned
+from grader.web.task import pre
+
+_MOST_ROWS = 60
+
+Saved = Callable[[Planned], str | Awaitable[str]]
+"""What is said after a change was saved, as HTML."""
+
+
+def show_buttons(
+    plan: Callable[[], Planned], fields: Sequence[ValueElement], saved: Saved, *, scores: bool = True
+) -> None:
+    """Build the buttons.
+
+    Args:
+        plan: works out the change from what the fields have; it runs in a thread.
+        fields: after a change in one of them, the change must be shown again before it is saved.
+        saved: what is said after it was saved.
+        scores: whether the change may be one of scores.
+    """
+    shown: dict[str, Planned] = {}
+    save_button: list[ui.element] = []
+
+    def forget() -> None:
+        shown.clear()
+        save_button[0].props("disabled")
+
+    async def preview() -> None:
+        forget()
+        said.content = '<p class="soft">Working it out ...</p>'
+        try:
+            planned = await asyncio.to_thread(plan)
+        except GraderError as error:
+            said.content = f"<p>{for_html(str(error))}</p>"
+            return
+        shown["it"] = planned
+        save_button[0].props(remove="disabled")
+        said.content = _told(planned, scores=scores)
+
+    async def save() -> None:
+        if (planned := shown.get("it")) is None:
+            said.content = "<p>Show what it changes first.</p>"
+            return
+        forget()
+        try:
+            await asyncio.to_thread(planned.write)
+        except GraderError as error:
+            said.content = f"<p>{for_html(str(error))}</p>"
+            return
+        more = saved(planned)
+        told = more if isinstance(more, str) else await more
+        said.content = f"<p><b>Saved in {for_html(planned.file)}.</b> {told}</p>"
+
+    with ui.element("div").classes("row"):
+        look.button("Show what it changes", preview)
+        save_button.append(look.button("Save", save, first=True).props("disabled"))
+    said = look.html("").props('role="status" aria-live="polite"').style("width:100%")
+    for one in fields:
+        one.on_value_change(forget)
+
+
+def _told(planned: Planned, *, scores: bool) -> str:
+    parts = ["<p><b>"]
+    if not scores:
+        parts.append("It changes no points.")
+    elif not planned.changed:
+        parts.append("No score changes.")
+    elif len(planned.changed) == 1:
+        ((author, (old, new)),) = planned.changed.items()
+        parts.append(f"{for_html(author)}: {change_text(old, new)}")
+    else:
+        parts.append(f"{len(planned.changed)} submissions change.")
+    parts.append("</b> Nothing is saved yet.</p>")
+    if planned.replaces:
+        parts.append(f'<div class="warn">{for_html(planned.replaces)}</div>')
+    if scores and planned.changed:
+        parts.append(_table(planned.changed))
+    if planned.diff:
+        parts.append(f"<p>In {for_html(planned.file)}:</p>{pre(planned.diff)}")
+    return "".join(parts)
+
+
+def change_text(old: Report, new: Report) -> str:
+    """Return what becomes of a score, as HTML."""
+    before, after = old.total, new.total
+    if before == after:
+        return f"{points_text(after.earned)} of {points_text(after.possible)} points, as before."
+    return (
+        f"{points_text(before.earned)} becomes {points_text(after.earned)} of {points_text(after.possible)} points."
+        + (f" {points_text(after.undecided)} are undecided." if after.undecided else "")
+    )
+
+
+def _table(changed: Mapping[str, tuple[Report, Report]]) -> str:
+    rows = [
+        f'<tr><td>{for_html(author)}</td><td class="num">{points_text(old.total.earned)}</td>'
+        f'<td class="num">{points_text(new.total.earned)}</td>'
+        f"<td>{for_html(new.policy.explained if new.policy else '')}</td></tr>"
+        for author, (old, new) in list(changed.items())[:_MOST_ROWS]
+    ]
+    more = len(changed) - _MOST_ROWS
+    note = f"<p>{more} more submissions change.</p>" if more > 0 else ""
+    return (
+        '<div style="overflow-x:auto" tabindex="0" role="region" aria-label="What changes"><table class="list"><thead>'
+        '<tr><th scope="col">Author</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th>'
+        f'<th scope="col">What counts</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div>{note}'
+    )

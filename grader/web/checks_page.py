@@ -1,0 +1,82 @@
+"""The checks of an exercise, as the class fares with them: a wrong one is made void here."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from grader.model import Exercise
+from grader.model.score import is_void
+from grader.report.safe import for_html
+from grader.web import look
+from grader.web.change_form import show_buttons
+from grader.web.class_data import ClassFolder, Planned, Snapshot
+
+
+def show_exercises(now: Snapshot) -> None:
+    """Build the page that lists the exercises."""
+    look.heading("Checks", 1)
+    for tally in now.overview.exercises:
+        with ui.element("p"):
+            ui.link(f"{tally.exercise.number} {tally.exercise.title}", f"/checks/{tally.exercise.id}")
+            if tally.hardest is not None:
+                check, lost = tally.hardest
+                look.html(f" {lost} lose {for_html(f'{check.contract} {check.title}')}", "span").classes("soft")
+
+
+def show_checks(folder: ClassFolder, now: Snapshot, id: str) -> None:
+    """Build the page of an exercise.
+
+    Args:
+        folder: of the class.
+        now: the class as it is.
+        id: of the exercise.
+    """
+    tally = next((one for one in now.overview.exercises if one.exercise.id == id), None)
+    if tally is None:
+        look.html('<h1>Not found</h1><div class="warn">Nothing of this exercise was handed in.</div>')
+        return
+    exercise = tally.exercise
+    look.heading(f"{exercise.number} {exercise.title}: checks", 1)
+    rows = "".join(
+        f"<tr><td>{for_html(check.contract)}</td><td>{for_html(check.title)}"
+        f"{' (void)' if is_void(check.id, exercise.void) else ''}</td>"
+        f'<td class="num">{counts["passed"]}</td><td class="num">{counts["lost"]}</td>'
+        f'<td class="num">{counts["open"]}</td></tr>'
+        for check, counts in tally.checks.values()
+    )
+    look.html(
+        '<div style="overflow-x:auto" tabindex="0" role="region" aria-label="Checks"><table class="list">'
+        '<caption class="soft">How many submissions pass, lose or have it undecided</caption>'
+        '<thead><tr><th scope="col">Rule</th><th scope="col">Check</th><th scope="col" class="num">Pass</th>'
+        f'<th scope="col" class="num">Lost</th><th scope="col" class="num">Open</th></tr></thead><tbody>{rows}</tbody>'
+        "</table></div>"
+    )
+    names = {
+        check.id: f"{check.contract} {check.title}".strip()
+        for check, _ in tally.checks.values()
+        if not is_void(check.id, exercise.void) and check.id not in exercise.staff
+    }
+    with ui.element("section").classes("card").style("margin-top:1rem"):
+        look.heading("Make a check void")
+        look.html(
+            "<p>For a check that turned out wrong: everybody who handed in an answer gets its points, and it neither "
+            "holds points back nor decides whether a value was right.</p>"
+        )
+        if names:
+            _show_void(folder, exercise, names)
+        else:
+            look.html("<p>There is no check left that is not void.</p>")
+
+
+def _show_void(folder: ClassFolder, exercise: Exercise, names: dict[str, str]) -> None:
+    check = ui.select(names, value=next(iter(names)), label="Check").props("outlined dense")
+    check.style("min-width:min(24rem,100%)")
+
+    def plan() -> Planned:
+        return folder.plan_void(folder.exercise(exercise.id), str(check.value))
+
+    def saved(planned: Planned) -> str:
+        del planned
+        return "To count it again, remove it there."
+
+    show_buttons(plan, (check,), saved)

@@ -1,0 +1,121 @@
+"""Answers that no known mistake explains: groups, two answers of one side by side, and a draft of a known mistake."""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import quote
+
+from nicegui import ui
+
+from grader.batch.drafts import STEPS
+from grader.grading.unexplained import Group
+from grader.model.errors import GraderError
+from grader.model.score import counted
+from grader.report.safe import for_html
+from grader.web import look
+from grader.web.author_page import graded_html, numbered
+from grader.web.change_form import show_buttons
+from grader.web.class_data import ClassFolder, Planned, Snapshot
+
+
+def show_groups(now: Snapshot) -> None:
+    """Build the page that lists the groups."""
+    look.heading("Answers that no known mistake explains", 1)
+    if not now.overview.groups:
+        look.html("<p>All lost points are explained by known mistakes.</p>")
+    for group in now.overview.groups:
+        with ui.element("p"):
+            words = f"{group.exercise.number} {group.exercise.title}, group {group.name}"
+            ui.link(f"{words}: {counted(len(group.members), 'answer')}", address_of(group))
+
+
+def address_of(group: Group) -> str:
+    """Return the address of a group's page."""
+    return f"/group/{group.exercise.id}/{quote(group.name, safe='')}"
+
+
+def show_group(folder: ClassFolder, now: Snapshot, exercise: str, name: str) -> None:
+    """Build the page of a group.
+
+    Args:
+        folder: of the class.
+        now: the class as it is.
+        exercise: its id.
+        name: of the group.
+    """
+    group = next((one for one in now.overview.groups if (one.exercise.id, one.name) == (exercise, name)), None)
+    if group is None:
+        look.html('<h1>Not found</h1><div class="warn">There is no such group now.</div>')
+        return
+    look.heading(f"{group.exercise.number} {group.exercise.title}, group {group.name}", 1)
+    members = now.members(group)
+    look.html(f"<p>{counted(len(members), 'answer')}{' behave alike' if len(members) > 1 else ''}.</p>")
+    second = members[1] if len(members) > 1 else members[0]
+    names = {author: author for author in members}
+    with ui.element("div").classes("row"):
+        boxes = [ui.select(names, value=each, label="Answer").props("outlined dense") for each in (members[0], second)]
+    sides = ui.element("div").classes("work two").style("margin-top:1rem")
+
+    def fill() -> None:
+        sides.clear()
+        with sides:
+            for box, place in zip(boxes, ("task", "edit"), strict=True):
+                _show_side(now, str(box.value), exercise, place)
+
+    for box in boxes:
+        box.style("min-width:min(16rem,100%)").on_value_change(fill)
+    fill()
+    _show_draft(folder, group)
+
+
+def _show_side(now: Snapshot, author: str, exercise: str, place: str) -> None:
+    path, text = now.files.get((author, exercise), ("", b""))
+    graded = now.graded(author, exercise)
+    with ui.element("section").classes(f"card {place}"):
+        look.html(f'<a href="../../author/{quote(author, safe="")}">{for_html(author)}</a>', "h2")
+        look.html(numbered(text, graded))
+        if graded is not None:
+            look.html(graded_html(graded, path, text))
+
+
+def _show_draft(folder: ClassFolder, group: Group) -> None:
+    with ui.element("section").classes("card").style("margin-top:1rem"):
+        look.heading("Make a known wrong answer of this group")
+        if group.why_not:
+            look.html(f"<p>None can be made of it: {for_html(group.why_not)}.</p>")
+            return
+        look.html(
+            "<p>Everybody whose answer behaves like it then reads its sentence, and so will the next class. The draft "
+            "is made of the shortest file, without comments, docstrings and names of its authors.</p>"
+        )
+        place = ui.element("div").style("width:100%")
+
+        async def make() -> None:
+            place.clear()
+            try:
+                path, text = await asyncio.to_thread(folder.draft, group)
+            except GraderError as error:
+                with place:
+                    look.html(f"<p>{for_html(str(error))}</p>")
+                return
+            with place:
+                _show_editor(folder, group, path.name, text)
+
+        with place:
+            look.button("Make a draft", make, first=True)
+
+
+def _show_editor(folder: ClassFolder, group: Group, name: str, text: str) -> None:
+    look.html(f"{for_html(name)}: write the sentence in place of TODO, and remove names of people that are left.", "p")
+    area = ui.codemirror(text, language="Python", line_wrapping=True).style("height:22rem;width:100%")
+    look.dress_editor(area, "The draft; press Escape, then Tab to leave it")
+
+    def plan() -> Planned:
+        return folder.plan_draft(group, str(area.value or ""))
+
+    def saved(planned: Planned) -> str:
+        del planned
+        steps = "".join(f"<li>{for_html(step.format(exercise=group.exercise.id))}</li>" for step in STEPS)
+        return f"Now</p><ul>{steps}</ul><p>"
+
+    show_buttons(plan, (area,), saved, scores=False)

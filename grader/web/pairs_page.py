@@ -1,0 +1,112 @@
+"""Pairs of submissions that have much code in common, side by side, without a verdict."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from nicegui import ui
+
+from grader.model import Exercise
+from grader.model.progress import Progress
+from grader.model.score import counted
+from grader.report.console import extra_words
+from grader.report.safe import for_html
+from grader.web import look
+from grader.web.class_data import Snapshot
+
+if TYPE_CHECKING:
+    from grader.batch.similar import Side, Similar
+
+_REFRESH_S = 0.5
+
+
+class _Far(Progress):
+    """Notes how many pairs were compared."""
+
+    text = ""
+
+    def advanced(self, done: int, total: int) -> None:
+        """Note it."""
+        self.text = f"{done} of {total} pairs"
+
+
+class Pairs:
+    """The comparison that was made last: for all windows, until something is graded again."""
+
+    def __init__(self) -> None:
+        self._version = ""
+        self._found: list[Similar] = []
+
+    def show(self, now: Snapshot) -> None:
+        """Build the page."""
+        look.heading("Pairs to read side by side", 1)
+        look.html(
+            "<p><b>This is not a verdict.</b> People who learned from one source, or who solve a task in its usual "
+            "way, write alike, too. Read both, and talk with their authors before you decide anything. What both have "
+            "is marked; names and lines of the starter do not count.</p>"
+        )
+        place = ui.element("div").style("width:100%")
+        far = _Far()
+
+        async def compare() -> None:
+            place.clear()
+            with place:
+                said = look.html("<p>Comparing ...</p>").props('role="status" aria-live="polite"')
+                timer = ui.timer(_REFRESH_S, lambda: said.set_content(f"<p>Comparing {far.text} ...</p>"))
+            try:
+                found = await asyncio.to_thread(_compared, now, far)
+            except ModuleNotFoundError as error:
+                if error.name != "copydetect":
+                    raise
+                said.content = f"<p>This needs copydetect: <code>pip install {extra_words('similarity')}</code></p>"
+                return
+            finally:
+                timer.cancel()
+            self._version, self._found = now.version, found
+            place.clear()
+            with place:
+                _show_found(found)
+
+        with place:
+            if self._version == now.version:
+                _show_found(self._found)
+            else:
+                look.button("Compare", compare, first=True)
+
+
+def _compared(now: Snapshot, progress: Progress) -> list[Similar]:
+    from grader.batch.similar import similar_texts
+
+    def files(exercise: Exercise) -> dict[str, bytes]:
+        return {author: text for (author, id), (_, text) in now.files.items() if id == exercise.id}
+
+    return [one for item in now.course.exercises for one in similar_texts(item, files(item), progress)]
+
+
+def _show_found(found: Sequence[Similar]) -> None:
+    for item in found:
+        with ui.element("section").style("width:100%"):
+            look.heading(f"{item.exercise.number} {item.exercise.title}")
+            look.html(f'<p class="soft">{counted(item.compared, "submission")}: {for_html(item.in_words)}.</p>')
+            for number, pair in enumerate(item.pairs):
+                with ui.element("details").classes("card").props("" if number else "open"):
+                    look.html(" and ".join(f"{for_html(author)} ({share:.0%})" for author, share, _ in pair), "summary")
+                    with ui.element("div").classes("work two"):
+                        for side, place in zip(pair, ("task", "edit"), strict=True):
+                            _show_side(side, place)
+            if item.more:
+                look.html(f'<p class="soft">{counted(item.more, "more pair")}, which have less in common.</p>')
+    if not found:
+        look.html("<p>Fewer than two files of an exercise were handed in.</p>")
+
+
+def _show_side(side: Side, place: str) -> None:
+    author, share, parts = side
+    text = "".join(f"<mark>{for_html(part)}</mark>" if both else for_html(part) for part, both in parts)
+    with ui.element("div").classes(place):
+        link = f'<a href="author/{quote(author, safe="")}">{for_html(author)}</a>'
+        look.html(f"<p>{link}: {share:.0%} of it is in the other one</p>")
+        look.html(f'<pre class="code" tabindex="0" style="max-height:40rem">{text}</pre>')

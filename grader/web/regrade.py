@@ -1,0 +1,145 @@
+"""A class graded again from its page, as `grade batch` does it: in a thread, with progress, one at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.batch.run import BatchOptions, grade_batch
+from grader.batch.run_text import run_sentences
+from grader.grading.lanes import lanes_here
+from grader.grading.plan import RunPlan
+from grader.intake.collect import taken_in
+from grader.model import Course, Report
+from grader.model.errors import GraderError
+from grader.model.messages import Setup
+from grader.model.progress import Cancelled, Progress
+from grader.model.score import points_text
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is graded again.
+
+    Attributes:
+        folder: of the submissions, as it was given to `grade batch`.
+        authors: whose submissions; none for everybody's.
+        rerun: "broken", "all", or "" for what changed alone.
+        flags: further options; see `BatchOptions.flags_of`.
+    """
+
+    folder: Path
+    authors: tuple[str, ...] = ()
+    rerun: str = ""
+    flags: Mapping[str, bool] = field(default_factory=dict)
+
+
+@dataclass
+class Regrade(Progress):
+    """The run of `grade batch` that was started from a page, if there is one.
+
+    Attributes:
+        out: the folder of results.
+        setup: how student code runs.
+        folder: of the submissions, of the last run.
+        running: whether it goes on.
+        done: of how many submissions all is graded.
+        total: how many there are.
+        lines: what came of the last submissions, and what the run said.
+        problem: why it ended, or "".
+    """
+
+    out: Path
+    setup: Setup
+    folder: str = ""
+    running: bool = False
+    done: int = 0
+    total: int = 0
+    lines: list[str] = field(default_factory=list)
+    problem: str = ""
+    _stops: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def begin(self, course: Course, handin: str | None, order: Order) -> None:
+        """Begin a run, unless one goes on.
+
+        Args:
+            course: of the class.
+            handin: the id of the hand-in that is graded, or None.
+            order: what of it is graded.
+        """
+        if self.running:
+            return
+        self.folder, self.running, self.done, self.total = str(order.folder), True, 0, 0
+        self.lines, self.problem = [], ""
+        self._stops.clear()
+        self._thread = threading.Thread(target=self._run, args=(course, handin, order))
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the run, as Ctrl-C does: what was graded is saved."""
+        self._stops.set()
+
+    def close(self) -> None:
+        """End the run, and wait until its processes have ended."""
+        self.stop()
+        if self._thread is not None:
+            self._thread.join()
+
+    def busy(self) -> str:
+        """Say that the journal is in use, or return ""."""
+        return "This class is being graded again; what you see is the state before." if self.running else ""
+
+    # -- progress
+
+    def waits(self) -> None:
+        """End the run if somebody stopped it."""
+        if self._stops.is_set():
+            raise Cancelled
+
+    def advanced(self, done: int, total: int) -> None:
+        """Note how far it is."""
+        self.done, self.total = done, total
+        self.waits()
+
+    def reported(self, report: Report, number: int, total: int) -> None:
+        """Note a submission that was graded.
+
+        Args:
+            report: of the submission.
+            number: its place in the class.
+            total: how many there are.
+        """
+        score = report.total
+        self.lines.append(f"{report.author}: {points_text(score.earned)} / {points_text(score.possible)}")
+        self.done, self.total = max(self.done, number), total
+
+    def noted(self, line: str) -> None:
+        """Note what the run says."""
+        self.lines.append(line)
+
+    # -- the thread
+
+    def _run(self, course: Course, handin: str | None, order: Order) -> None:
+        try:
+            self.lines += self._graded(course, handin, order)
+        except Cancelled:
+            self.problem = "Stopped. What was graded is saved; the next run goes on from there."
+        except GraderError as error:
+            self.problem = str(error)
+        except Exception:  # of any kind: the page must not wait for what has ended
+            self.problem = "The run ended by a fault of ours; the terminal says more."
+            raise
+        finally:
+            self.running = False
+
+    def _graded(self, course: Course, handin: str | None, order: Order) -> Sequence[str]:
+        chosen = course.handin(handin)
+        exercises = [one for one in course.exercises if chosen is None or one.id in chosen.exercises]
+        plan = RunPlan(course, exercises, self.setup, handin=handin)
+        with taken_in(order.folder, course.exercises, None, self.out) as intake:
+            options = BatchOptions(authors=order.authors, rerun=order.rerun, **order.flags)
+            summary = grade_batch(plan, intake, self.out, options, self, slots=lanes_here())
+        return list(run_sentences(summary, options, self.out))
