@@ -20,6 +20,7 @@ from grader.web.own_text import OnDisk, keep_both, read, save
 from grader.web.task import pre
 
 _WIDTH, _QUESTIONS = 90, 10
+_CONNECTED_S = 60.0
 _COMMAND = re.compile(r"[^.:]*: {2,}grade .*$")
 """A sentence with a command for a terminal, which is a button here."""
 
@@ -89,6 +90,8 @@ async def show_drill(live: Live) -> None:
     """Build the page of the drill."""
     with look.page(live.course.title, links(live.course)):
         look.heading("Drill", 1)
+        # NiceGUI waits three seconds for a page that is built, and a worker may need longer to begin.
+        await ui.context.client.connected(timeout=_CONNECTED_S)
         try:
             await Drill(live, drilling.runs_in(live.course)).show()
         except GraderError as error:

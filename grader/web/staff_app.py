@@ -39,6 +39,10 @@ _LINKS = (
 )
 
 
+_READING_S = 300.0
+"""So long a page may take to be built: NiceGUI gives up after three seconds, and a large class is read for longer."""
+
+
 def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
     """Declare all pages of a class; return its title.
 
@@ -57,39 +61,39 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
     pairs = Pairs()
     app.on_shutdown(lambda: asyncio.to_thread(regrade.close))
 
-    @ui.page("/", title=title)
+    @ui.page("/", title=title, response_timeout=_READING_S)
     async def _class() -> None:
         await _guarded(title, folder, _show_class)
 
-    @ui.page("/author/{name:path}", title=title)
+    @ui.page("/author/{name:path}", title=title, response_timeout=_READING_S)
     async def _author(name: str) -> None:
         await _guarded(title, folder, lambda now: show_author(folder, now, name))
 
-    @ui.page("/groups", title=title)
+    @ui.page("/groups", title=title, response_timeout=_READING_S)
     async def _groups() -> None:
         await _guarded(title, folder, show_groups)
 
-    @ui.page("/group/{exercise}/{name}", title=title)
+    @ui.page("/group/{exercise}/{name}", title=title, response_timeout=_READING_S)
     async def _group(exercise: str, name: str) -> None:
         await _guarded(title, folder, lambda now: show_group(folder, now, exercise, name))
 
-    @ui.page("/checks", title=title)
+    @ui.page("/checks", title=title, response_timeout=_READING_S)
     async def _exercises() -> None:
         await _guarded(title, folder, show_exercises)
 
-    @ui.page("/checks/{exercise}", title=title)
+    @ui.page("/checks/{exercise}", title=title, response_timeout=_READING_S)
     async def _checks(exercise: str) -> None:
         await _guarded(title, folder, lambda now: show_checks(folder, now, exercise))
 
-    @ui.page("/pairs", title=title)
+    @ui.page("/pairs", title=title, response_timeout=_READING_S)
     async def _pairs() -> None:
         await _guarded(title, folder, pairs.show)
 
-    @ui.page("/again", title=title)
+    @ui.page("/again", title=title, response_timeout=_READING_S)
     async def _again() -> None:
         await _guarded(title, folder, lambda now: show_again(folder, now, regrade))
 
-    @ui.page("/changes", title=title)
+    @ui.page("/changes", title=title, response_timeout=_READING_S)
     async def _changes() -> None:
         await _guarded(title, folder, lambda _: show_changes(folder))
 
