@@ -31,6 +31,10 @@ OpenEngine = Callable[[RunPlan, Progress], AbstractContextManager[Engine]]
 """Opens what grades in place of lanes of this machine, and what it reports to."""
 
 
+FLAGS = ("never_lower", "best", "staff", "names")
+"""Options of a run that hold for the next one, too, where it is started from a page."""
+
+
 @dataclass(frozen=True)
 class BatchOptions:
     """The options of a batch: what to grade, and what to grade again though nothing changed.
@@ -61,7 +65,7 @@ class BatchOptions:
     def flags_of(cls, text: str) -> dict[str, bool]:
         """Return what of the options of an earlier run holds for the next one, of the text that the journal has."""
         rest = text.rpartition(", rerun=")[2]  # before that stand names of people
-        return {name: f"{name}=True" in rest for name in ("never_lower", "best", "staff", "names")}
+        return {name: f"{name}=True" in rest for name in FLAGS}
 
     def again(self, graded: GradedExercise) -> bool:
         """Return whether an exercise is graded again though nothing changed."""

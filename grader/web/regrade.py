@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.batch.run import BatchOptions, grade_batch
+from grader.batch.run import FLAGS, BatchOptions, grade_batch
 from grader.batch.run_text import run_sentences
 from grader.grading.lanes import lanes_here
 from grader.grading.plan import RunPlan
@@ -140,6 +140,9 @@ class Regrade(Progress):
         exercises = [one for one in course.exercises if chosen is None or one.id in chosen.exercises]
         plan = RunPlan(course, exercises, self.setup, handin=handin)
         with taken_in(order.folder, course.exercises, None, self.out) as intake:
-            options = BatchOptions(authors=order.authors, rerun=order.rerun, **order.flags)
+            never_lower, best, staff, names = (order.flags.get(name, False) for name in FLAGS)
+            options = BatchOptions(
+                authors=order.authors, rerun=order.rerun, never_lower=never_lower, best=best, staff=staff, names=names
+            )
             summary = grade_batch(plan, intake, self.out, options, self, slots=lanes_here())
         return list(run_sentences(summary, options, self.out))
