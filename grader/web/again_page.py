@@ -61,23 +61,23 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
             show()
 
         def show() -> None:
-            stop.set_visibility(regrade.running)
-            start.set_visibility(not regrade.running)
+            stop.set_visibility(regrade.is_running)
+            start.set_visibility(not regrade.is_running)
             said.content = _progress(regrade)
-            if not regrade.running:
+            if not regrade.is_running:
                 timer.deactivate()
 
         with ui.element("div").classes("row").style("margin-top:.5rem"):
             start = look.button("Grade again", begin, first=True)
             stop = look.button("Stop", regrade.stop)
-        timer = ui.timer(_REFRESH_S, show, active=regrade.running)
+        timer = ui.timer(_REFRESH_S, show, active=regrade.is_running)
         show()
 
 
 def _progress(regrade: Regrade) -> str:
     lines = "".join(f"<li>{for_html(line)}</li>" for line in regrade.lines[-_LAST_LINES:])
     shown = f"<ul>{lines}</ul>" if lines else ""
-    if regrade.running:
+    if regrade.is_running:
         share = 100 * regrade.done // max(1, regrade.total)
         many = f"{regrade.done} of {regrade.total} submissions" if regrade.total else "Reading the submissions ..."
         bar = f'<div class="bar" aria-hidden="true"><div style="width:{share}%"></div></div>'

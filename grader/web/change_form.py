@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 from nicegui import ui
 from nicegui.elements.mixins.value_element import ValueElement
@@ -23,7 +24,7 @@ Saved = Callable[[Planned], str | Awaitable[str]]
 
 
 def show_buttons(
-    plan: Callable[[], Planned], fields: Sequence[ValueElement], saved: Saved, *, scores: bool = True
+    plan: Callable[[], Planned], fields: Sequence[ValueElement[Any]], saved: Saved, *, scores: bool = True
 ) -> None:
     """Build the buttons.
 

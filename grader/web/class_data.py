@@ -187,7 +187,7 @@ class ClassFolder:
             at, changed = last_regrade(course, journal)
             plan = self._plan(course, journal)
             by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_of(plan, journal, rules))
-        return at, [one for one in changed if one.is_one], by_staff, notes
+        return at, [one for one in changed if one.differs], by_staff, notes
 
     def draft(self, group: Group) -> tuple[Path, str]:
         """Return where a new known wrong answer of a group belongs, and its text.
@@ -374,7 +374,7 @@ def _files_of(course: Course) -> Sequence[Path]:
     """Return the files and folders of a course whose change makes another course of it."""
     places = [Places.of(one) for one in course.exercises]
     known = [path for one in places for path in (one.wrong, one.wrong_entries, one.right, one.right_entries)]
-    return [course.root / path for path in (COURSE_FILE, *(one.description for one in places), *known)]
+    return [course.root / COURSE_FILE, *(course.root / path for path in [*(one.description for one in places), *known])]
 
 
 def _mark(paths: Sequence[Path]) -> str:

@@ -44,7 +44,7 @@ class Regrade(Progress):
         out: the folder of results.
         setup: how student code runs.
         folder: of the submissions, of the last run.
-        running: whether it goes on.
+        is_running: whether it goes on.
         done: of how many submissions all is graded.
         total: how many there are.
         lines: what came of the last submissions, and what the run said.
@@ -54,7 +54,7 @@ class Regrade(Progress):
     out: Path
     setup: Setup
     folder: str = ""
-    running: bool = False
+    is_running: bool = False
     done: int = 0
     total: int = 0
     lines: list[str] = field(default_factory=list)
@@ -70,9 +70,9 @@ class Regrade(Progress):
             handin: the id of the hand-in that is graded, or None.
             order: what of it is graded.
         """
-        if self.running:
+        if self.is_running:
             return
-        self.folder, self.running, self.done, self.total = str(order.folder), True, 0, 0
+        self.folder, self.is_running, self.done, self.total = str(order.folder), True, 0, 0
         self.lines, self.problem = [], ""
         self._stops.clear()
         self._thread = threading.Thread(target=self._run, args=(course, handin, order))
@@ -90,7 +90,7 @@ class Regrade(Progress):
 
     def busy(self) -> str:
         """Say that the journal is in use, or return ""."""
-        return "This class is being graded again; what you see is the state before." if self.running else ""
+        return "This class is being graded again; what you see is the state before." if self.is_running else ""
 
     # -- progress
 
@@ -133,7 +133,7 @@ class Regrade(Progress):
             self.problem = "The run ended by a fault of ours; the terminal says more."
             raise
         finally:
-            self.running = False
+            self.is_running = False
 
     def _graded(self, course: Course, handin: str | None, order: Order) -> Sequence[str]:
         chosen = course.handin(handin)

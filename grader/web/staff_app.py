@@ -131,7 +131,7 @@ _STATES = {
 def _show_class(now: Snapshot) -> None:
     overview = now.overview
     look.heading(f"{len(now.reports)} submissions", 1)
-    look.html(f"<p>{for_html(overview.middle)}</p>")
+    look.html(f"<p>{for_html(overview.mean_and_median)}</p>")
     tallies = overview.exercises
     verdicts = {one.value: f"a check: {VERDICTS[one][0]}" for one in Verdict if one is not Verdict.PASSED}
     mistakes = {sentence: sentence for tally in tallies for sentence, _ in tally.mistakes}
