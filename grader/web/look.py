@@ -76,6 +76,7 @@ svg.cells .cell.on rect { stroke:#111; stroke-width:4; } svg.cells .cell.on text
   margin:.1rem 0 .3rem 3.2rem; padding-left:.6rem; border-left:4px solid var(--accent); }
 mark { background:var(--warm); color:inherit; border-bottom:2px solid var(--fail); }
 textarea.field { width:100%; box-sizing:border-box; }
+.q-loading-bar { display:none !important; }  /* it has no name for readers who cannot see it */
 summary { display:list-item !important; cursor:pointer; }
 label.for { display:grid; gap:.15rem; font-size:.9rem; color:var(--soft); min-width:0; }
 .tensorgrade.tensorgrade { border:0 !important; padding:0 !important; max-width:none !important; }
