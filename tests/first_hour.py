@@ -49,6 +49,7 @@ class Hour:
             "HOME": str(folder),
             "PATH": os.pathsep.join((str(folder / "venv" / "bin"), os.environ["PATH"])),
             "TERM": "xterm",
+            "NO_COLOR": "1",  # a page has the signs that stand in the place of colours
             "COLUMNS": str(COLUMNS),
         }
         self._environment.pop("PYTHONPATH", None)

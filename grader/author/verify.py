@@ -14,7 +14,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,13 +40,20 @@ from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
 from grader.model.progress import Progress
 from grader.model.score import counted
+from grader.report.blocks import Column, table_lines
 from grader.report.safe import WIDTH, for_terminal, prose
 
 WATCH_SEEDS = 2
 """How many seeds are tried on each save by default."""
 
 _SAVED = (".py", ".yaml", ".md")
-_ANSWER = 46
+_NAME, _NUMBER = 34, 7
+_LOSSES = (
+    Column("wrong answer", 46, is_text=True),
+    Column("lost", 4),
+    Column("its rules", 10, is_text=True),
+    Column("other rules", is_text=True),
+)
 
 
 def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
@@ -278,12 +284,15 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
 
 
 def _table(proofs: Sequence[Proof]) -> Iterator[str]:
-    yield f"{'exercise':<34}{'starter':>8}{'reference':>10}{'right':>8}{'wrong':>8}{'time':>8}"
+    kinds = ("starter", "reference", "right", "wrong")
+    rows = []
     for proof in proofs:
-        counts = [proof.counts.get(kind, (0, 0)) for kind in ("starter", "reference", "right", "wrong")]
+        counts = [proof.counts.get(kind, (0, 0)) for kind in kinds]
         cells = [f"{good}/{total}" if total else "-" for good, total in counts]
-        name = textwrap.shorten(for_terminal(f"{proof.exercise.number} {proof.exercise.id}"), 33, placeholder="...")
-        yield f"{name:<34}{cells[0]:>8}{cells[1]:>10}{cells[2]:>8}{cells[3]:>8}{proof.seconds:>6.2f} s"
+        name = for_terminal(f"{proof.exercise.number} {proof.exercise.id}", one_line=True)
+        rows.append([name, *cells, f"{proof.seconds:.2f} s"])
+    heads = [Column("exercise", _NAME, is_text=True), *(Column(title, _NUMBER) for title in (*kinds, "time"))]
+    yield from table_lines(heads, rows, WIDTH, gap=1)
 
 
 def _problems(proofs: Sequence[Proof], broken: Sequence[str]) -> list[str]:
@@ -309,10 +318,11 @@ def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str,
 
 def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
     """Yield a row for each wrong answer: what it loses on the rules that it breaks, and on which others."""
-    yield f"{'wrong answer':<{_ANSWER}}{'lost':>6}  {'its rules':<12}other rules"
+    rows = []
     for proof in proofs:
         for loss in proof.losses:
             name = for_terminal(f"{proof.exercise.number} {loss.name.removesuffix('.py')}", one_line=True)
             others = loss.on_others
             own = f"{','.join(in_order(loss.own))} {points(loss.total - sum(others.values()))}"
-            yield f"{name:<{_ANSWER}}{points(loss.total):>6}  {own:<12}{by_rule(others)}".rstrip()
+            rows.append([name, points(loss.total), own, by_rule(others)])
+    yield from table_lines(_LOSSES, rows, WIDTH)

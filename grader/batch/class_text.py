@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from grader.batch.class_summary import ClassSummary
 from grader.model.score import counted
+from grader.report.blocks import Column, code_lines, table_lines
 from grader.report.gradebook import BY_HAND
-from grader.report.safe import cut, for_terminal, prose
+from grader.report.safe import for_terminal, prose
 from grader.report.words import VERDICTS
 
 _STEP = "      "
@@ -21,14 +22,7 @@ def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:
     people = counted(len(overview.rows), "submission")
     yield from prose(f"{overview.course.title}: {people}, {overview.mean_and_median}", width, further="  ")
     yield ""
-    yield f"{'in':>5}{'all':>5}{'mean':>6}{'known':>7}{'new':>5}  exercise"
-    for tally in overview.exercises:
-        numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}  "
-        yield from prose(f"{numbers}{tally.exercise.number} {tally.exercise.title}", width, further=" " * len(numbers))
-        if tally.hardest:
-            check, lost = tally.hardest
-            indent = " " * (len(numbers) + 2 if width >= _WIDE else len(_STEP))
-            yield from prose(f"{lost} lose {check.contract} {check.title}", width, indent)
+    yield from _exercise_lines(overview, width)
     yield from prose(_LEGEND, width, "  ", "  ")
     for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
         text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
@@ -38,13 +32,35 @@ def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:
         yield from prose(f"{waits}; {BY_HAND}, and the page names them.", width, further="  ")
 
 
-def group_lines(overview: ClassSummary, most: int, width: int) -> Iterator[str]:
+def _exercise_lines(overview: ClassSummary, width: int) -> Iterator[str]:
+    heads = [Column("in", 5), *(Column(title, len(title)) for title in ("all", "mean", "known", "new"))]
+    rows, below = [], []
+    for tally in overview.exercises:
+        numbers = (len(tally.scores), tally.full, tally.mean, tally.explained, tally.unexplained)
+        title = for_terminal(f"{tally.exercise.number} {tally.exercise.title}", one_line=True)
+        hardest: list[str] = []
+        if tally.hardest:
+            check, lost = tally.hardest
+            text = for_terminal(f"{lost} lose {check.contract} {check.title}", one_line=True)
+            # A narrow column would have a word in each line.
+            if width >= _WIDE:
+                hardest = [text]
+            else:
+                below.append(f"{tally.exercise.number}: {text}")
+        rows.append([*map(str, numbers), (title, *hardest)])
+    yield from table_lines([*heads, Column("exercise", is_text=True)], rows, width)
+    for text in below:
+        yield from prose(text, width, "  ", "  ")
+
+
+def group_lines(overview: ClassSummary, most: int, width: int, *, colours: bool = False) -> Iterator[str]:
     """Yield lines for a terminal: the largest groups, each with an example of what it loses, and with its code.
 
     Args:
-        overview: of the class.
-        most: how many groups are shown.
-        width: of a line, in characters.
+        overview: the class.
+        most: so many groups.
+        width: columns of the terminal.
+        colours: whether the code has colours.
     """
     groups = overview.groups
     if groups:
@@ -62,7 +78,6 @@ def group_lines(overview: ClassSummary, most: int, width: int) -> Iterator[str]:
             yield from prose(title, width, _STEP, _STEP)
         if (more := len(example.rows) - _FEW_ROWS) > 0:
             yield f"{_STEP}... {counted(more, 'more check')}"
-        for number, line, _ in example.lines:
-            yield cut(f"{_STEP}{number or '':>4}  {for_terminal(line, one_line=True)}", width)
+        yield from code_lines(example.lines, _STEP[2:], width, colours=colours)
         if group.why_not:
             yield from prose(f"No wrong answer can be made of it: {group.why_not}.", width, _STEP, "  ")

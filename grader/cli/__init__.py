@@ -7,7 +7,6 @@ the first line of output are quick. A new command is a function of a module here
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from typing import Any
 
@@ -167,7 +166,9 @@ def main() -> None:
     Without a command, grade grades the exercises that you name, by id, number or module, or all that you have
     started. Each command explains itself: grade watch --help
     """
-    if os.environ.get("NO_COLOR"):
+    from grader.report.console import refuses_colours
+
+    if refuses_colours():
         click.get_current_context().color = False
     # A console that cannot show a character shows its code instead of failing.
     for stream in (sys.stdout, sys.stderr):

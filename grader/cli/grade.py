@@ -17,7 +17,7 @@ from grader.cli.hand_over import stay_ready
 from grader.model import Exercise, GradedExercise, Report, Submission
 from grader.model.errors import CourseError, StartError
 from grader.model.files import write_named
-from grader.report.console import Say, terminal_width
+from grader.report.console import Say, shows_colours, terminal_width
 from grader.report.terminal import exercise_lines, summary_lines
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def grade_here(
         # In a report for programs each check has a row; a student reads one sentence, and at once.
         plan = replace(plan, stops=stops, compiles=json_path is None)
         saves = not (stops or json_path or like or submission or plan.rules)
-        lines = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain)
+        lines = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain, colours=shows_colours())
         shown = lines if not plan.rules else lambda graded: lines(graded) if graded.checks else iter(())
         report = _graded(plan, handed_in, submission, (say, details), shown, early, saves=saves, fresh=fresh)
     if earlier is not None:

@@ -14,7 +14,7 @@ from grader.cli import options
 from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted, listed, points_text
-from grader.report.console import Pace, Say, needing, print_error, terminal_width
+from grader.report.console import Pace, Say, needing, print_error, shows_colours, terminal_width
 from grader.report.safe import filled, for_terminal
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _in_short(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[str
 
     width = terminal_width()
     yield from class_lines(overview, width)
-    yield from group_lines(overview, len(overview.groups) if every else _FEW, width)
+    yield from group_lines(overview, len(overview.groups) if every else _FEW, width, colours=shows_colours())
     yield ""
     if usable := [group for group in overview.groups if not group.why_not]:
         yield from filled(

@@ -12,7 +12,7 @@ import click
 
 from grader.cli import options
 from grader.model.errors import CourseError
-from grader.report.console import Say, print_json, terminal_width
+from grader.report.console import Say, print_json, shows_colours, terminal_width
 from grader.report.safe import for_terminal
 
 NOT_PACKED = 1
@@ -129,7 +129,7 @@ def show_command(name: str | None, rules: bool, reference: bool, plain: bool, wo
     from grader.student.task_page import solution_lines
 
     solved_reference(course, exercise)
-    say(*solution_lines(exercise), "")
+    say(*solution_lines(exercise, colours=shows_colours()), "")
     say.meanwhile("Counting ...")
     say(*counted_lines(course, exercise, workers.setup(), terminal_width()))
 

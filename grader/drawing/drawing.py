@@ -30,16 +30,17 @@ class Drawing:
     tensors: tuple[Tensor, ...] = ()
     sentences: tuple[str, ...] = ()
 
-    def lines(self, width: int = _WIDTH, *, plain: bool = False) -> list[str]:
+    def lines(self, width: int = _WIDTH, *, plain: bool = False, colours: bool = False) -> list[str]:
         """Return the drawing as lines of text, none wider than that.
 
         Args:
             width: columns.
             plain: whether sentences stand for boxes, for screen readers.
+            colours: whether wrong elements are red, instead of between marks.
         """
         lines = [f"{facts.name}: {facts.sentence}" for facts in self.tensors]
         if self.picture != Picture():
-            lines += lines_of(self.picture, width, plain=plain)
+            lines += lines_of(self.picture, width, plain=plain, colours=colours)
         return [*lines, *self.sentences]
 
     @property

@@ -8,9 +8,12 @@ import sys
 from types import FrameType, TracebackType
 from typing import Any
 
+import click
+
 from grader.drawing.drawing import Drawing, drawing_of
 from grader.drawing.failures import Watcher, expression_at
 from grader.drawing.reasons import Explanation, explained
+from grader.report.console import shows_colours
 
 _WIDTH = 100
 
@@ -117,7 +120,7 @@ def _show(drawing: Drawing) -> None:
         is_plain = False
     except UnicodeEncodeError:
         is_plain = True
-    print("\n".join(drawing.lines(_columns(), plain=is_plain)))  # noqa: T201  that is what it is for
+    click.echo("\n".join(drawing.lines(_columns(), plain=is_plain, colours=shows_colours())))
 
 
 def _names(frame: FrameType, values: tuple[Any, ...]) -> list[str]:

@@ -6,6 +6,7 @@ repeat     a run like that of a report, and how it differs
 student_line  the line of the student's file that a check is about
 terminal   a report for a terminal
 console    what commands print: lines, a line that changes while work goes on, errors without a traceback
+blocks     what rich draws of it: tables, bars, the rate of a run, code with colours
 html       a report as a page, and as a part of one; pictures as SVG; `templates` has the markup
 gradebook  many reports: a table for a terminal and for spreadsheets
 pictures   pictures of what a check found, as lines and as a sentence

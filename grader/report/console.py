@@ -1,8 +1,13 @@
-"""What commands print: lines, a line that changes while work goes on, errors without a traceback."""
+"""What commands print: lines, a line that changes while work goes on, errors without a traceback.
+
+Lines are text with the escape codes of colours, which click takes out where they do not belong. `blocks` draws tables,
+bars and code with rich, which takes too long to import for what every command prints.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import time
@@ -16,15 +21,30 @@ from grader.model.errors import CourseError, GraderError
 
 INTERRUPTED = 130
 _QUICK_S = 1.0
-_MINUTE_S = 60
 _LINE_EVERY_S = 10.0
 _WIDEST, _NARROWEST = 80, 40
-_AS_ASCII = str.maketrans("─│┌┬┐└┴┘█▒░", "-|++++++#=.")
+_BAR, _SHORTEST_BAR = 24, 8
+_AS_ASCII = str.maketrans("─│┌┬┐└┴┘█▒░━╸╺", "-|++++++#=.=  ")
 
 
 def terminal_width() -> int:
     """Return the columns of the terminal, within the widths for which lines are made."""
     return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns))
+
+
+def has_plain_terminal() -> bool:
+    """Return whether the environment says that a terminal acts upon no escape codes."""
+    return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+
+
+def refuses_colours() -> bool:
+    """Return whether the environment refuses colours: by NO_COLOR, or by a terminal that has none."""
+    return bool(os.environ.get("NO_COLOR")) or has_plain_terminal()
+
+
+def shows_colours() -> bool:
+    """Return whether a reader of standard output sees colours; where not, signs say what they would."""
+    return sys.stdout.isatty() and not refuses_colours()
 
 
 class Say:
@@ -40,9 +60,8 @@ class Say:
         """Print lines; with `color`, their escape codes stay also in a pipe: the log of a job reads them."""
         if not self._quiet:
             self.erase()
-            shows_boxes = (sys.stdout.encoding or "").lower().startswith("utf")
             for line in lines:
-                click.echo(line if shows_boxes else line.translate(_AS_ASCII), color=color)
+                click.echo(_encodable(line), color=color)
             sys.stdout.flush()
 
     def prose(self, *texts: str) -> None:
@@ -57,17 +76,34 @@ class Say:
         if seconds >= _QUICK_S:
             self.meanwhile(what, f" ... {seconds:.0f} s")
 
-    def meanwhile(self, what: str, end: str = "") -> None:
-        """Put a line where the next one will stand, on a terminal; it is cut off before its end."""
+    def meanwhile(self, what: str, end: str = "", done: tuple[int, int] | None = None) -> None:
+        """Put a line where the next one will stand, on a terminal; it is cut off before its end.
+
+        Args:
+            what: what goes on.
+            end: what stands behind it, even where it is cut.
+            done: how much of what is done: where there is room, a bar before the text shows it.
+        """
         if self._quiet or not sys.stdout.isatty():
             return
         from grader.report.safe import columns, cut, for_terminal
 
-        text = f"  {cut(for_terminal(what, one_line=True), terminal_width() - len(end) - 3)}{end}"
+        text, room = for_terminal(what, one_line=True), terminal_width() - len(end) - 3
+        long, bar = min(_BAR, room - columns(text) - 1), ""
+        if done is not None and long >= _SHORTEST_BAR:
+            from grader.report.blocks import bar_text
+
+            bar, room = f"{_encodable(bar_text(*done, long, colours=shows_colours()))} ", room - long - 1
+        text = f"  {bar}{cut(text, room)}{end}"
         self.erase()
         click.echo(text, nl=False)
         sys.stdout.flush()
-        Say._running = columns(text)
+        Say._running = columns(click.unstyle(text))
+
+    def clear(self) -> None:
+        """Empty the screen, of a terminal that can do that."""
+        if not self._quiet and sys.stdout.isatty() and not has_plain_terminal():
+            click.echo("\x1b[2J\x1b[1;1H", nl=False, color=True)  # these are no colours, which NO_COLOR refuses
 
     @classmethod
     def erase(cls) -> None:
@@ -79,31 +115,13 @@ class Say:
             Say._running = 0
 
 
-class Rate:
-    """How fast a number grows, from the first growth on: before that, processes start."""
-
-    def __init__(self) -> None:
-        self._last: int | None = None
-        self._first: tuple[float, int] | None = None
-
-    def text(self, done: int, total: int) -> str:
-        """Say how much is done, how fast, and how long the rest takes; less than before begins another count."""
-        now, last = time.monotonic(), self._last
-        self._last = done
-        if last is None or done < last:
-            self._first = None  # an earlier run may have done some
-        elif self._first is None and done > last:
-            self._first = now, done
-        elif self._first is not None and done > self._first[1] and now > self._first[0]:
-            pace = (done - self._first[1]) / (now - self._first[0])
-            left = (total - done) / pace
-            time_left = f"{left:.0f} s" if left < 2 * _MINUTE_S else f"{left / _MINUTE_S:.0f} min"
-            return f"{done} of {total}, {pace * _MINUTE_S:.0f} a minute, {time_left} left"
-        return f"{done} of {total}"
+def _encodable(line: str) -> str:
+    """Return a line with boxes and bars of ASCII, where standard output is of another encoding than UTF."""
+    return line if (sys.stdout.encoding or "").lower().startswith("utf") else line.translate(_AS_ASCII)
 
 
 class Pace:
-    """Shows a rate: in a line that changes, or with a line every ten seconds where none can change.
+    """Shows a rate: in a line that changes, with a bar, or in a line every ten seconds where none can change.
 
     Args:
         say: prints it.
@@ -113,6 +131,8 @@ class Pace:
     def __init__(self, say: Say, at_end: str = "") -> None:
         self._say = say
         self._at_end = at_end
+        from grader.report.blocks import Rate
+
         self._rate = Rate()
         self._printed = time.monotonic()
 
@@ -122,7 +142,7 @@ class Pace:
         if done == total and self._at_end:
             text = self._at_end
         if sys.stdout.isatty():
-            self._say.meanwhile(text)
+            self._say.meanwhile(text, done=(done, total))
         elif time.monotonic() - self._printed >= _LINE_EVERY_S:
             self._printed = time.monotonic()
             self._say(f"  {text}")

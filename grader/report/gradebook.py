@@ -13,7 +13,8 @@ import click
 from grader.model import Exercise, GradedExercise, Report, Verdict
 from grader.model.progress import Progress
 from grader.model.score import counted, points_text
-from grader.report.console import Pace, Rate, Say, print_error
+from grader.report.blocks import Rate
+from grader.report.console import Pace, Say, print_error
 from grader.report.safe import csv_text, for_csv, for_terminal
 from grader.report.schema import ExerciseEntry, ReportFile
 from grader.report.words import score_text

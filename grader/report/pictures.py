@@ -1,26 +1,31 @@
 """Pictures of facts: lines for a terminal in UTF-8, a sentence for screen readers. `html` has the same lines as an SVG.
 
-A check gathers the facts, which `model.picture` declares. Colours alone never carry information: what is wrong stands
-between marks as well.
+A check gathers the facts, which `model.picture` declares. A wrong element stands between marks, or in colour where
+there is colour; the sentence names it in any case.
 """
 
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, product, zip_longest
 from typing import Any
 
+import click
+
 from grader.accelerator.timeline import COPIES, shifted, time_text, timeline
 from grader.model.picture import Grid, Moment, Picture, Shapes, Window
 from grader.model.score import counted
-from grader.report.safe import cut, filled
+from grader.report.safe import columns, cut, filled, for_terminal, padded
 
 _GAP = 4
 _LEAST_NAME = 8
 _MOST_CELLS_NAMED = 6
 _MOST_ROWS, _MOST_BOXES, _MOST_ELEMENTS = 2, 24, 4096
 _AGREE, _STRETCH, _CLASH = "=", "~", "!"
+_MARKED = re.compile(r"(?<=│)>([^│]*)<(?=│)")
+_MARKS = "> <"
 _ON_DEVICE_COPIES = (*COPIES, "scalar to host")
 
 
@@ -42,17 +47,22 @@ def _parts(picture: Picture) -> Iterator[_Part]:
         yield "What host and devices did", _timeline_lines, _timeline_sentence, facts
 
 
-def lines_of(picture: Picture, width: int, *, plain: bool = False) -> list[str]:
-    """Return the lines of a picture; its sentence for plain text, or where it does not fit.
+def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool = False) -> list[str]:
+    """Return the lines of a picture, safe for a terminal.
 
     Args:
-        picture: that is drawn.
-        width: of a line, in characters.
-        plain: whether plain text is wanted.
+        picture: the facts.
+        width: no line is wider; where the picture does not fit, its sentence stands for it.
+        plain: its sentence stands for it in any case.
+        colours: wrong elements are red, and have no marks.
     """
-    drawn = [line for _, lines, _, facts in _parts(picture) for line in lines(*facts, width)]
-    fits = not plain and all(len(line) <= width for line in drawn)
-    return drawn if fits else filled(sentence_of(picture), "", width, "")
+    drawn: list[str] = []
+    fits = not plain
+    for _, lines, _, facts in _parts(picture):
+        part = [for_terminal(line, one_line=True) for line in lines(*facts, width)]
+        fits = fits and all(columns(line) <= width for line in part)
+        drawn += map(_in_red, part) if colours and lines is _grid_lines else part
+    return drawn if fits else filled(for_terminal(sentence_of(picture), one_line=True), "", width, "")
 
 
 def sentence_of(picture: Picture) -> str:
@@ -74,6 +84,18 @@ def _boxed(rows: list[list[str]]) -> list[str]:
 # -- values
 
 
+def _in_red(line: str) -> str:
+    """Return a line of grids with colour in place of the marks, also of those that the last line explains."""
+    if line.startswith(_MARKS):
+        return f"{_red(' ' * len(_MARKS))}{line.removeprefix(_MARKS)}"
+    return _MARKED.sub(lambda cell: _red(f" {cell[1]} "), line)
+
+
+def _red(text: str) -> str:
+    # Reversed, so that it is seen as well by who does not tell red from green.
+    return click.style(text, fg="red", bold=True, reverse=True)
+
+
 def _grid_lines(grid: Grid, width: int) -> Iterator[str]:
     """Yield both grids side by side, or one above the other in a narrow terminal; wrong cells stand between marks."""
     expected, got = _block("expected", grid.expected, None), _block("got", grid.got, grid.wrong)
@@ -81,7 +103,7 @@ def _grid_lines(grid: Grid, width: int) -> Iterator[str]:
         yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
     else:
         yield from (line.rstrip() for line in (*expected, *got))
-    yield "> < marks wrong elements"
+    yield f"{_MARKS} marks wrong elements"
 
 
 def _block(name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple[bool, ...], ...] | None) -> list[str]:
@@ -115,7 +137,8 @@ def _window_lines(windows: tuple[Window, ...], width: int) -> Iterator[str]:
     for number, window in enumerate(windows):
         sizes = f"shape {window.shape}", f"strides {window.strides}", f"offset {window.offset}"
         whole = f"{window.name}: {', '.join(sizes)}"
-        yield from [whole] if len(whole) <= width else [cut(f"{window.name}:", width), *(f"  {part}" for part in sizes)]
+        parts = [cut(f"{window.name}:", width), *(f"  {part}" for part in sizes)]
+        yield from [whole] if columns(whole) <= width else parts
         if (before := _same_memory(windows, number)) is not None:
             yield cut(f"  in the storage of {before.name}:", width)
         elif number:
@@ -177,10 +200,10 @@ def _window_sentence(windows: tuple[Window, ...]) -> str:
 # -- shapes
 
 
-def _columns_of(shapes: Shapes) -> list[tuple[str, tuple[int | None, ...]]]:
+def _fits_of(shapes: Shapes) -> list[tuple[str, tuple[int | None, ...]]]:
     """Return from left to right how the sizes of a column fit, and the sizes; None where a shape has no such dim."""
-    columns = [*zip_longest(*(row.shape[::-1] for row in shapes.rows))][::-1]
-    return [(_relation(shapes, sizes), sizes) for sizes in columns]
+    dims = [*zip_longest(*(row.shape[::-1] for row in shapes.rows))][::-1]
+    return [(_relation(shapes, sizes), sizes) for sizes in dims]
 
 
 def _relation(shapes: Shapes, sizes: Sequence[int | None]) -> str:
@@ -191,18 +214,18 @@ def _relation(shapes: Shapes, sizes: Sequence[int | None]) -> str:
 
 def _result(shapes: Shapes) -> tuple[int, ...] | None:
     """Return the shape that operands of these shapes broadcast to; None where they do not fit."""
-    columns = _columns_of(shapes)
-    if any(relation == _CLASH for relation, _ in columns):
+    fits = _fits_of(shapes)
+    if any(relation == _CLASH for relation, _ in fits):
         return None
-    return tuple(next((number for number in sizes if number not in (None, 1)), 1) or 0 for _, sizes in columns)
+    return tuple(next((number for number in sizes if number not in (None, 1)), 1) or 0 for _, sizes in fits)
 
 
 def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     """Yield a row for each shape, one for the marks, one for the result."""
-    columns = _columns_of(shapes) or [(_AGREE, tuple(None for _ in shapes.rows))]
+    fits = _fits_of(shapes) or [(_AGREE, tuple(None for _ in shapes.rows))]
     names = [row.name for row in shapes.rows]
-    rows = [_brackets([sizes[place] for _, sizes in columns]) for place in range(len(names))]
-    names, rows = [*names, ""], [*rows, [relation for relation, _ in columns]]
+    rows = [_brackets([sizes[place] for _, sizes in fits]) for place in range(len(names))]
+    names, rows = [*names, ""], [*rows, [relation for relation, _ in fits]]
     if shapes.broadcast and (outcome := _result(shapes)) is not None:
         names, rows = [*names, "give"], [*rows, _brackets(outcome or (None,))]
     # Numbers stand below each other, with any text behind them.
@@ -212,14 +235,14 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
         for row in rows
     ]
     cell = max((len(text) for row in rows for text in row), default=1) + 2
-    longest = max(map(len, [*names, "expected" if shapes.expected is not None else ""]))
-    room = min(longest, max(_LEAST_NAME, width - cell * len(columns)))
+    longest = max(map(columns, [*names, "expected" if shapes.expected is not None else ""]))
+    room = min(longest, max(_LEAST_NAME, width - cell * len(fits)))
     for name, row in zip(names, rows, strict=True):
-        yield (cut(name, room).ljust(room) + "".join(text.rjust(cell) for text in row)).rstrip()
+        yield (padded(cut(name, room), room) + "".join(text.rjust(cell) for text in row)).rstrip()
     if shapes.expected is not None:
         yield f"{'expected'.ljust(room)}   {shapes.expected}"
     clash = "! they clash" if shapes.broadcast else "! not the same"
-    relations = {relation for relation, _ in columns}
+    relations = {relation for relation, _ in fits}
     yield ", ".join(text for text in ("= the same", "~ stretched", clash) if text[0] in relations)
 
 
@@ -237,10 +260,10 @@ def _shape_sentence(shapes: Shapes) -> str:
     operands = " and ".join(f"{row.name} {row.shape}" for row in shapes.rows)
     if not shapes.broadcast:
         return f"The shapes are {operands}."
-    outcome, columns = _result(shapes), _columns_of(shapes)
+    outcome, fits = _result(shapes), _fits_of(shapes)
     if outcome is None:
-        last = max(place for place, (relation, _) in enumerate(columns) if relation == _CLASH)
-        return f"Broadcasting {operands}: they clash in dim {last - len(columns)}."
+        last = max(place for place, (relation, _) in enumerate(fits) if relation == _CLASH)
+        return f"Broadcasting {operands}: they clash in dim {last - len(fits)}."
     if shapes.expected is not None:
         return f"Expected shape {shapes.expected}; broadcasting {operands} gives {outcome}."
     return f"Broadcasting {operands} gives {outcome}."

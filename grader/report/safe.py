@@ -45,20 +45,16 @@ def for_terminal(text: str, *, one_line: bool = False) -> str:
 
 
 def columns(text: str) -> int:
-    """Return how many columns of a terminal a line of safe text takes.
+    """Return how many columns of a terminal a line of safe text takes, by rich's table of characters.
 
-    Chinese, Japanese and Korean characters take two; an accent, also one that is a character of its own, takes none.
+    Chinese, Japanese and Korean characters and emojis take two; an accent, also one that is a character of its own,
+    takes none.
     """
     if text.isascii():
         return len(text)
-    # Composed first: macOS writes the names of files with accents and Korean syllables in parts.
-    return sum(_columns_of(char) for char in unicodedata.normalize("NFC", text))
+    from rich.cells import cell_len
 
-
-def _columns_of(char: str) -> int:
-    if unicodedata.category(char) in ("Mn", "Me"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return cell_len(text)
 
 
 def padded(text: str, width: int) -> str:
@@ -70,8 +66,9 @@ def filled(text: str, indent: str, width: int, further: str = "  ") -> list[str]
     """Wrap a line of safe text to this width.
 
     A command that stands after two blanks, as in `To go on:  grade next`, will be copied, so it stays in one line; so
-    does what has NUL in place of blanks. A long word goes beyond the width, unless it has characters of two columns:
-    between those, any place is good for a break.
+    does what has NUL in place of blanks. A long word, as a path is, goes beyond the width, unless it has characters of
+    two columns: between those, any place is good for a break. (rich wraps no line so: it folds or crops a long word, or
+    wraps nothing at all; `findings/rich_long_words.sh`.)
 
     Args:
         text: made safe already, without line breaks.
@@ -82,7 +79,7 @@ def filled(text: str, indent: str, width: int, further: str = "  ") -> list[str]
     words, room = _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text).split(" "), width - len(indent + further)
     lines, line, is_empty = list[str](), indent, True
     for word in [part for whole in words for part in _parts_of(whole, room)]:
-        if not is_empty and columns(line) + 1 + columns(word) > width:
+        if not is_empty and columns(f"{line} {word}".replace("\0", " ")) > width:
             lines.append(line)
             line, is_empty = indent + further, True
             if not word:  # of two blanks the first was at the end of the line
@@ -93,15 +90,12 @@ def filled(text: str, indent: str, width: int, further: str = "  ") -> list[str]
 
 
 def _parts_of(word: str, room: int) -> list[str]:
-    """Return a word; one of characters of two columns that is wider than that in parts."""
-    if columns(word) <= max(room, 1) or not any(_columns_of(char) == 2 for char in word):
+    """Return a word; one of characters of two columns that is wider than that in parts, unless it is a command."""
+    if "\0" in word or columns(word) <= max(room, 2) or not any(columns(char) == 2 for char in word):
         return [word]
-    parts = [""]
-    for char in word:
-        if parts[-1] and columns(parts[-1] + char) > room:
-            parts.append("")
-        parts[-1] += char
-    return parts
+    from rich.cells import chop_cells
+
+    return chop_cells(word, max(room, 2))
 
 
 def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterator[str]:
@@ -121,10 +115,9 @@ def cut(text: str, room: int) -> str:
     """Shorten a line of safe text to so many columns."""
     if columns(text) <= room:
         return text
-    shown = text[: room - 4]  # room for the dots
-    while columns(shown) > room - 4:  # it has characters of two columns
-        shown = shown[:-1]
-    return f"{shown.rstrip()} ..."
+    from rich.cells import set_cell_size
+
+    return f"{set_cell_size(text, max(0, room - 4)).rstrip()} ..."  # room for the dots
 
 
 def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,6 @@ from grader.report import words
 from grader.report.pictures import lines_of
 from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides
 
-_WRONG_CELL = re.compile(r">[^<>│]+<")
 _MOST_OUTPUT_LINES = 12
 _NARROW = 64
 _MOST_WAITING = 3
@@ -23,7 +21,7 @@ _MOST_WAITING = 3
 
 
 def exercise_lines(
-    graded: GradedExercise, width: int = WIDTH, *, every: bool = False, plain: bool = False
+    graded: GradedExercise, width: int = WIDTH, *, every: bool = False, plain: bool = False, colours: bool = False
 ) -> Iterator[str]:
     """Yield one exercise: the cause of what was lost, other checks in short, what was printed, what is open.
 
@@ -32,8 +30,9 @@ def exercise_lines(
         width: columns of the terminal.
         every: show each check with its message, those that passed with what was counted.
         plain: a sentence stands for each picture.
+        colours: wrong elements of a picture are red; without, they stand between marks.
     """
-    page, exercise = _Page(width, plain), graded.exercise
+    page, exercise = _Page(width, plain, colours), graded.exercise
     explained, told = list[GradedCheck](), list[str]()
     title = two_sides(
         f"{exercise.number} {exercise.title}", f"{words.score_text(words.score_here(graded))} points", width
@@ -110,6 +109,7 @@ class _Page:
 
     width: int
     plain: bool = False
+    colours: bool = False
 
     @property
     def narrow(self) -> bool:
@@ -151,11 +151,9 @@ class _Page:
         story, rest = words.at_rule(message, row.check.contract)
         yield from self._text(story)
         if picture is not None:
-            for line in lines_of(picture, self.width - len(self.indent), plain=self.plain):
-                text = for_terminal(line, one_line=True)
-                if picture.grid is not None and not self.plain:  # the marks are there without colours, too
-                    text = _WRONG_CELL.sub(lambda cell: click.style(cell[0], fg="red", bold=True), text)
-                yield f"{self.indent}{text}"
+            room = self.width - len(self.indent)
+            for line in lines_of(picture, room, plain=self.plain, colours=self.colours):
+                yield f"{self.indent}{line}"
         yield from self._text(rest)
 
     def _text(self, text: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from grader.course.marks import declared_checks, marks_text
 from grader.model import Exercise
 from grader.model.errors import CourseError
 from grader.model.score import points_text
+from grader.report.blocks import coloured_code
 from grader.report.pictures import lines_of
 from grader.report.safe import filled, for_terminal, prose, two_sides
 from grader.student.folder import typed
@@ -87,8 +88,8 @@ def _task(doc: str, title: str, width: int) -> Iterator[str]:
             yield from filled(text, "", width, "    " if _RULE.match(lines) else "")
 
 
-def solution_lines(exercise: Exercise) -> Iterator[str]:
-    """Yield the code of the reference, and of the other right solutions."""
+def solution_lines(exercise: Exercise, *, colours: bool = False) -> Iterator[str]:
+    """Yield the code of the reference, and of the other right solutions; in colours, if that is said."""
     assert exercise.reference is not None
     for number, path in enumerate((exercise.reference, *exercise.right)):
         answer = read_answer(exercise, path)
@@ -96,4 +97,6 @@ def solution_lines(exercise: Exercise) -> Iterator[str]:
         if is_entry(path):
             text = f"# {answer.sentence}\n{text}"
         title = "The reference" if number == 0 else f"Another right solution: {path.stem}"
-        yield from ("", click.style(title, bold=True), *(f"    {line}".rstrip() for line in text.split("\n")))
+        lines = text.split("\n")
+        lines = coloured_code(lines) if colours else lines
+        yield from ("", click.style(title, bold=True), *(f"    {line}".rstrip() for line in lines))

@@ -30,7 +30,7 @@ from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.model.progress import Progress
 from grader.model.score import counted
-from grader.report.console import Say, terminal_width
+from grader.report.console import Say, shows_colours, terminal_width
 from grader.report.safe import filled
 from grader.report.terminal import exercise_lines, mistake_lines, summary_lines
 from grader.student.advice import after_run, ending
@@ -184,12 +184,12 @@ class Watch(Progress):
         self._seen[exercise.id] = handed_in.digest
         started = time.monotonic()
         if not self._plain:  # a screen reader would read the whole screen again
-            click.clear()
+            self._say.clear()
         self._say("", f"{time.strftime('%H:%M:%S')}  checking {typed(exercise.starter)} ...")
         report = grade_submission(self._plan([exercise], alone=True), handed_in, self._lanes)
         seconds = time.monotonic() - started
         (graded,) = report.exercises
-        self._say(*exercise_lines(graded, terminal_width(), plain=self._plain))
+        self._say(*exercise_lines(graded, terminal_width(), plain=self._plain, colours=shows_colours()))
         self._say(*self._changes(graded), f"({seconds:.2f} s)")
         # Which known mistake it looks like, after the verdict: that need not wait.
         diagnosed = self._lanes.ask(lambda lane: diagnose(graded, handed_in, self._setup, lane, self._known)).result()

@@ -72,7 +72,17 @@ def test_what_a_terminal_shows(text: str, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "taken"),
-    [("abc", 3), ("\xe9a", 2), ("e\u0301a", 2), ("\u4e2d\uff1d", 4), ("\u1112\u1161\u11ab", 2), ("\ud55c", 2)],
+    [
+        ("abc", 3),
+        ("\xe9a", 2),
+        ("\u2764\ufe0f", 2),
+        ("\U0001f44d\U0001f3fd", 2),
+        ("\u0915\u093e", 1),
+        ("e\u0301a", 2),
+        ("\u4e2d\uff1d", 4),
+        ("\u1112\u1161\u11ab", 2),
+        ("\ud55c", 2),
+    ],
 )
 def test_columns(text: str, taken: int) -> None:
     """Characters of two columns count twice, accents of their own not at all; Korean also in parts."""
@@ -89,6 +99,8 @@ def test_wide_text_is_wrapped_and_cut_by_columns(width: int) -> None:
     assert "".join("".join(lines).split()) == text.replace(" ", "")
     assert any("exercises/a/b.py" in line for line in lines)
     assert safe.columns(safe.cut(text, width)) <= width
+    command = "grade start \u5f62\u72b6\u3068\u30b9\u30c8\u30e9/\u30a4\u30c9\u3092"
+    assert f"  {command}" in safe.filled(f"\u5f62\u72b6:  {command}", "", width)
     (row,) = safe.two_sides("\u5f62\u72b6", "5 / 10", width)
     assert safe.columns(row) == width
 

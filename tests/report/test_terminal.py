@@ -219,17 +219,20 @@ def test_a_message_by_itself(width: int) -> None:
 
 
 def test_wrong_cells_and_known_mistakes_are_coloured() -> None:
-    """The marks and words are there without colours, too; a message for another program has none."""
+    """Where colours are not seen, marks stand in their place; a message for another program has none."""
     picture = Picture(grid=Grid((("1", "2"),), (("1", "3"),), ((False, True),), 1))
     failed = row("a", "failed", "values", "wrong")
     failed = replace(failed, outcome=replace(failed.outcome, picture=picture))
     exercise = load_course(COURSES / "tiny").exercises[0]
     mistakes = (Mistake("You add.", checks=("a",)),)
     graded = GradedExercise(exercise, "started", (failed,), Score(0, 50), mistakes=mistakes)
-    printed = "\n".join(exercise_lines(graded))
-    assert click.style(">3<", fg="red", bold=True) in printed
+    printed = "\n".join(exercise_lines(graded, colours=True))
+    red = {text: click.style(text, fg="red", bold=True, reverse=True) for text in (" 3 ", "   ")}
+    assert f"│ 1 │{red[' 3 ']}│" in printed
+    assert f"{red['   ']} marks wrong elements" in printed
     assert click.style("          This looks like: You add.", fg="yellow") in printed
-    assert "│ 1 │>3<│" in click.unstyle(printed)
+    marked = [line.strip() for line in exercise_lines(graded) if "3" in line or "marks" in line]
+    assert marked == ["│ 1 │ 2 │    │ 1 │>3<│", "> < marks wrong elements"]
     assert "\x1b" not in "\n".join(message_lines(failed))
     assert "\x1b" not in "\n".join(line for line in exercise_lines(graded, plain=True) if ">" in line)
 
