@@ -146,7 +146,14 @@ class Rate:
 
 
 def bar_text(done: int, total: int, width: int, *, colours: bool) -> str:
-    """Return a bar of so many columns that shows which part is done."""
+    """Return a bar that shows which part is done.
+
+    Args:
+        done: how much of it is done.
+        total: all of it.
+        width: columns of the bar.
+        colours: whether it is green, with the rest of it in sight.
+    """
     from rich.progress_bar import ProgressBar
 
     bar = ProgressBar(max(1, total), done, width, style="dim", complete_style="green", finished_style="green")
