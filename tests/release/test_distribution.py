@@ -22,6 +22,13 @@ def test_the_fallback_is_the_newest_version_of_the_changelog() -> None:
     assert versions[0] == PROJECT["tool"]["setuptools_scm"]["fallback_version"]
 
 
+def test_both_distributions_have_the_version_of_the_tag() -> None:
+    """The simulated GPU is released with the grader, from the same tag, and by the same rules."""
+    own = tomllib.loads((ROOT / "packages/simulated-cuda/pyproject.toml").read_text(encoding="utf-8"))
+    assert own["project"]["dynamic"] == ["version"]
+    assert own["tool"]["setuptools_scm"] == {**PROJECT["tool"]["setuptools_scm"], "root": "../.."}
+
+
 def test_nobody_can_install_our_tools_as_an_extra() -> None:
     """Extras are what users install; what developers need is in dependency groups, which a wheel does not have."""
     assert set(PROJECT["project"]["optional-dependencies"]) == {"cluster", "notebook", "similarity", "web"}
