@@ -1,7 +1,8 @@
 """The documentation as a site: `make docs` builds it into out/site, without a network and without a warning.
 
 Its pages are the Markdown files of this folder, which can be read in the repository, too. What the reference has of
-commands, keys and functions is made of the code when the site is built.
+commands, keys and functions is made of the code when the site is built. So is check-words.md, which the repository has
+for those who read it there. mistakes.md is not: it takes a run of 1,800 answers, `python tools/mistakes.py --write`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,14 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
+
+import words_page  # noqa: E402  its folder is on the path now
+
+WORDS = HERE / "check-words.md"
+if WORDS.read_text(encoding="utf-8") != words_page.page():
+    WORDS.write_text(words_page.page(), encoding="utf-8")
 
 project = "tensorgrade"
 author = "The tensorgrade authors"
