@@ -71,10 +71,16 @@ class Say:
         width = terminal_width()
         self(*(line for text in texts for line in prose(for_terminal(text, one_line=True), width, "", "  ")))
 
-    def running(self, what: str, seconds: float) -> None:
-        """Show what goes on, in one line that changes, on a terminal; unless it is quick."""
+    def running(self, what: str, seconds: float, done: tuple[int, int] | None = None) -> None:
+        """Show what goes on, in one line that changes, on a terminal; unless it is quick.
+
+        Args:
+            what: what goes on.
+            seconds: for how long.
+            done: how much of what is done, which a bar shows.
+        """
         if seconds >= _QUICK_S:
-            self.meanwhile(what, f" ... {seconds:.0f} s")
+            self.meanwhile(what, f" ... {seconds:.0f} s", done)
 
     def meanwhile(self, what: str, end: str = "", done: tuple[int, int] | None = None) -> None:
         """Put a line where the next one will stand, on a terminal; it is cut off before its end.

@@ -34,7 +34,7 @@ class Shown(Lines):
 
     def advanced(self, done: int, total: int) -> None:
         """Show how much is done."""
-        self.say.meanwhile(f"{done} of {total} exercises")
+        self.say.meanwhile(f"{done} of {total} exercises", done=(done, total))
 
 
 class Paced(Lines):
@@ -114,4 +114,5 @@ class OfExercises(Progress):
     def waits(self) -> None:
         """Show how many of the exercises are done."""
         if self._slots > 1:
-            self._say.running(f"{self._done} of {self._total} exercises", time.monotonic() - self._started)
+            what, seconds = f"{self._done} of {self._total} exercises", time.monotonic() - self._started
+            self._say.running(what, seconds, (self._done, self._total))
