@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from grader.batch.class_summary import ClassSummary
 from grader.model.score import counted
-from grader.report.blocks import Column, code_lines, table_lines
+from grader.report.blocks import Cell, Column, code_lines, table_lines
 from grader.report.gradebook import BY_HAND
 from grader.report.safe import for_terminal, prose
 from grader.report.words import VERDICTS
@@ -34,7 +34,8 @@ def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:
 
 def _exercise_lines(overview: ClassSummary, width: int) -> Iterator[str]:
     heads = [Column("in", 5), *(Column(title, len(title)) for title in ("all", "mean", "known", "new"))]
-    rows, below = [], []
+    rows: list[list[Cell]] = []
+    below: list[str] = []
     for tally in overview.exercises:
         numbers = (len(tally.scores), tally.full, tally.mean, tally.explained, tally.unexplained)
         title = for_terminal(f"{tally.exercise.number} {tally.exercise.title}", one_line=True)

@@ -202,17 +202,16 @@ def _ansi(text: Text) -> str:
 
 def _highlighted(lines: Sequence[str]) -> Sequence[Text]:
     """Return lines of Python in colours that can be read on dark and on light terminals."""
-    from pygments import token
     from rich.style import Style
     from rich.syntax import ANSISyntaxTheme, Syntax
 
     theme = ANSISyntaxTheme(
         {
-            token.Comment: Style(dim=True),
-            token.Keyword: Style(bold=True),
-            token.Operator.Word: Style(bold=True),
-            token.String: Style(color="green"),
-            token.Number: Style(color="cyan"),
+            ("Comment",): Style(dim=True),
+            ("Keyword",): Style(bold=True),
+            ("Operator", "Word"): Style(bold=True),
+            ("Literal", "String"): Style(color="green"),
+            ("Literal", "Number"): Style(color="cyan"),
         }
     )
     text = Syntax("", "python", theme=theme).highlight("\n".join(lines))

@@ -9,11 +9,16 @@ from pathlib import Path
 
 import click
 import pytest
-from support import RIGHT, run_grade, starter
+from support import RIGHT, run_grade
 
 pytestmark = [pytest.mark.lane, pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is typed into")]
 
 WRONG = RIGHT.replace("2 * x", "3 * x")
+
+
+def write_wrong(home: Path) -> None:
+    """Make the answer of a student wrong."""
+    (home / "exercises/01_basics/double/double.py").write_text(WRONG)
 
 
 def typed(*arguments: str, cwd: Path, **environment: str) -> str:
@@ -43,7 +48,7 @@ def typed(*arguments: str, cwd: Path, **environment: str) -> str:
 
 def test_wrong_elements_are_red_on_a_terminal(home: Path) -> None:
     """Red elements have no marks, and the legend is red, too."""
-    starter(home, "double").write_text(WRONG)
+    write_wrong(home)
     seen = typed("double", cwd=home, TERM="xterm", LANG="C.UTF-8", PYTHONUTF8="1")
     assert "\x1b[31m\x1b[1m\x1b[7m" in seen
     assert " marks wrong elements" in click.unstyle(seen)
@@ -54,7 +59,7 @@ def test_wrong_elements_are_red_on_a_terminal(home: Path) -> None:
 @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": "xterm", "NO_COLOR": "1"}])
 def test_without_colours_there_are_signs(home: Path, environment: dict[str, str]) -> None:
     """A terminal that has no colours, or a reader who wants none, gets no escape code at all."""
-    starter(home, "double").write_text(WRONG)
+    write_wrong(home)
     seen = typed("double", cwd=home, **environment, PYTHONUTF8="1")
     assert "> < marks wrong elements" in seen
     assert "\x1b" not in seen
@@ -62,7 +67,7 @@ def test_without_colours_there_are_signs(home: Path, environment: dict[str, str]
 
 def test_a_pipe_is_plain_wherever_it_is(home: Path) -> None:
     """A job that asks all programs for colours gets the same text as anybody else."""
-    starter(home, "double").write_text(WRONG)
+    write_wrong(home)
     job = {
         "FORCE_COLOR": "1",
         "CI": "true",
@@ -78,7 +83,7 @@ def test_a_pipe_is_plain_wherever_it_is(home: Path) -> None:
 
 def test_grading_does_not_wait_for_rich(home: Path) -> None:
     """What every student types imports of rich at most its table of characters, by which names with accents are cut."""
-    starter(home, "double").write_text(WRONG)
+    write_wrong(home)
     code = (
         "import sys\nfrom grader.cli import main\n"
         "try:\n    main(['double'])\n"

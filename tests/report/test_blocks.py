@@ -6,11 +6,11 @@ import click
 import pytest
 
 from grader.report import console
-from grader.report.blocks import Column, Rate, bar_text, code_lines, coloured_code, table_lines
+from grader.report.blocks import Cell, Column, Rate, bar_text, code_lines, coloured_code, table_lines
 from grader.report.safe import columns
 
 HEADS = (Column("in", 5), Column("mean", 4), Column("exercise", is_text=True))
-ROWS = [
+ROWS: list[list[Cell]] = [
     ["8", "5", ("01-1 Double it", "3 lose C1 Doubles each number")],
     ["12", "3.6", "01-2 \u5f62\u72b6 [red]:smile:"],
 ]
@@ -30,10 +30,10 @@ def test_a_table_has_what_belongs_together_in_one_cell() -> None:
 @pytest.mark.parametrize("width", [24, 33, 60])
 def test_a_table_fits(width: int) -> None:
     """Texts are wrapped, by columns of the terminal, and nothing of them is lost, also of a word that is too long."""
-    rows = [["8", "5", "01-1 " + "\u5f62\u72b6\u3068" * 9 + " a_name_without_any_blank_in_it"]]
-    drawn = list(table_lines(HEADS, rows, width))
+    text = "01-1 " + "\u5f62\u72b6\u3068" * 9 + " a_name_without_any_blank_in_it"
+    drawn = list(table_lines(HEADS, [["8", "5", text]], width))
     assert max(map(columns, drawn)) <= width
-    assert "".join("".join(drawn[1:]).split()) == "85" + rows[0][2].replace(" ", "")
+    assert "".join("".join(drawn[1:]).split()) == "85" + text.replace(" ", "")
 
 
 @pytest.mark.parametrize(
