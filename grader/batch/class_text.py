@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from grader.batch.class_summary import ClassSummary
+from grader.model import Verdict
 from grader.model.score import counted
 from grader.report.blocks import Cell, Column, code_lines, table_lines
 from grader.report.gradebook import BY_HAND
@@ -79,6 +80,9 @@ def group_lines(overview: ClassSummary, most: int, width: int, *, colours: bool 
             yield from prose(title, width, _STEP, _STEP)
         if (more := len(example.rows) - _FEW_ROWS) > 0:
             yield f"{_STEP}... {counted(more, 'more check')}"
-        yield from code_lines(example.lines, _STEP[2:], width, colours=colours)
+        # The line at which time ran out differs from run to run, so it has no sign.
+        is_late = any(row.outcome.verdict is Verdict.TIMED_OUT for row in example.rows)
+        lines = [(number, text, is_marked and not is_late) for number, text, is_marked in example.lines]
+        yield from code_lines(lines, _STEP[2:], width, colours=colours)
         if group.why_not:
             yield from prose(f"No wrong answer can be made of it: {group.why_not}.", width, _STEP, "  ")
