@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from grader.accelerator.refusals import REFUSED
 from grader.accelerator.sim.gpus import NAMES
 from grader.accelerator.tools.missing_packages import note_missing
 
@@ -27,6 +28,16 @@ _OFF = "none"
 _MARKER = "real_gpu: needs a real GPU, and is skipped where CUDA is simulated"
 _COUNTS = pytest.StashKey[Counter[str]]()
 _SENT = "simulated_cuda"
+_REVIVED = "revived devices"
+_SUMMARY = {
+    "operations": "operation",
+    "copies": "copy",
+    "waits": "wait",
+    "races": "race",
+    "refusals": "refusal",
+    _REVIVED: "revived device",
+}
+"""What the last line counts, and the word for one of it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -108,18 +119,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
-    """Tell what to use in place of a package that needs a real GPU, and count what the device refused."""
+    """Tell what to use in place of a package that needs a real GPU."""
+    del item
     if call.excinfo is not None:
         note_missing(call.excinfo.value)
-        refused = call.excinfo.errisinstance(NotImplementedError) and "simulated device" in str(call.excinfo.value)
-        item.config.stash[_COUNTS]["refusals"] += refused
     return (yield)
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Reset devices that failed by a device-side assert."""
     if _gpu(item.config) and item.config.getoption("accelerator_revive"):
-        item.config.stash[_COUNTS]["revived devices"] += _machine().revive()
+        item.config.stash[_COUNTS][_REVIVED] += _machine().revive()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -133,6 +143,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     counts["copies"] += sum(machine.tally.transfers.values())
     counts["waits"] += sum(machine.tally.syncs.values())
     counts["races"] += machine.races.count
+    counts["refusals"] += REFUSED.total()
     if hasattr(config, "workeroutput"):
         config.workeroutput[_SENT] = dict(counts)
 
@@ -147,6 +158,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Write the line of what the device did."""
     if _gpu(config):
         counts = config.stash[_COUNTS]
-        words = [f"{counts[name]:,} {name}" for name in ("operations", "copies", "waits", "races", "refusals")]
-        words += [f"{counts[name]:,} {name}" for name in ("revived devices",) if counts[name]]
+        words = [_number_of(counts[name], name) for name in _SUMMARY if name != _REVIVED or counts[name]]
         terminalreporter.write_line(f"simulated CUDA: {', '.join(words)}")
+
+
+def _number_of(count: int, name: str) -> str:
+    return f"{count:,} {_SUMMARY[name] if count == 1 else name}"

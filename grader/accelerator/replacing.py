@@ -10,6 +10,16 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.refusals import refusal
+
+
+class TensorAttribute(property):
+    """A property that takes the place of an attribute of PyTorch's tensors, which are those of a class of C++'s."""
+
+    # PyTorch's compiler reads both of each attribute when it is imported.
+    __objclass__ = torch._C.TensorBase
+    __name__: str
+
 
 def put(owner: Any, name: str, new: Any) -> None:
     """Replace an attribute of a module or class of PyTorch's.
@@ -26,6 +36,8 @@ def put(owner: Any, name: str, new: Any) -> None:
     Raises:
         TypeError: a function would take the place of a class.
     """
+    if isinstance(new, TensorAttribute):
+        new.__name__ = name
     setattr(owner, name, _like(inspect.getattr_static(owner, name, None), new))
 
 
@@ -34,7 +46,7 @@ def refusing_class(original: type, why: str) -> type:
 
     def refuse(cls: type, *args: Any, **kwargs: Any) -> Any:
         del cls, args, kwargs
-        raise NotImplementedError(why)
+        raise refusal(why)
 
     names = ("__module__", "__qualname__", "__doc__")
     return type(original.__name__, (original,), {"__new__": refuse} | {name: getattr(original, name) for name in names})
@@ -62,23 +74,23 @@ def _refuse_what_is_missing(original: type, new: Any) -> None:
     """Let a name that only the original has raise `NotImplementedError`, which names it."""
     missing = {name for name in set(dir(original)) - set(dir(new)) if not name.startswith("_")}
 
-    def refusal(name: str) -> NotImplementedError:
+    def missing_name(name: str) -> NotImplementedError:
         owner = f"{original.__module__}.{original.__qualname__}"
-        return NotImplementedError(f"{owner}.{name} is not supported on the simulated device")
+        return refusal(f"{owner}.{name} is not supported on the simulated device")
 
     for name in missing:
         if callable(getattr(original, name)):
 
             def refuse(*args: Any, name: str = name, **kwargs: Any) -> Any:
                 del args, kwargs
-                raise refusal(name)
+                raise missing_name(name)
 
             setattr(new, name, refuse)
 
     # Python calls it for a name that an object of ours does not have.
     def lacking(self: Any, name: str) -> Any:
         if name in missing:
-            raise refusal(name)
+            raise missing_name(name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     if missing and not hasattr(new, "__getattr__"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.machine import the_machine
 
 
@@ -31,5 +32,5 @@ def pinned_bytes(storage: torch.UntypedStorage) -> torch.UntypedStorage:
 def pinned_copy(tensor: torch.Tensor) -> torch.Tensor:
     """Return what `pin_memory` returns: the tensor itself if it is pinned, else a pinned copy."""
     if tensor.layout is not torch.strided:
-        raise NotImplementedError(f"pin_memory of a {tensor.layout} tensor is not supported with a simulated device")
+        raise refusal(f"pin_memory of a {tensor.layout} tensor is not supported with a simulated device")
     return tensor if is_pinned(tensor) else pin_storage(tensor.clone())

@@ -7,16 +7,14 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.sparse import LAYOUTS
+from grader.accelerator.refusals import refusal
 
 
 def refuse_odd(func: Any, value: torch.Tensor) -> None:
     """Raise unless what an operator gives is dense, or sparse as the device has it."""
-    if (
-        (value.layout is not torch.strided and value.layout not in LAYOUTS)
-        or value.is_nested
-        or value.is_quantized
-        or value.is_mkldnn
-    ):
+    # mkldnn's tensors have a layout of their own.
+    layout = value.layout
+    if (layout is not torch.strided and layout not in LAYOUTS) or value.is_nested or value.is_quantized:
         # A shell has sizes and strides over one storage, which nothing but a dense tensor has.
         kind = "nested" if value.is_nested else "quantized" if value.is_quantized else str(value.layout)
         raise unsupported(func, f"its result is {kind}")
@@ -24,7 +22,7 @@ def refuse_odd(func: Any, value: torch.Tensor) -> None:
 
 def unsupported(func: Any, why: str) -> NotImplementedError:
     """Return the error for an operator that a simulated device does not have."""
-    return NotImplementedError(f"The operator '{func.name()}' is not supported on the simulated device: {why}.")
+    return refusal(f"The operator '{func.name()}' is not supported on the simulated device: {why}.")
 
 
 STRIDED = (
@@ -35,4 +33,4 @@ STRIDED = (
 def check_layout(tensor: torch.Tensor) -> None:
     """Raise for a nested tensor that is not in the jagged layout."""
     if tensor.is_nested and tensor.layout is not torch.jagged:
-        raise NotImplementedError(STRIDED)
+        raise refusal(STRIDED)

@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from grader.accelerator.cuda import device_module
+from grader.accelerator.refusals import refusal
 
 
 class Runtime:
@@ -28,4 +29,4 @@ class Runtime:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise NotImplementedError(f"torch.cuda.cudart().{name} is not supported on the simulated device")
+        raise refusal(f"torch.cuda.cudart().{name} is not supported on the simulated device")

@@ -20,6 +20,7 @@ from grader.accelerator.cuda.streams import (
     set_stream,
     stream,
 )
+from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.fork import is_lost
 from grader.accelerator.sim.machine import Device, the_machine
 
@@ -50,7 +51,7 @@ class Properties:
 
     def __getattr__(self, name: str) -> Any:
         if name in _UNKNOWN:
-            raise NotImplementedError(f"the {name} of a device is not known of the simulated device")
+            raise refusal(f"the {name} of a device is not known of the simulated device")
         raise AttributeError(f"'_CudaDeviceProperties' object has no attribute {name!r}")
 
     def __repr__(self) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.capture import Capture, Replay
 from grader.accelerator.sim.cuda_errors import cuda_error
 from grader.accelerator.sim.generator import SimGenerator
@@ -155,7 +156,7 @@ class CUDAGraph:
 
     def debug_dump(self, debug_path: str) -> None:
         """Raise: there is no graph of CUDA's to write."""
-        raise NotImplementedError(f"the graph is simulated and cannot be written to {debug_path}")
+        raise refusal(f"the graph is simulated and cannot be written to {debug_path}")
 
 
 CUDAGraph.__module__ = "torch.cuda.graphs"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.clock import Queue
 from grader.accelerator.sim.machine import Machine, the_machine
 from grader.accelerator.sim.races import Known
@@ -191,7 +192,7 @@ class Event(AnyEvent):
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
     ) -> None:
         if external:
-            raise NotImplementedError("events with external=True are not supported on the simulated device")
+            raise refusal("events with external=True are not supported on the simulated device")
         super().__init__(enable_timing=enable_timing, blocking=blocking, interprocess=interprocess)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch._C import TensorBase
 
-from grader.accelerator.replacing import put
+from grader.accelerator.replacing import TensorAttribute, put
 from grader.accelerator.sim.machine import Machine, the_machine
 
 
@@ -30,8 +30,8 @@ def _name_the_device() -> None:
     def is_cuda(self: torch.Tensor) -> bool:
         return self.device.type == "cuda"
 
-    put(torch.Tensor, "device", property(device))
-    put(torch.Tensor, "is_cuda", property(is_cuda))
+    put(torch.Tensor, "device", TensorAttribute(device))
+    put(torch.Tensor, "is_cuda", TensorAttribute(is_cuda))
 
 
 class _DeviceKind(type):
@@ -44,6 +44,13 @@ class _DeviceKind(type):
 
     def __instancecheck__(cls, thing: Any) -> bool:
         return isinstance(thing, _Device)
+
+    # `torch.fx` compares the class with the one that it found when it was imported.
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is _Device
+
+    def __hash__(cls) -> int:
+        return hash(_Device)
 
 
 # Kept before `torch.device` is replaced.

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -65,6 +66,6 @@ def _names_in(code: types.CodeType) -> Iterator[str]:
 def _refusal(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         del args, kwargs
-        raise NotImplementedError(f"torch._C.{name} asks CUDA's driver, which the simulated device does not have")
+        raise refusal(f"torch._C.{name} asks CUDA's driver, which the simulated device does not have")
 
     return refuse

@@ -10,7 +10,7 @@ from torch._C import TensorBase
 
 from grader.accelerator.core.error_texts import naming
 from grader.accelerator.core.tensor import SimTensor
-from grader.accelerator.replacing import put, put_builtin
+from grader.accelerator.replacing import TensorAttribute, put, put_builtin
 from grader.accelerator.sim.machine import Machine
 
 
@@ -21,7 +21,7 @@ def install(machine: Machine) -> None:
     """
     del machine
     grad: Any = TensorBase.grad
-    put(torch.Tensor, "grad", property(grad.__get__, naming(grad.__set__), grad.__delete__))
+    put(torch.Tensor, "grad", TensorAttribute(grad.__get__, naming(grad.__set__), grad.__delete__))
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
         put(torch._VF, name, _as_cudnn(naming(getattr(torch._VF, name))))
     for name in ("stft", "tensordot"):

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -24,7 +25,7 @@ def install(machine: Machine) -> None:
     def export(mod: Any, args: Any, kwargs: Any = None, **options: Any) -> Any:
         held = [*mod.parameters(), *mod.buffers(), *torch.utils._pytree.tree_leaves((args, kwargs))]
         if any(isinstance(item, SimTensor) for item in held):
-            raise NotImplementedError(_EXPORT.format(machine.kind))
+            raise refusal(_EXPORT.format(machine.kind))
         return original(mod, args, kwargs, **options)
 
     put(torch.export, "export", export)

@@ -10,6 +10,7 @@ import torch.utils._device as device_mode
 
 from grader.accelerator.core.pinned_memory import pin_storage
 from grader.accelerator.core.tensor import SimTensor, wrap
+from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put, put_builtin
 from grader.accelerator.sim.generator import ALWAYS_DRAW, SimGenerator, is_empty
 from grader.accelerator.sim.machine import Machine
@@ -61,7 +62,7 @@ def _compressed(machine: Machine, original: Any) -> Any:
         if not given and not machine.is_ours(kwargs.get("device") or torch.get_default_device()):
             return original(*args, **kwargs)
         if any(one.requires_grad for one in given):
-            raise NotImplementedError("values that require a gradient are supported in sparse_coo_tensor alone")
+            raise refusal("values that require a gradient are supported in sparse_coo_tensor alone")
         place = given[0]._place if given else machine.devices[machine.index_of(kwargs.get("device"))]
         args = tuple(arg._inner if isinstance(arg, SimTensor) else arg for arg in args)
         kwargs = {name: arg._inner if isinstance(arg, SimTensor) else arg for name, arg in kwargs.items()}

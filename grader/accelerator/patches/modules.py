@@ -9,7 +9,7 @@ import torch
 from torch._C import TensorBase
 
 from grader.accelerator.core.tensor import SimTensor, become, set_data
-from grader.accelerator.replacing import put
+from grader.accelerator.replacing import TensorAttribute, put
 from grader.accelerator.sim.machine import Machine
 
 
@@ -58,7 +58,7 @@ def install(machine: Machine) -> None:
         return TensorBase.data.__get__(self)  # type: ignore[attr-defined, no-any-return]
 
     put(torch.nn.Module, "_apply", apply)
-    put(torch.Tensor, "data", property(data, set_data))
+    put(torch.Tensor, "data", TensorAttribute(data, set_data))
 
 
 def _move_lazy(module: torch.nn.Module, moved: Any) -> None:

@@ -13,6 +13,7 @@ import torch
 
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.core.unsupported import STRIDED
+from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -43,7 +44,7 @@ def _jagged_alone(machine: Machine, original: Any) -> Any:
             isinstance(one, SimTensor) for one in (tensors if isinstance(tensors, (list, tuple)) else [tensors])
         )
         if layout is not torch.jagged and (there or machine.is_ours(kwargs.get("device"))):
-            raise NotImplementedError(STRIDED)
+            raise refusal(STRIDED)
         return original(tensors, *args, **kwargs)
 
     return call

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.tensor import SUBCLASS, SimParameter, SimTensor
+from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -23,7 +24,7 @@ def install(machine: Machine) -> None:
             return torch.nn.Parameter(data, require_grad)
         if cls is torch.Tensor:
             return data.detach().requires_grad_(require_grad)
-        raise NotImplementedError(SUBCLASS.format(cls.__name__))
+        raise refusal(SUBCLASS.format(cls.__name__))
 
     put(torch.Tensor, "_make_subclass", staticmethod(make_subclass))
     original = torch.nn.Parameter.__new__

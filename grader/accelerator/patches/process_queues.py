@@ -9,6 +9,7 @@ import torch
 from torch.multiprocessing import reductions
 
 from grader.accelerator.core.tensor import SimTensor, wrap
+from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine, machine_or_none
 
@@ -21,7 +22,7 @@ def install(machine: Machine) -> None:
         if not isinstance(tensor, SimTensor) or (tensor.requires_grad and not tensor.is_leaf):
             return original(tensor)  # which refuses one that is not a leaf
         if tensor._inner.layout is not torch.strided:
-            raise NotImplementedError(
+            raise refusal(
                 f"a {tensor.layout} tensor on the simulated device {machine.kind} cannot be sent to another process; "
                 "send its .cpu()"
             )

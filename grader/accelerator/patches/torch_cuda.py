@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.cuda import device_module
+from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put, refusing_class
 from grader.accelerator.sim.machine import Machine
 
@@ -65,6 +66,6 @@ def install(machine: Machine) -> None:
 def _refusal(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         del args, kwargs
-        raise NotImplementedError(_REFUSED.format(name))
+        raise refusal(_REFUSED.format(name))
 
     return refuse

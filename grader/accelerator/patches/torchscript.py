@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -26,7 +27,7 @@ def install(machine: Machine) -> None:
         @functools.wraps(original)
         def save(self: Any, *args: Any, **kwargs: Any) -> Any:
             if any(isinstance(one, SimTensor) for one in (*self.parameters(), *self.buffers())):
-                raise NotImplementedError(_JIT.format(machine.kind))
+                raise refusal(_JIT.format(machine.kind))
             return original(self, *args, **kwargs)
 
         return save

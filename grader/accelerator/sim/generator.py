@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 
 import torch
 
+from grader.accelerator.refusals import refusal
+
 # Kept before `torch.Generator` is replaced.
 _Original = torch._C.Generator
 # Where every new generator of PyTorch starts.
@@ -113,11 +115,11 @@ class SimGenerator(_Original):
 
     def get_offset(self) -> NoReturn:
         """Raise: the numbers of a GPU have a place in their stream, and those here a state."""
-        raise NotImplementedError(_OFFSET)
+        raise refusal(_OFFSET)
 
     def set_offset(self, offset: int) -> NoReturn:
         """Raise, as `get_offset` does."""
-        raise NotImplementedError(_OFFSET)
+        raise refusal(_OFFSET)
 
 
 def numbers_of(generator: torch.Generator) -> torch.Tensor:

@@ -8,12 +8,15 @@ of NVIDIA:
 - t4: T4 Tensor Core GPU datasheet; Turing architecture whitepaper, WP-09183
 - v100: Tesla V100 datasheet (SXM2); Volta architecture whitepaper, WP-08608
 - a100, a100-80gb: A100 Tensor Core GPU datasheet (SXM4); Ampere architecture whitepaper
-- a10g: the page of AWS's G5 instances (80 multiprocessors, 24 GB) and A10 datasheet (bandwidth)
-- l4: L4 Tensor Core GPU datasheet, rates without sparsity; Ada architecture whitepaper
+- a10g: A10G Tensor Core GPU datasheet, which NVIDIA made for AWS: 31.52 teraflops in float32, 35 in TF32, 70 in 16
+  bits, 600 GB/s; 80 multiprocessors by its 80 RT cores; float64 at 1/64 of float32 as the GA102 whitepaper says
+- l4: L4 Tensor Core GPU datasheet: 30.3 teraflops in float32, with sparsity 120 in TF32 and 242 in 16 bits, 300 GB/s;
+  float64 at 1/64 of float32 as the Ada architecture whitepaper says
 - l40s: L40S datasheet, rates without sparsity
 - h100: H100 Tensor Core GPU datasheet (SXM5), rates without sparsity; Hopper architecture whitepaper
 - h200: H200 Tensor Core GPU datasheet (SXM), rates without sparsity
-- b200: HGX B200 datasheet, rates of one GPU without sparsity
+- b200: Blackwell datasheet, one GPU of an HGX B200: 37 and 75 teraflops in float64 and float32, with sparsity 2.2
+  petaflops in TF32 and 4.5 in 16 bits, 180 GB with 7.7 TB/s, NVLink with 1.8 TB/s both ways together
 - rtx3090: Ampere GA102 architecture whitepaper, appendix A
 - rtx4090: Ada architecture whitepaper, appendix A
 """
@@ -76,12 +79,12 @@ _GPUS = {
     "v100": _Gpu("Tesla V100-SXM2-16GB", 16, (7, 0), 80, 7.8, 15.7, 15.7, 125, 900, 3, 150),
     "a100": _Gpu("NVIDIA A100-SXM4-40GB", 40, (8, 0), 108, 9.7, 19.5, 156, 312, 1555, 4, 300),
     "a100-80gb": _Gpu("NVIDIA A100-SXM4-80GB", 80, (8, 0), 108, 9.7, 19.5, 156, 312, 2039, 4, 300),
-    "a10g": _Gpu("NVIDIA A10G", 24, (8, 6), 80, 0.49, 31.5, 35, 70, 600, 4, 20),
+    "a10g": _Gpu("NVIDIA A10G", 24, (8, 6), 80, 0.49, 31.52, 35, 70, 600, 4, 20),
     "l4": _Gpu("NVIDIA L4", 24, (8, 9), 58, 0.47, 30.3, 60, 121, 300, 4, 20),
     "l40s": _Gpu("NVIDIA L40S", 48, (8, 9), 142, 1.43, 91.6, 183, 362, 864, 4, 20),
     "h100": _Gpu("NVIDIA H100 80GB HBM3", 80, (9, 0), 132, 33.5, 66.9, 494.7, 989.4, 3352, 5, 450),
     "h200": _Gpu("NVIDIA H200", 140, (9, 0), 132, 33.5, 66.9, 494.7, 989.4, 4800, 5, 450),
-    "b200": _Gpu("NVIDIA B200", 180, (10, 0), 148, 37, 75, 1125, 2250, 8000, 5, 900),
+    "b200": _Gpu("NVIDIA B200", 180, (10, 0), 148, 37, 75, 1100, 2250, 7700, 5, 900),
     "rtx3090": _Gpu("NVIDIA GeForce RTX 3090", 24, (8, 6), 82, 0.56, 35.6, 35.6, 71, 936, 4, 20),
     "rtx4090": _Gpu("NVIDIA GeForce RTX 4090", 24, (8, 9), 128, 1.29, 82.6, 82.6, 165.2, 1008, 4, 20),
 }
