@@ -44,6 +44,8 @@ from grader.accelerator.patches import (
     pinned_memory,
     process_queues,
     profiler,
+    recorded_graphs,
+    recurrent_weights,
     sanitizer,
     serialization,
     sparse,
@@ -78,6 +80,8 @@ PATCHES_FOR_CUDA: tuple[types.ModuleType, ...] = (
     fft_plans,
     operator_registration,
     error_names,
+    recurrent_weights,
+    recorded_graphs,
     nccl,
 )
 """What is replaced where the device calls itself cuda. The first two refuse what the others then answer."""

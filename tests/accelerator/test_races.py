@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.distributed as dist
 from accelerator.modes import grad_of, in_mode
 from torch import nn
 
@@ -245,3 +246,58 @@ def test_captured_copies_read_at_each_replay() -> None:
         torch.cuda.synchronize()
     assert accelerator.the_machine().races.count == 1
     assert there.tolist() == [2, 2, 2, 2]
+
+
+@in_mode("cuda")
+def test_a_collective_that_is_used_before_wait() -> None:
+    """NCCL works on a stream of its own: whoever reads or writes its tensors before `wait()` is told once."""
+    dist.init_process_group("nccl", store=dist.HashStore(), rank=0, world_size=1)
+    x, parts = fresh(), [fresh()]
+
+    def reads(side: Any) -> None:
+        work = dist.all_reduce(x, async_op=True)
+        (x * 2).sum()
+        work.wait()
+
+    def writes(side: Any) -> None:
+        dist.all_gather(parts, x, async_op=True)
+        x.zero_()
+
+    def drops(side: Any) -> None:
+        dist.all_reduce(fresh(), async_op=True)
+        fresh()
+
+    def waits(side: Any) -> None:
+        dist.all_reduce(x)
+        x.sum()
+        works = [dist.all_reduce(x, async_op=True), dist.all_gather(parts, x, async_op=True)]
+        for work in works:
+            work.wait()
+        (x + parts[0]).sum()
+
+    def sends(side: Any) -> None:
+        work = dist.broadcast(x, 0, async_op=True)
+        x.sum()  # the source may be read meanwhile
+        work.wait()
+        x.add_(1)
+
+    def asks(side: Any) -> None:
+        work = dist.all_reduce(x, async_op=True)
+        work.get_future().wait()
+        x.sum()
+        dist.all_reduce(x, async_op=True)
+        cuda.synchronize()
+        x.sum()
+
+    wrong = {
+        reads: "mul on the default stream uses what all_reduce on NCCL's stream writes",
+        writes: "zero_ on the default stream writes to what all_gather on NCCL's stream reads",
+    }
+    for program, text in wrong.items():
+        assert told(program) == [text]
+    for right in (drops, waits, sends, asks):
+        assert told(right) == [], right.__name__
+    with pytest.warns(accelerator.RaceWarning, match=r"Call wait\(\) of the work that it returned before this line"):
+        dist.all_reduce(x, async_op=True)
+        x.sum()
+    dist.destroy_process_group()

@@ -6,6 +6,7 @@ import inspect
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,10 @@ def test_classes_stay_classes_and_functions_keep_what_others_read() -> None:
         assert function.__name__ == name
         assert function.__wrapped__.__name__ == name
     assert "device" in inspect.signature(torch.cuda.memory_allocated).parameters
+    # `torch._dynamo` of 2.10 reads these when it is imported, and each optimizer imports it.
+    for name in ("device", "is_cuda", "data", "grad"):
+        attribute: Any = inspect.getattr_static(torch.Tensor, name)
+        assert (attribute.__objclass__, attribute.__name__) == (torch._C.TensorBase, name)
 
 
 @in_mode("cuda")
@@ -172,6 +177,47 @@ def test_the_inner_name_stays_inside() -> None:
     ):
         assert "sim" not in devices
     assert repr(torch.Generator("cuda")).startswith("<torch._C.Generator object at ")
+
+
+@in_mode("cuda")
+def test_recorded_graphs_name_cuda_and_run() -> None:
+    """Graphs of `make_fx` in each of its modes, of `symbolic_trace` and of `torch.jit`, and `torch.ops` itself."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    def work(x: torch.Tensor) -> torch.Tensor:
+        return (
+            x + torch.ones(2, device=x.device) + torch.arange(2, device="cuda:0") + torch.zeros_like(x).to("cpu").cuda()
+        )
+
+    x = torch.tensor([1.0, 2.0], device="cuda")
+    modes: tuple[Any, ...] = ("real", "fake", "symbolic")
+    for mode in modes:
+        made = make_fx(work, tracing_mode=mode)(x)
+        assert "sim" not in made.code
+        assert "device(type='cuda', index=0)" in made.code
+        assert made(x).tolist() == [2.0, 4.0]
+        assert made(x).is_cuda
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer versions say that it is deprecated
+        traced: Any = torch.jit.trace(work, x)
+    for text in (traced.code, str(traced.graph), repr(traced.graph), str(next(iter(traced.graph.nodes())))):
+        assert "sim" not in text
+    assert "cuda:0" in traced.code
+    assert traced(x).tolist() == [2.0, 4.0]
+    assert torch.ops.aten.zeros.default([2], device="cuda:1").device == torch.device("cuda", 1)
+    assert torch.ops.aten.empty([2], device=torch.device("cuda")).is_cuda
+    seen: list[str] = []
+
+    class Listens(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if kwargs and kwargs.get("device") is not None:
+                seen.append(str(kwargs["device"]))
+            return func(*args, **(kwargs or {}))
+
+    with Listens():
+        assert (torch.ones(2, device="cuda:1") + 1).device.index == 1
+    assert set(seen) == {"cuda:1"}
 
 
 @in_mode("cuda", spec=Spec(memory=1 << 50))

@@ -6,6 +6,7 @@ import copy
 import itertools
 import threading
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -440,3 +441,65 @@ def test_errors_name_cuda() -> None:
 def _scripted(x: torch.Tensor) -> torch.Tensor:
     made: torch.Tensor = torch.linalg.norm(x)
     return made
+
+
+@in_mode("cuda")
+def test_weights_of_recurrent_layers_are_one_block() -> None:
+    """`flatten_parameters` joins them as cuDNN wants them; a layer whose weights lie apart warns, as with cuDNN."""
+    apart = "RNN module weights are not part of single contiguous chunk of memory"
+    layers: tuple[Any, ...] = (
+        torch.nn.LSTM(3, 4, num_layers=2, bidirectional=True, device="cuda"),
+        torch.nn.LSTM(3, 4, proj_size=2).cuda(),
+        copy.deepcopy(torch.nn.GRU(3, 4, bias=False).cuda()),
+        torch.nn.RNN(3, 4, nonlinearity="relu").cuda().double(),
+    )
+    for layer in layers:
+        x = torch.randn(5, 2, 3, device="cuda", dtype=layer.weight_ih_l0.dtype)
+        lengths = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 3]))
+        before = layer(x)[0]  # warnings are errors here
+        layer(lengths)
+        assert len({weight.untyped_storage().data_ptr() for weight in layer.parameters()}) == 1
+        # As DataParallel and `load_state_dict(assign=True)` leave them.
+        layer.weight_hh_l0.data = layer.weight_hh_l0.data.clone()
+        for given in (x, lengths):
+            with pytest.warns(UserWarning, match=apart):
+                layer(given)
+        with torch.backends.cudnn.flags(enabled=False):
+            layer(x)
+        layer.flatten_parameters()
+        assert torch.equal(layer(x)[0], before)
+        torch.optim.SGD(layer.parameters(), 0.1).step()
+        layer(x)[0].sum().backward()
+        assert all(weight.grad is not None for weight in layer.parameters())
+    on_cpu = torch.nn.LSTM(3, 4)
+    on_device = copy.deepcopy(on_cpu).cuda()
+    y = torch.randn(5, 2, 3)
+    torch.testing.assert_close(on_device(y.cuda())[0].cpu(), on_cpu(y)[0])
+
+
+BOUNDED: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "clamp": lambda x: x.clamp(0.0, 1.0),
+    "clamp in place": lambda x: (x * 1).clamp_(0.0, 1.0),
+    "clamp_min": lambda x: x.clamp_min(0.0),
+    "clamp_max": lambda x: x.clamp_max(1.0),
+    "clamp with tensors": lambda x: x.clamp(torch.zeros_like(x), torch.ones_like(x)),
+    "clamp with a tensor": lambda x: x.clamp(min=torch.zeros_like(x)),
+    "relu6": functional.relu6,
+    "hardtanh": lambda x: functional.hardtanh(x, 0.0, 1.0),
+    "hardsigmoid": functional.hardsigmoid,
+    "threshold": lambda x: functional.threshold(x, 0.0, 0.0),
+    "maximum": lambda x: torch.maximum(x, torch.zeros_like(x)),
+    "abs": torch.abs,
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@in_mode("cuda")
+def test_gradients_at_a_bound(name: str) -> None:
+    """Both slopes are possible there; the device has the one of the PyTorch that is installed."""
+    found = []
+    for place in ("cpu", "cuda"):
+        x = torch.tensor([-3.0, -1.0, 0.0, 0.5, 1.0, 3.0, 6.0], device=place, requires_grad=True)
+        BOUNDED[name](x).sum().backward()
+        found.append(grad_of(x).tolist())
+    assert found[0] == found[1]

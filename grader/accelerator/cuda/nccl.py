@@ -7,6 +7,8 @@ the last one does. A ring is assumed, at the rate `Spec.peer`.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -14,7 +16,9 @@ import torch
 import torch.distributed as dist
 
 from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.sim.clock import OF_COLLECTIVES
 from grader.accelerator.sim.machine import Machine, the_machine
+from grader.accelerator.sim.races import Known
 
 VERSION = (2, 27, 5)
 
@@ -34,9 +38,6 @@ _NOT_CONTIGUOUS = (
     "Detected non-contiguous tensor in P2P operations. It is user responsibility to guarantee that source and "
     "destination tensors have the same contiguity format."
 )
-
-_QUEUE = -1
-"""The number of the stream on which NCCL works."""
 
 _DUPLICATE = (
     "NCCL error in: ProcessGroupNCCL.cpp, invalid usage (run with NCCL_DEBUG=WARN for details), NCCL version "
@@ -152,7 +153,7 @@ def _spend(machine: Machine, nccl: SimNccl, name: str, index: int, nbytes: int, 
     """Take the time of the links, from when the last process comes to the collective."""
     spec, clock, size = machine.spec, machine.clock, nccl.size()
     machine.check(index)
-    queue, current = (index, _QUEUE), machine.devices[index].queue
+    queue, current = (index, OF_COLLECTIVES), machine.devices[index].queue
     machine.tally.collectives += 1
     # NCCL's stream waits for the one that made the numbers.
     clock.ready[queue] = max(clock.ready.get(queue, 0.0), clock.ready.get(current, 0.0))
@@ -175,3 +176,36 @@ def _check_devices(nccl: SimNccl, devices: list[int], index: int) -> None:
     if others:
         version = ".".join(map(str, VERSION))
         raise dist.DistBackendError(_DUPLICATE.format(version=version, rank=nccl.rank(), other=others[0], device=index))
+
+
+@dataclass(frozen=True)
+class Running:
+    """A collective that the program has to wait for: on which device, and what is done when it is."""
+
+    index: int
+    done: Known
+
+
+def begin(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Sequence[SimTensor]) -> Running:
+    """Let NCCL's stream use tensors until the program waits for a collective.
+
+    Args:
+        machine: the machine that is simulated.
+        name: of the collective, for people.
+        reads: the tensors that it reads.
+        writes: those that it writes to.
+    """
+    index = (*writes, *reads)[0]._place.index
+    queue, races = (index, OF_COLLECTIVES), machine.races
+    races.several = True
+    races.waits_for(queue, races.seen_by(machine.devices[index].queue))
+    races.use(queue, name, [shell._block for shell in reads], [shell._block for shell in writes])
+    for shell in (*reads, *writes):
+        # It keeps the memory of what the program drops meanwhile.
+        shell._block.shared |= {queue}
+    return Running(index, races.seen_by(queue))
+
+
+def end(machine: Machine, running: Running) -> None:
+    """Let the current stream wait for a collective."""
+    machine.races.waits_for(machine.devices[running.index].queue, running.done)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import weakref
 from datetime import timedelta
 from typing import Any
 
 import torch
 import torch.distributed as dist
 
+from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -39,7 +41,7 @@ def install(machine: Machine) -> None:
             machine.synchronize(place)
         return work
 
-    _check_operations(machine, c10d, nccl)
+    _replace_collectives(machine, c10d)
     original_destroy: Any = dist.destroy_process_group
 
     def destroy_process_group(group: Any = None) -> None:
@@ -64,21 +66,86 @@ def install(machine: Machine) -> None:
     core.Logger.set_runtime_stats_and_log = set_runtime_stats_and_log
 
 
-def _check_operations(machine: Machine, c10d: Any, nccl: Any) -> None:
-    # The operators get the operation in a box of C++'s that Python cannot open.
-    def checked(original: Any) -> Any:
-        signature = inspect.signature(original)
+_Running = weakref.WeakKeyDictionary[Any, Any]
+"""Collectives that go on, by the work that the program got of them."""
 
-        def reduce(*args: Any, **kwargs: Any) -> Any:
-            given = signature.bind(*args, **kwargs).arguments
-            group = given.get("group") or c10d._get_default_group()
-            # A process that is not in the group has a number in its place.
-            if isinstance(group, dist.ProcessGroup) and nccl.nccl_of(machine, group) is not None:
-                nccl.check_operation(given.get("op"))
+
+def _replace_collectives(machine: Machine, c10d: Any) -> None:
+    """Let collectives refuse operations that NCCL lacks, and use their tensors until the program waits for them."""
+    running: _Running = weakref.WeakKeyDictionary()
+    for name in _WRITES:
+        if hasattr(c10d, name):  # an older PyTorch has fewer
+            new = _collective(machine, running, name, getattr(c10d, name))
+            for owner in (c10d, dist):
+                if hasattr(owner, name):
+                    put(owner, name, new)
+    # Whoever is given the future waits by it. What is known to be completed needs no wait.
+    for name in ("wait", "synchronize", "block_current_stream", "get_future", "is_completed"):
+        if hasattr(dist.Work, name):
+            put(dist.Work, name, _waiting(machine, running, getattr(dist.Work, name)))
+
+
+def _collective(machine: Machine, running: _Running, name: str, original: Any) -> Any:
+    c10d: Any = importlib.import_module("torch.distributed.distributed_c10d")
+    nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
+    signature = inspect.signature(original)
+
+    def collective(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        group = given.get("group") or c10d._get_default_group()
+        # A process that is not in the group has a number in its place.
+        if not isinstance(group, dist.ProcessGroup) or nccl.nccl_of(machine, group) is None:
             return original(*args, **kwargs)
+        # The operators get the operation in a box of C++'s that Python cannot open.
+        nccl.check_operation(given.get("op"))
+        work = original(*args, **kwargs)
+        # Of a coalesced one the program gets something else, by which it cannot wait.
+        if type(work) is dist.Work and (given.get("async_op") or name in _POINT_TO_POINT):
+            reads, writes = _used(name, given)
+            if reads or writes:
+                running[work] = nccl.begin(machine, name, reads, writes)
+        return work
 
-        return reduce
+    return collective
 
-    for name in ("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor"):
-        for owner in (c10d, dist):
-            put(owner, name, checked(getattr(owner, name)))
+
+def _waiting(machine: Machine, running: _Running, original: Any) -> Any:
+    nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
+
+    def wait(self: Any, *args: Any, **kwargs: Any) -> Any:
+        done = original(self, *args, **kwargs)
+        if self in running:
+            nccl.end(machine, running[self])
+        return done
+
+    return wait
+
+
+_WRITES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("all_reduce", "broadcast", "reduce", "scatter", "irecv"), ("tensor",)),
+    **dict.fromkeys(("all_gather_into_tensor", "all_gather_single", "_all_gather_base"), ("output_tensor",)),
+    **dict.fromkeys(("reduce_scatter", "reduce_scatter_tensor", "reduce_scatter_single"), ("output",)),
+    "_reduce_scatter_base": ("output",),
+    "all_reduce_coalesced": ("tensors",),
+    "all_gather": ("tensor_list",),
+    "gather": ("gather_list",),
+    "all_to_all": ("output_tensor_list",),
+    "all_to_all_single": ("output",),
+    "isend": (),
+}
+"""Collectives, and which of their arguments they write to."""
+
+_POINT_TO_POINT = ("isend", "irecv")
+
+
+def _used(name: str, given: dict[str, Any]) -> tuple[list[SimTensor], list[SimTensor]]:
+    """Return the tensors that a collective reads, and those that it writes to."""
+    reads: list[SimTensor] = []
+    writes: list[SimTensor] = []
+    for argument, value in given.items():
+        items = value if isinstance(value, (list, tuple)) else [value]
+        # Who broadcasts reads its own.
+        sends = name == "broadcast" and given.get("src") == dist.get_rank()
+        into = writes if argument in _WRITES[name] and not sends else reads
+        into += [item for item in items if isinstance(item, SimTensor)]
+    return reads, writes

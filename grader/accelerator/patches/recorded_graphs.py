@@ -1,0 +1,83 @@
+"""Graphs that PyTorch records name the device as the program does, and run when they are called."""
+
+from __future__ import annotations
+
+import functools
+import re
+import types
+from typing import Any
+
+import torch
+
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import INNER, Machine
+
+_INNER_NAME = re.compile(rf"\b{INNER}(?=:\d)")
+
+
+def install(machine: Machine) -> None:
+    """Replace what notes arguments in a graph, what calls an operator by its name, and the texts of TorchScript."""
+    tracer: Any = torch.fx.proxy.TracerBase
+    create_arg = tracer.create_arg
+
+    def create_public_arg(self: Any, a: Any) -> Any:
+        # The operators that `make_fx` and `symbolic_trace` record were given the inner name by then.
+        return create_arg(self, machine.public(a) if isinstance(a, torch.device) and a.index is not None else a)
+
+    put(tracer, "create_arg", create_public_arg)
+    for kind in (torch._ops.OpOverload, torch._ops.OpOverloadPacket):
+        put(kind, "__call__", _translated(machine, kind.__call__))
+    _show_modes(machine)
+    for shown in (torch._C.Graph, torch._C.Node, torch._C.Value):
+        for name in ("__str__", "__repr__"):
+            put(shown, name, _renamed(machine, getattr(shown, name)))
+    for script in (torch._C.ScriptFunction, torch._C.ScriptMethod):
+        original: Any = vars(script)["code"]
+        put(script, "code", property(_renamed(machine, original.__get__)))
+
+
+def _translated(machine: Machine, original: Any) -> Any:
+    """Return the same call with the device that PyTorch knows; `torch.ops` and a graph's operators need it."""
+
+    @functools.wraps(original)
+    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("device") is not None:
+            kwargs["device"] = machine.inner(kwargs["device"])
+        return original(self, *args, **kwargs)
+
+    return call
+
+
+def _show_modes(machine: Machine) -> None:
+    """Let the program's own `TorchDispatchMode`s see the device that the program named."""
+    mode: Any = torch.utils._python_dispatch.TorchDispatchMode
+    original: Any = vars(mode).get("__init_subclass__")
+
+    def init_subclass(cls: Any, /, **kwargs: Any) -> None:
+        if original is None:  # in an older PyTorch
+            super(mode, cls).__init_subclass__(**kwargs)
+        else:
+            original.__func__(cls, **kwargs)
+        own = vars(cls).get("__torch_dispatch__")
+        if isinstance(own, types.FunctionType) and not cls.__module__.startswith("torch."):
+            cls.__torch_dispatch__ = _public(machine, own)
+
+    put(mode, "__init_subclass__", classmethod(init_subclass))
+
+
+def _public(machine: Machine, original: Any) -> Any:
+    @functools.wraps(original)
+    def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        given = kwargs.get("device") if kwargs else None
+        if isinstance(given, torch.device) and given.index is not None:
+            kwargs = {**kwargs, "device": machine.public(given)}
+        return original(self, func, types, args, kwargs)
+
+    return dispatch
+
+
+def _renamed(machine: Machine, original: Any) -> Any:
+    def text(self: Any) -> str:
+        return _INNER_NAME.sub(machine.kind, original(self))
+
+    return text
