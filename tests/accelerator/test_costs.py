@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -267,3 +269,36 @@ def test_spans_that_were_taken_out_leave_room() -> None:
     clock.spans.clear()
     clock.pass_time(1.0, "the next")
     assert ([span.name for span in clock.spans], clock.count) == (["the next"], 6)
+
+
+def calls_of(work: Callable[[], Any]) -> int:
+    """How many Python functions some work calls, which says what it costs on any machine."""
+    count = 0
+
+    def note(frame: Any, event: str, arg: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    work()  # what is looked up once
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@in_mode("sim")
+def test_what_an_operator_costs() -> None:
+    """Few Python functions run for an operator; fewer for a view; many tensors cost a few each, and no square."""
+    x, w = torch.ones(4, 4, device="sim"), torch.ones(4, 4, device="sim")
+    accelerator.the_machine().clock.most = 0  # as in a program that has run for a while
+    assert calls_of(lambda: x + 1) <= 44
+    assert calls_of(lambda: x @ w) <= 60
+    assert calls_of(lambda: x.view(2, 8)) <= 20
+
+    def many(count: int) -> int:
+        weights = [torch.ones(2, device="sim") for _ in range(count)]
+        return calls_of(lambda: torch._foreach_add_(weights, weights))
+
+    assert many(200) - many(100) <= 100 * 4

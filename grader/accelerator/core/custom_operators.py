@@ -10,7 +10,7 @@ from torch._C import DispatchKey, DispatchKeySet
 
 from grader.accelerator.schema.facts import Facts
 
-_REGISTERED: set[str] = torch.library._impls
+REGISTERED: set[str] = torch.library._impls
 """What Python code registered, as namespace/operator/key."""
 
 _PYTORCH = {"aten", "prims", "prim"}
@@ -31,13 +31,13 @@ def key_of(facts: Facts, func: Any, kind: str) -> DispatchKeySet | None:
     device = "CUDA" if kind == "cuda" else "PrivateUse1"
     # Under the other key PyTorch's own operators have kernels of ours.
     ours = kind != "cuda" and facts.namespace == "aten"
-    if not ours and facts.kernels[device] in _REGISTERED and not _is_pytorchs(facts.path, device):
+    if not ours and facts.kernels[device] in REGISTERED and not _is_pytorchs(facts.path, device):
         return DispatchKeySet(getattr(DispatchKey, device))
     if facts.namespace in _PYTORCH:
         return None
-    if facts.kernels["CompositeExplicitAutograd"] in _REGISTERED:
+    if facts.kernels["CompositeExplicitAutograd"] in REGISTERED:
         return DispatchKeySet(DispatchKey.CompositeExplicitAutograd)
-    if facts.kernels["CPU"] in _REGISTERED:
+    if facts.kernels["CPU"] in REGISTERED:
         raise NotImplementedError(
             f"Could not run '{func.name()}' with arguments from the '{device}' backend. This could be because the "
             "operator doesn't exist for this backend, or was omitted during the selective/custom build process (if "

@@ -17,6 +17,7 @@ from grader.accelerator.core.indexing import as_index
 from grader.accelerator.core.printing import text_of
 from grader.accelerator.core.sparse import nbytes_of, parts_of, shell_options, text_of_sparse
 from grader.accelerator.core.storage import as_storage
+from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.counters import DEVICE_TO_HOST
 from grader.accelerator.sim.machine import Device, the_machine
 from grader.accelerator.sim.races import Block
@@ -100,7 +101,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         """Return an alias, for `torch.Tensor`; PyTorch calls this for classes that are derived from it, too."""
         if cls is torch.Tensor or cls is SimTensor:
             return torch.ops.aten.alias.default(self)
-        raise NotImplementedError(SUBCLASS.format(cls.__name__))
+        raise refusal(SUBCLASS.format(cls.__name__))
 
     def get_device(self) -> int:
         """Return the index of the device."""
@@ -156,7 +157,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
 
     def record_stream(self, stream: Any) -> None:
         """Keep the memory from being reused until this stream, too, has done what it was given."""
-        self._block.shared.add(stream.queue)
+        self._block.shared |= {stream.queue}
 
     # -- to the host
 
@@ -259,7 +260,7 @@ class SimParameter(SimTensor):
 
 def _refuse_subclass(cls: type) -> None:
     del cls
-    raise NotImplementedError("a class derived from the tensors of the simulated device is not supported")
+    raise refusal("a class derived from the tensors of the simulated device is not supported")
 
 
 for _ours, _name in ((SimTensor, "torch.Tensor"), (SimParameter, "torch.nn.parameter.Parameter")):
@@ -284,15 +285,18 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
         block = the_machine().block_of(inner, place.index)
     # The shell has no memory, and C++ believes what this says: it answers for sizes, strides and offset, and
     # autograd takes the shell for a tensor of the device.
+    dtype = inner.dtype
+    # No other tensors are conjugated or negated when they are read.
+    bits = _bits(inner) if dtype.is_complex or inner.is_neg() else _NO_BITS
     made: Any = _make(
         SimTensor,
         inner.size(),
         strides=inner.stride(),
         storage_offset=inner.storage_offset(),
-        dtype=inner.dtype,
+        dtype=dtype,
         device=place.inner,
         storage_size=_HUGE,
-        **_bits(inner),
+        **bits,
     )
     made._inner = inner
     made._place = place
@@ -314,6 +318,8 @@ def hold_parts(shell: SimTensor) -> None:
 
 
 _make = torch.Tensor._make_wrapper_subclass
+
+_NO_BITS: dict[str, Any] = {}
 
 
 def _bits(inner: torch.Tensor) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def check_devices(call: Dispatch) -> None:
     if not shells:
         return
     first = shells[0]._place
-    same = all(shell._place is first for shell in shells)
+    same = _share_a_place(shells)
     if same and not hosts:
         return
     if facts.name in _ANYWHERE:
@@ -85,6 +85,14 @@ def check_devices(call: Dispatch) -> None:
     if facts.pointwise and facts.name not in _WRAPPED and same and len(scalars) == len(hosts) <= most:
         return
     raise RuntimeError(_two_devices(call, first, hosts))
+
+
+def _share_a_place(shells: list[SimTensor]) -> bool:
+    first = shells[0]._place
+    for shell in shells:  # noqa: SIM110  `all` takes longer, and each operator comes here
+        if shell._place is not first:
+            return False
+    return True
 
 
 def _check_indices(args: Any) -> None:

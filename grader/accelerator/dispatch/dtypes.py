@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -62,11 +63,15 @@ def _not_implemented(kernel: str, shell: SimTensor) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{word}'")
 
 
-def driver_of(driver: str | None) -> str:
-    """Return the LAPACK driver of `lstsq`: a GPU has one, which computes no rank."""
-    if driver not in (None, "gels"):
-        raise RuntimeError("torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA")
-    return "gels"
+def with_driver(solve: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `lstsq` with the one LAPACK driver that a GPU has, which computes no rank."""
+
+    def compute(*args: Any, driver: str | None = None, **named: Any) -> Any:
+        if driver not in (None, "gels"):
+            raise RuntimeError("torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA")
+        return solve(*args, driver="gels", **named)
+
+    return compute
 
 
 def _of_convolution(
@@ -81,6 +86,11 @@ def _of_convolution(
     if groups > 1 and groups == data.shape[1] and weight.shape[0] % groups == 0:
         return "conv_depthwise3d" if deep else "conv_depthwise2d_forward_cuda"
     return "slow_conv_dilated<>" if deep or max(dilation) > 1 else "slow_conv2d_cuda"
+
+
+def compares_dtypes(facts: Facts) -> bool:
+    """Return whether `check_dtypes` has anything to say of an operator."""
+    return facts.name == "convolution" or facts.name in _WEIGHTS
 
 
 def check_dtypes(call: Dispatch) -> None:

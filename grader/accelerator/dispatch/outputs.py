@@ -16,33 +16,57 @@ from grader.accelerator.sim.races import Block
 
 def shells_of(call: Dispatch, out: Any) -> Any:
     """Return an argument's own shell if that argument came out, a new one for any other tensor; note new memory."""
+    if isinstance(out, torch.Tensor):
+        for shell in call.shells:
+            # In-place operators and `out=` give back the very tensor that they were given.
+            if shell._inner is out:
+                return shell
+        return _new_shell(call, out)
     if isinstance(out, (list, tuple)):
-        return type(out)(shells_of(call, item) for item in out)
+        return _shells_of_many(call, out, {id(shell._inner): shell for shell in call.shells})
+    return out
+
+
+def _shells_of_many(call: Dispatch, out: Any, own: dict[int, SimTensor]) -> Any:
+    if isinstance(out, (list, tuple)):
+        return type(out)(_shells_of_many(call, item, own) for item in out)
     if not isinstance(out, torch.Tensor):
         return out
-    shells, target = call.shells, call.target
-    for shell in shells:
-        # In-place operators and `out=` give back the very tensor that they were given.
-        if shell._inner is out:
-            return shell
+    shell = own.get(id(out))
+    return _new_shell(call, out) if shell is None else shell
+
+
+def _new_shell(call: Dispatch, out: torch.Tensor) -> Any:
+    machine, target = call.machine, call.target
     if target is None:
         return out
-    refuse_odd(call.func, out)
+    layout = out.layout
+    if layout is not torch.strided or out.is_nested or out.is_quantized:
+        refuse_odd(call.func, out)
+    storage: torch.UntypedStorage | None = None
+    block: Block | None
+    if call.facts.is_view and layout is call.shells[0]._inner.layout is torch.strided:
+        block = call.shells[0]._block
+    elif layout is torch.strided:
+        storage = out.untyped_storage()
+        block = machine.known_block(storage)
+    else:
+        block = _block_of_sparse(machine, out)
     # Memory that is known belongs to an argument: this is a view, or an argument's alias, and takes nothing new.
-    block = _known_block(call.machine, out)
     if block is None:
-        call.fresh.append(out)
-    elif torch.is_inference_mode_enabled() and not shells[0].is_inference():
+        made = wrap(out, target, None if storage is None else machine.new_block(storage, target.index))
+        call.fresh.append(made)
+        return made
+    if torch.is_inference_mode_enabled() and not call.shells[0].is_inference():
         with torch.inference_mode(False):  # a view of an ordinary tensor is one
             return wrap(out, target, block)
     return wrap(out, target, block)
 
 
-def _known_block(machine: Machine, out: torch.Tensor) -> Block | None:
+def _block_of_sparse(machine: Machine, out: torch.Tensor) -> Block | None:
     existing = None
     for part in parts_of(out):
-        known = machine.blocks.get(part.untyped_storage()._cdata)
-        existing = known() if known is not None else None
+        existing = machine.known_block(part.untyped_storage())
         if existing is None:
             return None
     return existing
@@ -53,7 +77,6 @@ def follow(shell: SimTensor) -> None:
     if shell._inner.layout is not torch.strided:
         hold_parts(shell)
         return
-    # What was written to may have other sizes by now, as after `out=` or `t_`; the shell must say so, too.
     inner = shell._inner
     if (
         inner.shape != shell.shape
@@ -65,10 +88,3 @@ def follow(shell: SimTensor) -> None:
     ):
         refresh(shell)
         shell._block.resized()
-
-
-def blocks_of(given: Any) -> list[Block]:
-    """Return the memory blocks of what came out."""
-    if isinstance(given, SimTensor):
-        return [given._block]
-    return [block for item in given for block in blocks_of(item)] if isinstance(given, (list, tuple)) else []

@@ -26,8 +26,11 @@ class Dispatch:
         named: the same as `kwargs`, with the CPU tensors inside.
         shells: the tensors of the device among all arguments, in their order.
         hosts: the other tensors among them.
+        real: whether all that it is given are real numbers on the device, and numbers of Python that are real.
         target: the device that the outcome goes to; None is the CPU.
-        fresh: the tensors of the outcome that have new memory.
+        device: the device that does the work: where the outcome goes, or where the operands are.
+        fresh: the tensors of the outcome that have new memory on the device.
+        written: the tensors inside that the operator wrote to.
     """
 
     machine: Machine
@@ -39,17 +42,22 @@ class Dispatch:
     named: dict[str, Any]
     shells: list[SimTensor]
     hosts: list[torch.Tensor]
+    real: bool
     target: Device | None = None
-    fresh: list[torch.Tensor] = field(default_factory=list)
-
-    @property
-    def device(self) -> Device | None:
-        """The device that does the work: where the outcome goes, or where the operands are."""
-        return self.target or (self.shells[0]._place if self.shells else None)
+    device: Device | None = None
+    fresh: list[SimTensor] = field(default_factory=list)
+    written: list[torch.Tensor] = field(default_factory=list)
 
     def named_arguments(self) -> list[tuple[str, Any]]:
         """Return all arguments with their names, as the program gives them."""
         return [*zip(self.facts.names, self.args, strict=False), *self.kwargs.items()]
+
+
+_MANY = 8
+
+_NUMBERS = {int, float, bool}
+
+_REAL = {int, float, bool, str, type(None), torch.dtype, torch.layout, torch.memory_format}
 
 
 def record(machine: Machine, facts: Facts, func: Any, args: Any, kwargs: dict[str, Any]) -> Dispatch:
@@ -64,19 +72,48 @@ def record(machine: Machine, facts: Facts, func: Any, args: Any, kwargs: dict[st
     """
     shells: list[SimTensor] = []
     hosts: list[torch.Tensor] = []
-    inner = [_strip(arg, shells, hosts) for arg in args]
+    inner: list[Any] = []
+    real = True
+    for arg in args:
+        # By exact type, which is quick: no code here runs more often.
+        kind = type(arg)
+        if kind is SimTensor or kind is SimParameter:
+            shells.append(arg)
+            inner.append(arg._inner)
+        elif kind in _REAL:
+            inner.append(arg)
+        else:
+            real = real and kind is not complex
+            inner.append(_strip(arg, shells, hosts))
     named = {name: _strip(value, shells, hosts) for name, value in kwargs.items()} if kwargs else {}
-    return Dispatch(machine, facts, func, args, kwargs, inner, named, shells, hosts)
+    # With many tensors it takes longer to look at each than the answer saves.
+    if real and (hosts or len(shells) > _MANY):
+        real = False
+    for shell in shells if real else ():
+        # What is negated when it is read comes of a complex tensor, too.
+        if shell._inner.dtype.is_complex or shell._inner.is_neg():
+            real = False
+    return Dispatch(machine, facts, func, args, kwargs, inner, named, shells, hosts, real)
 
 
 def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
-    # By exact type, which is quick: no code here runs more often. What is derived from our class is refused later on.
+    # What is derived from our class is refused later on.
     kind = type(value)
     if kind is SimTensor or kind is SimParameter:
         shells.append(value)
         return value._inner
     if kind is list or kind is tuple:
-        return [_strip(item, shells, hosts) for item in value]
+        if value and type(value[0]) in _NUMBERS:
+            return value  # by the operator's schema, all are numbers
+        inner = []
+        for item in value:
+            kind = type(item)
+            if kind is SimTensor or kind is SimParameter:  # as above: an optimizer gives hundreds
+                shells.append(item)
+                inner.append(item._inner)
+            else:
+                inner.append(_strip(item, shells, hosts))
+        return inner
     if isinstance(value, torch.Tensor):
         hosts.append(value)
     return value

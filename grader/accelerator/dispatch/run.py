@@ -5,23 +5,24 @@ An operator with a tensor of ours arrives at `run`; one that names the device wi
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch._C import DispatchKey, DispatchKeySet
 
-from grader.accelerator.core.custom_operators import key_of
+from grader.accelerator.core.custom_operators import REGISTERED, key_of
 from grader.accelerator.core.error_texts import in_cudas_words
 from grader.accelerator.core.profiler import RECORDERS, inside
 from grader.accelerator.core.tensor import SimParameter, SimTensor
 from grader.accelerator.dispatch.capture import keep_before
 from grader.accelerator.dispatch.cost import amount_of, find_room
 from grader.accelerator.dispatch.devices import check_devices
-from grader.accelerator.dispatch.dtypes import check_dtypes, check_kernel, driver_of
-from grader.accelerator.dispatch.outputs import blocks_of, follow, shells_of
+from grader.accelerator.dispatch.dtypes import check_dtypes, check_kernel, compares_dtypes, with_driver
+from grader.accelerator.dispatch.outputs import follow, shells_of
 from grader.accelerator.dispatch.record import Dispatch, record
 from grader.accelerator.dispatch.waits import reason_to_wait
 from grader.accelerator.ops.attention import attend_whole
@@ -48,6 +49,44 @@ _CONJUGATES = (
 _COMPOSITE = DispatchKeySet(DispatchKey.CompositeExplicitAutograd)
 
 
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How an operator runs; made once for each.
+
+    Attributes:
+        func: the operator.
+        facts: what is known of it.
+        compute: what computes it on CPU tensors.
+        is_direct: whether it is one of the CPU's kernels on the tensors inside, unless the program has a kernel for it.
+        draws: whether it draws random numbers.
+        is_checked: whether something is to be checked even of a single tensor.
+        has_dtypes: whether a GPU refuses operands of two dtypes that the CPU's kernel takes.
+    """
+
+    func: Any
+    facts: Facts
+    compute: Callable[..., Any]
+    is_direct: bool
+    draws: bool
+    is_checked: bool
+    has_dtypes: bool
+
+
+_ways: dict[int, _Way] = {}
+"""By the operator's address, which is its own as long as the way holds the operator; its hash takes Python code."""
+
+
+def _way_of(func: Any) -> _Way:
+    facts = facts_of(func)
+    direct = facts.namespace == "aten" and facts.name not in SPECIAL and not facts.decomposes
+    compute = _kernel(func, facts.name)
+    if compute is func:
+        compute = getattr(func, "_op", func)  # what its `__call__` calls
+    draws, is_checked = facts.generator >= 0 or facts.seeded, facts.checked or bool(facts.alerts)
+    _ways[id(func)] = way = _Way(func, facts, compute, direct, draws, is_checked, compares_dtypes(facts))
+    return way
+
+
 def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """Run an operator that was given a tensor of ours.
 
@@ -60,8 +99,9 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
     """
     del cls
     # A class that is made of other tensors, as nested ones are, takes itself apart first.
-    if len(types) > 1 and not all(issubclass(kind, SimTensor) for kind in types):
-        return NotImplemented
+    for kind in types:
+        if kind is not SimTensor and kind is not SimParameter:
+            return NotImplemented
     if RECORDERS:
         with inside():
             return _run(func, args, kwargs or {})
@@ -70,68 +110,68 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
 
 def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
     """Run an operator that was given the simulated device."""
-    with inside() if RECORDERS else contextlib.nullcontext():
-        return _run(func, args, kwargs)
+    if RECORDERS:
+        with inside():
+            return _run(func, args, kwargs)
+    return _run(func, args, kwargs)
 
 
 def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator with the keys for conjugates switched on.
 
     PyTorch comes here with these keys off. Operators that are made of others would then take conjugate views for plain
-    ones, and give wrong numbers. What goes element by element on real numbers has no such views, and needs no keys.
+    ones, and give wrong numbers. What is one kernel and works on real numbers has no such views, and needs no keys.
     """
-    facts = facts_of(func)
-    if facts.pointwise and all(map(_is_plain, args)) and all(map(_is_plain, kwargs.values())):
-        return _dispatch(facts, func, args, kwargs)
+    way = _ways.get(id(func)) or _way_of(func)
+    machine, facts = the_machine(), way.facts
+    if way.is_direct and not (machine.kind == "cuda" and facts.kernels["CUDA"] in REGISTERED):
+        call = record(machine, facts, func, args, kwargs)
+        if call.real and facts.simple:
+            return _dispatch(call, way)
+        with _Keys(_included(), _excluded() - _CONJUGATES):
+            return _dispatch(call, way)
     with _Keys(_included(), _excluded() - _CONJUGATES):
-        return _dispatch(facts, func, args, kwargs)
+        done = _in_another_way(facts, machine, func, args, kwargs)
+        if done is not NotImplemented:
+            return done
+        return _dispatch(record(machine, facts, func, args, kwargs), way)
 
 
-def _is_plain(value: Any) -> bool:
-    kind = type(value)
-    if kind is SimTensor or kind is SimParameter:
-        return not (value.dtype.is_complex or value._inner.is_neg())
-    return kind in _PLAIN
-
-
-_PLAIN = {int, float, bool, str, type(None), torch.dtype}
-
-
-def _dispatch(facts: Facts, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    machine = the_machine()
-    done = _in_another_way(facts, machine, func, args, kwargs)
-    if done is not NotImplemented:
-        return done
-    call = record(machine, facts, func, args, kwargs)
-    if facts.name == "linalg_lstsq":
-        call.named["driver"] = driver_of(call.named.get("driver"))
-    _check(call)
-    call.target = _target(call)
-    if call.target is not None:
-        find_room(call, call.target)
+def _dispatch(call: Dispatch, way: _Way) -> Any:
+    machine, facts, shells = call.machine, call.facts, call.shells
+    if len(shells) != 1 or call.hosts or way.is_checked or machine.shrunk:
+        _check(call, way)
+    place = shells[0]._place if shells else None
+    call.target = target = _target(call) if facts.has_device else place
+    call.device = target or place
+    if facts.grows and target is not None and (len(shells) != 1 or facts.grows != "broadcast"):
+        find_room(call, target)
     if machine.capture is not None and call.device and (capture := machine.capturing(call.device.index)):
         keep_before(capture, call)
     # The numbers are made at once; only the clock pretends that the device gets to it later.
     failed = ""
     try:
-        out = _compute(facts, func, call.inner, call.named, call.device)
+        if way.draws:
+            out = _compute(way, call.inner, call.named, call.device)
+        else:
+            out = way.compute(*call.inner, **call.named)
     except (IndexError, RuntimeError) as error:
-        if machine.kind != "cuda" or not call.shells:
+        if machine.kind != "cuda" or not shells:
             raise
         failed = assertion_of(facts, error)
         if not failed:
             raise in_cudas_words(error) from None
-        out = of_no_meaning(facts, func, call.inner, call.named)
-    given = _give(call, out)
+        out = of_no_meaning(facts, call.func, call.inner, call.named)
+    given = _give(call, way, out)
     if failed:
-        machine.fail(call.shells[0]._place.index, failed)
+        machine.fail(shells[0]._place.index, failed)
     # After the launch: the host waits for the work just given, too.
     if facts.may_wait and (reason := reason_to_wait(call)):
-        machine.read_scalar(reason, call.shells[0]._place.index)
+        machine.read_scalar(reason, shells[0]._place.index)
     return given
 
 
-def _check(call: Dispatch) -> None:
+def _check(call: Dispatch, way: _Way) -> None:
     """Raise what a device raises before it starts a kernel."""
     facts, machine, shells = call.facts, call.machine, call.shells
     if facts.checked:
@@ -140,7 +180,8 @@ def _check(call: Dispatch) -> None:
         check_memory(machine.kind, shells)
     if call.hosts or len(shells) > 1:
         check_devices(call)
-        check_dtypes(call)
+        if way.has_dtypes:
+            check_dtypes(call)
     if facts.alerts:
         check_deterministic(facts.alerts, facts.name, machine.kind, call.args, call.kwargs)
 
@@ -156,16 +197,16 @@ def _in_another_way(facts: Facts, machine: Machine, func: Any, args: Any, kwargs
         if done is not NotImplemented:
             return done
     special = SPECIAL.get(facts.name)
-    if special is not None and (facts.name != "linalg_matrix_rank" or "out" in kwargs):
-        return special(func, args, kwargs)
+    if special is not None and (done := special(func, args, kwargs)) is not NotImplemented:
+        return done
     # In inference mode operators come here whole; their parts come one by one, and each is checked and counted.
     return func.decompose(*args, **kwargs) if facts.decomposes else NotImplemented
 
 
 def _target(call: Dispatch) -> Device | None:
-    """Return the device of the outcome: the one that the call names, None being the CPU, or that of the operands."""
-    facts, machine, named = call.facts, call.machine, call.named
-    if facts.has_device and named.get("device") is not None:
+    """Return where the outcome goes: to the device that is named, None being the CPU, or to that of the operands."""
+    machine, named = call.machine, call.named
+    if named.get("device") is not None:
         if not machine.is_ours(named["device"]):
             return None
         target = machine.devices[machine.index_of(named["device"])]
@@ -173,16 +214,14 @@ def _target(call: Dispatch) -> Device | None:
         return target
     if call.shells:
         return call.shells[0]._place
-    return machine.device(machine.current) if facts.has_device else None
+    return machine.device(machine.current)
 
 
-def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
-    """Run the operator on CPU tensors, drawing random numbers from the device's generator."""
-    func = _kernel(func, facts.name)
+def _compute(way: _Way, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
+    """Run an operator that draws on CPU tensors, with random numbers from the device's generator."""
+    facts, func = way.facts, way.compute
     if facts.generator < 0:
-        if not facts.seeded or place is None:
-            return func(*inner, **named)
-        return _with_numbers_of(place, func, inner, named)
+        return func(*inner, **named) if place is None else _with_numbers_of(place, func, inner, named)
     name = facts.names[facts.generator]
     given: Any = named.get(name)
     if given is None and len(inner) > facts.generator and name not in facts.keywords:
@@ -203,13 +242,12 @@ def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], p
     return func(*inner, **named)
 
 
-@functools.cache
 def _kernel(func: Any, name: str) -> Any:
     """Return the function that computes an operator on CPU tensors: the operator, unless it has a formula."""
     for start, module in _FORMULAS.items():
         if name.startswith(start):
             return importlib.import_module(f"grader.accelerator.{module}").KERNELS.get(name, func)
-    return in_single(func, name)
+    return with_driver(func) if name == "linalg_lstsq" else in_single(func, name)
 
 
 def _draws_nothing(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
@@ -234,38 +272,57 @@ def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str
         go_on_from(place.generator, after)
 
 
-def _give(call: Dispatch, out: Any) -> Any:
+def _give(call: Dispatch, way: _Way, out: Any) -> Any:
     """Count the work, and put the tensors that came out into shells."""
     facts, machine, shells, fresh = call.facts, call.machine, call.shells, call.fresh
     given = shells_of(call, out)
     # An operator that gave no new memory and wrote to none only looked at it, as `_unsafe_view` does.
     launches = facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor))
     if launches or facts.syncs_for:
-        _use(call, given)
-    place: Any = call.device
-    if launches:
-        flops, nbytes = amount_of(call, out)
-        machine.launch(facts.name, place, flops, nbytes, [shell._inner.shape for shell in shells])
-        if machine.capture is not None and (capture := machine.capturing(place.index)):
-            again = functools.partial(_compute, facts, call.func, [*call.inner], {**call.named}, place)
-            capture.step(again, out, fresh)
-    elif fresh and machine.capture is not None and (capture := machine.capturing(place.index)):
-        capture.made(fresh)
+        _use(call)
     if facts.writes:
         for shell in shells:
-            follow(shell)
+            # What was written to may have other sizes by now, as after `out=` or `t_`; the shell must say so, too.
+            if facts.resizes or shell._inner.layout is not torch.strided:
+                follow(shell)
+    place: Any = call.device
+    capture = machine.capturing(place.index) if machine.capture is not None and place is not None else None
+    if launches:
+        flops, nbytes = amount_of(call, out)
+        clock = machine.clock
+        # Nobody sees the shapes of work whose span is not kept.
+        shown = len(clock.spans) < clock.most or clock.listener is not None or capture is not None
+        shapes = [shell._inner.shape for shell in shells] if shown else ()
+        machine.launch(facts.name, place, flops, nbytes, shapes)
+    if capture is not None:
+        made = [shell._inner for shell in fresh]
+        if launches:
+            capture.step(functools.partial(_again, way, [*call.inner], {**call.named}, place), out, made)
+        elif made:
+            capture.made(made)
     return given
 
 
-def _use(call: Dispatch, given: Any) -> None:
-    """Tell what memory is read, and what is written to."""
+def _again(way: _Way, inner: list[Any], named: dict[str, Any], place: Device) -> Any:
+    """Run an operator of a graph again."""
+    return _compute(way, inner, named, place) if way.draws else way.compute(*inner, **named)
+
+
+def _use(call: Dispatch) -> None:
+    """Note what memory is read, and what is written to."""
     facts, shells = call.facts, call.shells
     place: Any = call.device
-    # By number: an optimizer's operator is given all parameters at once, and to compare each with each would tell.
-    into = {id(value) for value in written_by(facts, call.inner, call.named)} if facts.writes else ()
-    written = [shell._block for shell in shells if id(shell._inner) in into] if into else []
-    reads = [] if facts.shapes_only else [shell._block for shell in shells if id(shell._inner) not in into]
-    call.machine.use(place, facts.name, reads, written + blocks_of(given) if call.fresh else written)
+    if facts.writes:
+        call.written = written_by(facts, call.inner, call.named)
+        # By number: an optimizer's operator is given all parameters at once, and to compare each with each would tell.
+        into = {id(value) for value in call.written}
+        written = [shell._block for shell in shells if id(shell._inner) in into]
+        reads = [shell._block for shell in shells if id(shell._inner) not in into]
+    else:
+        written, reads = [], [shell._block for shell in shells]
+    if call.fresh:
+        written += [shell._block for shell in call.fresh]
+    call.machine.use(place, facts.name, [] if facts.shapes_only else reads, written)
 
 
 def _overload(name: str) -> Any:

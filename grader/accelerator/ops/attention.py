@@ -13,7 +13,7 @@ import torch
 
 from grader.accelerator.core.error_texts import naming
 from grader.accelerator.core.tensor import SimTensor
-from grader.accelerator.schema.facts import ATEN
+from grader.accelerator.schema.facts import ATEN, facts_of
 from grader.accelerator.sim.machine import the_machine
 
 _FLASH = torch.nn.attention.SDPBackend.FLASH_ATTENTION.value
@@ -29,8 +29,7 @@ def attend(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         args: its arguments.
         kwargs: its arguments by name.
     """
-    names = [argument.name for argument in func._schema.arguments]
-    given = dict(zip(names, args, strict=False)) | kwargs
+    given = dict(zip(facts_of(func).names, args, strict=False)) | kwargs
     if not _is_fused(**given):
         return func.decompose(*args, **kwargs)
     mask = given.get("attn_mask")

@@ -188,7 +188,9 @@ def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 def _rank_into(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run `matrix_rank` with `out=`, which PyTorch's own code does not write to if it is a tensor like ours."""
-    out = kwargs["out"]
+    out = kwargs.get("out")
+    if out is None:
+        return NotImplemented
     made = func._overloadpacket(*args, **{name: value for name, value in kwargs.items() if name != "out"})
     return out.resize_(made.shape).copy_(made)
 

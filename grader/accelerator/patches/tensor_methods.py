@@ -12,6 +12,7 @@ from grader.accelerator.core.sparse import parts_of, rebuilt
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.core.unsupported import check_layout
 from grader.accelerator.patches.factories import _on_the_host, _translated
+from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Device, Machine
 
@@ -89,15 +90,17 @@ def _place_of(machine: Machine, device: Any) -> Device:
 
 def _is_odd(tensor: torch.Tensor) -> bool:
     """Return whether a CPU tensor is sparse; raise for one that is nested and cannot go there."""
+    if isinstance(tensor, SimTensor):
+        return False
     # A program's `TorchFunctionMode` sees what the program calls, and these questions are ours.
     with torch._C.DisableTorchFunction():
         check_layout(tensor)
-        return tensor.layout not in (torch.strided, torch.jagged) and not isinstance(tensor, SimTensor)
+        return tensor.layout not in (torch.strided, torch.jagged)
 
 
 def _sparse_moved(tensor: torch.Tensor, move: Callable[[torch.Tensor], Any]) -> torch.Tensor:
     """Move a sparse CPU tensor to the device, part by part."""
     if tensor.requires_grad:
-        raise NotImplementedError("a sparse tensor that requires a gradient is to be made on the simulated device")
+        raise refusal("a sparse tensor that requires a gradient is to be made on the simulated device")
     parts = [move(part.detach()) for part in parts_of(tensor)]
     return wrap(rebuilt(tensor, [part._inner for part in parts]), parts[0]._place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,6 +119,10 @@ class Facts:
     """Those that come by name only."""
     writes: tuple[str, ...]
     """The arguments it writes to."""
+    writes_at: tuple[tuple[int, str], ...]
+    """The same, each with its position."""
+    resizes: bool
+    """What it writes to may have other sizes or strides afterwards."""
     generator: int
     """The position of its generator; -1 where it has none."""
     seeded: bool
@@ -131,6 +135,10 @@ class Facts:
     may_wait: bool
     """The host waits for it, or its arguments decide whether."""
     pointwise: bool
+    simple: bool
+    """It is a kernel of its own, or a view, and not made of others."""
+    is_view: bool
+    """What comes out has the memory of the first argument."""
     works: bool
     """It starts a kernel, unless all it gives is a view."""
     decomposes: bool
@@ -145,7 +153,14 @@ class Facts:
     """It has no kernel for a GPU."""
     alerts: str
     """Who complains where only deterministic algorithms are wanted, or ""."""
+    is_linalg: bool
+    """It is one of `torch.linalg`, as factorisations and solvers are."""
+    grows: str
+    """How what comes out may be far larger than what goes in: "sizes", "product", "clone", "broadcast", or ""."""
     flops: Callable[..., int] | None
+    """PyTorch's formula for its floating-point operations."""
+    flops_of_shapes: Callable[..., int] | None
+    """The same formula without what it is wrapped in: it takes shapes in place of tensors."""
 
 
 @functools.cache
@@ -160,6 +175,8 @@ def facts_of(func: Any) -> Facts:
     generator = next((i for i, argument in enumerate(arguments) if str(argument.type) == "Optional[Generator]"), -1)
     tags = func.tags
     scatters = name.startswith("scatter") and "reduce" in names
+    written = tuple((i, a) for i, a in enumerate(arguments) if a.alias_info is not None and a.alias_info.is_write)
+    flops: Any = flop_registry.get(getattr(ATEN, name) if func.namespace == "aten" else func._overloadpacket)
     # Numbers on the device decide what comes out, or how large it is: the host has to wait for them.
     dynamic = torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags
     return Facts(
@@ -169,14 +186,18 @@ def facts_of(func: Any) -> Facts:
         kernels={key: f"{path}/{key}" for key in ("CUDA", "PrivateUse1", "CompositeExplicitAutograd", "CPU")},
         names=names,
         keywords=frozenset(argument.name for argument in arguments if argument.kwarg_only),
-        writes=tuple(a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write),
+        writes=tuple(argument.name for _, argument in written),
+        writes_at=tuple((i, argument.name) for i, argument in written),
+        resizes=_resizes(func, name, any(argument.kwarg_only for _, argument in written)),
         generator=generator,
         seeded=generator < 0 and torch.Tag.nondeterministic_seeded in tags,
         has_device="device" in names,
         shapes_only=name.startswith("new_") or name.endswith("_like"),
         syncs_for=(syncs_for := _SYNCS.get(name, name if dynamic else "")),
         may_wait=bool(syncs_for) or name in _INDEXING or name.removesuffix("_") in _ARGUMENTS_DECIDE,
-        pointwise=_is_pointwise(func, name),
+        pointwise=(pointwise := _is_pointwise(func, name)),
+        simple=pointwise or func.is_view or flops is not None or torch.Tag.core in tags,
+        is_view=func.is_view,
         works=name not in NO_KERNEL and not func.is_view,
         # Outside inference mode autograd takes operators that are made of others apart before they come here.
         decomposes=_has(func, "CompositeImplicitAutograd") and not _has(func, "CPU"),
@@ -189,8 +210,29 @@ def facts_of(func: Any) -> Facts:
         lacks=_LACKS.get(name.removesuffix("_")),
         cpu_alone=name in _CPU_ALONE,
         alerts=caller_of(name, len(schema.returns)),
-        flops=flop_registry.get(getattr(ATEN, name) if func.namespace == "aten" else func._overloadpacket),
+        is_linalg=name.startswith("linalg_"),
+        grows=_grows(name, names, writes=bool(written), pointwise=pointwise),
+        flops=flops,
+        flops_of_shapes=getattr(flops, "__wrapped__", None),
     )
+
+
+def _grows(name: str, names: Sequence[str], *, writes: bool, pointwise: bool) -> str:
+    if name in NO_KERNEL and names[:1] == ("size",):
+        return "sizes"
+    if writes:
+        return ""
+    if name in ("mm", "bmm"):
+        return "product"
+    if name == "clone":
+        return "clone"
+    return "broadcast" if pointwise and not name.startswith("_foreach_") else ""
+
+
+def _resizes(func: Any, name: str, takes_out: bool) -> bool:
+    # PyTorch tags what changes sizes in place. An `out=` takes the sizes of the outcome.
+    tagged = torch.Tag.inplace_view in func.tags or "resize" in name
+    return takes_out or tagged or func.namespace != "aten"
 
 
 def _has(func: Any, key: str) -> bool:
@@ -217,7 +259,10 @@ def written_by(facts: Facts, inner: Any, named: Any) -> list[torch.Tensor]:
         named: those given by name.
     """
     into: list[torch.Tensor] = []
-    for name, value in (*zip(facts.names, inner, strict=False), *named.items()):
-        if name in facts.writes:
-            into += value if isinstance(value, (list, tuple)) else [value]
+    for place, name in facts.writes_at:
+        value = inner[place] if place < len(inner) else named.get(name)
+        if isinstance(value, (list, tuple)):
+            into += value
+        elif value is not None:
+            into.append(value)
     return into

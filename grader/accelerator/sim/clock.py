@@ -10,6 +10,9 @@ from grader.accelerator.timeline import Span
 Queue = tuple[int, int]
 """A queue of work, that is a stream: the index of its device and its number there; 0 is the default stream."""
 
+OF_COLLECTIVES = -1
+"""The number of the stream on which NCCL works."""
+
 
 Moved = tuple[int, Sequence[tuple[int, ...]]]
 """How many bytes work moves, and the shapes of its tensors."""
@@ -39,13 +42,17 @@ class Busy:
         Returns:
             When it begins.
         """
-        while self.taken and self.taken[0][1] < now:
-            del self.taken[0]
+        taken = self.taken
+        while taken and taken[0][1] < now:
+            del taken[0]
         if seconds <= 0:
             return start
-        place = 0
-        while place < len(self.taken) and start + seconds > self.taken[place][0]:
-            start = max(start, self.taken[place][1])
+        if not taken or start > taken[-1][1]:
+            taken.append((start, start + seconds))  # behind all that is taken, as nearly all work is
+            return start
+        place = len(taken) if start == taken[-1][1] else 0
+        while place < len(taken) and start + seconds > taken[place][0]:
+            start = max(start, taken[place][1])
             place += 1
         self._enter(place, start, start + seconds)
         return start
@@ -96,9 +103,10 @@ class Clock:
             busy: for how many of these seconds nobody else has that part.
             moved: how many bytes it moves, and the shapes of its tensors; for drawing.
         """
-        self.pass_time(host_seconds, f"launch {name}")
+        before, ready = self.host, self.ready
         # A queue begins when the host has handed the work over and all that came before is done, whichever is later.
-        start, ready = self.host, self.ready
+        start = self.host = before + host_seconds
+        self.note(f"launch {name}", "host", before, start)
         for queue in queues:
             start = max(start, ready.get(queue, 0.0))
         for place in {queue[0] for queue in queues} if len(queues) > 1 else (queues[0][0],):
@@ -106,14 +114,16 @@ class Clock:
             if (part := self.units.get((place, unit))) is None:
                 part = self.units[place, unit] = Busy()
             start = part.take(start, busy, self.host)
+        end = start + seconds
         for queue in queues:
-            ready[queue] = start + seconds
-            self.note(name, str(queue[0]), start, start + seconds, queue[1], unit, moved)
+            ready[queue] = end
+            self.note(name, str(queue[0]), start, end, queue[1], unit, moved)
 
     def pass_time(self, seconds: float, name: str) -> None:
         """Let the host be busy for so long."""
-        self.note(name, "host", self.host, self.host + seconds)
-        self.host += seconds
+        end = self.host + seconds
+        self.note(name, "host", self.host, end)
+        self.host = end
 
     def wait(self, name: str, queues: list[Queue]) -> None:
         """Let the host wait until queues are empty."""
@@ -163,7 +173,7 @@ class Clock:
         if not keeps and self.listener is None:
             return
         nbytes, shapes = moved
-        span = Span(name, place, start, end, stream, unit, nbytes, tuple(map(tuple, shapes)))
+        span = Span(name, place, start, end, stream, unit, nbytes, tuple(map(tuple, shapes)) if shapes else ())
         if keeps:
             self.spans.append(span)
         if self.listener is not None:

@@ -101,6 +101,8 @@ class Machine:
         self.asked_for = False
         """A call reached the driver, which counted devices or pinned memory; a forked process has no device then."""
         self._settled = kind != "cuda"
+        self._indices: dict[str, int | None] = {}
+        """What devices as text mean that were given so far; parsing one takes longer than all else about it."""
 
     # -- devices
 
@@ -144,6 +146,10 @@ class Machine:
         if isinstance(device, int):
             # As in `torch.cuda`, a negative index means the current device.
             return self.device(device).index if device >= 0 else self.current
+        text = device
+        if isinstance(text, str) and text in self._indices:
+            index = self._indices[text]
+            return self.current if index is None else self.device(index).index
         if not isinstance(device, torch.device):
             # A program's `TorchFunctionMode` sees what the program calls, and this call is ours.
             with torch._C.DisableTorchFunction():
@@ -151,6 +157,8 @@ class Machine:
         # Python code knows the public name; the inner one comes from C++.
         if device.type not in (self.kind, INNER):
             raise ValueError(f"Expected a {self.kind} device, but got: {device}")
+        if isinstance(text, str):
+            self._indices[text] = device.index
         return self.current if device.index is None else self.device(device.index).index
 
     def given_index(self, device: Any) -> int:
@@ -184,17 +192,26 @@ class Machine:
 
     # -- memory
 
+    def known_block(self, storage: torch.UntypedStorage) -> Block | None:
+        """Return the block of a storage; None if it is new."""
+        # The address of a storage is a good key: a block holds its storage, so the address is not used again meanwhile.
+        known = self.blocks.get(storage._cdata)
+        return known() if known is not None else None
+
+    def new_block(self, storage: torch.UntypedStorage, index: int) -> Block:
+        """Make a block for a storage that is new."""
+        place = self.devices[index]
+        if place.fault is not None:
+            self.check(index)
+        return Block(storage, place.memory, self.blocks, self.races, place.queue)
+
     def block_of(self, inner: torch.Tensor, index: int) -> Block:
         """Return the block of the storage of a CPU tensor; make it if it is new."""
-        # The address of a storage is a good key: a block holds its storage, so the address is not used again meanwhile.
         storage = inner.untyped_storage()
-        known = self.blocks.get(storage._cdata)
-        block = known() if known else None
+        block = self.known_block(storage)
         if block is None:
-            self.check(index)
-            place = self.devices[index]
-            block = Block(storage, place.memory, self.blocks, self.races, place.queue)
-        elif block.memory.index != index:
+            return self.new_block(storage, index)
+        if block.memory.index != index:
             raise ValueError(f"this memory is on index {block.memory.index} already, it cannot be on {index} too")
         return block
 

@@ -27,6 +27,7 @@ def _memory_of_host() -> int:
 
 
 _HOST = _memory_of_host()
+_MANY_CHANGES = 4096
 _NO_HOST = (
     "Tried to allocate {} on {}:{}. The simulated device has room for it, but its tensors are kept in the memory of "
     "this machine, which has {}. Make the device smaller with --accelerator-memory (pytest), --memory (launcher) or "
@@ -72,20 +73,26 @@ class Memory:
 
     def take(self, nbytes: int, *, hosted: bool = True) -> int:
         """Allocate; the bytes to give back later. The arguments are those of `room_for`."""
-        requested, nbytes = nbytes, self.room_for(nbytes, hosted=hosted)
-        if nbytes:
-            self.statistics.take(nbytes, requested)
-        self.current += nbytes
+        requested, nbytes = nbytes, -(-nbytes // self.granularity) * self.granularity
+        current = self.current + nbytes
+        if current > self.capacity or current > _HOST or self.share != 1.0:
+            self.room_for(requested, hosted=hosted)  # raises where the bytes are not there
+        self.current = current
         self.total += nbytes
-        if self.current > self.peak:
-            self.peak = self.current
+        if current > self.peak:
+            self.peak = current
+        if nbytes:
+            self.statistics.changes.append((nbytes, requested))
         return nbytes
 
     def give(self, nbytes: int, requested: int) -> None:
         """Give back what was taken."""
         self.current -= nbytes
         if nbytes:
-            self.statistics.give(nbytes, requested)
+            changes = self.statistics.changes
+            changes.append((-nbytes, -requested))
+            if len(changes) >= _MANY_CHANGES:
+                self.statistics.add_up()
 
     def _no_room(self, nbytes: int) -> str:
         name = "GPU" if self.kind == "cuda" else self.kind

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from grader.accelerator.sim.spec import MIB
 
@@ -23,6 +24,12 @@ class Count:
         """How much went since then."""
         return self.before + self.allocated - self.current
 
+    def add(self, changes: Sequence[int]) -> None:
+        """Add up changes in their order; negative ones are of what goes."""
+        self.peak = max(self.peak, *accumulate(changes, initial=self.current))
+        self.current += sum(changes)
+        self.allocated += sum(change for change in changes if change > 0)
+
 
 class Pool:
     """Blocks of a kind: their bytes, the requested bytes, and their number."""
@@ -30,30 +37,11 @@ class Pool:
     def __init__(self) -> None:
         self.nbytes, self.requested, self.blocks = Count(), Count(), Count()
 
-    def take(self, nbytes: int, requested: int) -> None:
-        """Count a block that was allocated."""
-        # Written out, since each new tensor comes here.
-        count = self.nbytes
-        count.allocated += nbytes
-        count.current += nbytes
-        if count.current > count.peak:
-            count.peak = count.current
-        count = self.requested
-        count.allocated += requested
-        count.current += requested
-        if count.current > count.peak:
-            count.peak = count.current
-        count = self.blocks
-        count.allocated += 1
-        count.current += 1
-        if count.current > count.peak:
-            count.peak = count.current
-
-    def give(self, nbytes: int, requested: int) -> None:
-        """Count a block that was freed."""
-        self.nbytes.current -= nbytes
-        self.requested.current -= requested
-        self.blocks.current -= 1
+    def add(self, changes: Sequence[tuple[int, int]]) -> None:
+        """Count blocks that were allocated, or freed where the numbers are negative."""
+        self.nbytes.add([nbytes for nbytes, _ in changes])
+        self.requested.add([requested for _, requested in changes])
+        self.blocks.add([1 if nbytes > 0 else -1 for nbytes, _ in changes])
 
 
 class Statistics:
@@ -61,24 +49,25 @@ class Statistics:
 
     def __init__(self) -> None:
         # CUDA's allocator keeps blocks below 1 MiB apart.
-        self.all, self.large, self.small = Pool(), Pool(), Pool()
+        self._all, self._large, self._small = Pool(), Pool(), Pool()
+        # Each new tensor comes here and few programs ask: changes are kept as they are, and added up many at once.
+        self.changes: list[tuple[int, int]] = []
+        """Bytes and requested bytes of blocks that came, and the same below zero of blocks that went."""
         self.full = 0
         """How often there was no room."""
 
-    def take(self, nbytes: int, requested: int) -> None:
-        """Count a block that was allocated."""
-        self.all.take(nbytes, requested)
-        (self.small if nbytes < MIB else self.large).take(nbytes, requested)
-
-    def give(self, nbytes: int, requested: int) -> None:
-        """Count a block that was freed."""
-        self.all.give(nbytes, requested)
-        (self.small if nbytes < MIB else self.large).give(nbytes, requested)
+    def add_up(self) -> None:
+        """Count the blocks that came and went since the last time."""
+        changes, self.changes = self.changes, []
+        self._all.add(changes)
+        self._large.add([change for change in changes if abs(change[0]) >= MIB])
+        self._small.add([change for change in changes if abs(change[0]) < MIB])
 
     @property
     def pools(self) -> dict[str, Pool]:
         """The pools by the names that `torch.cuda.memory_stats` has for them."""
-        return {"all": self.all, "large_pool": self.large, "small_pool": self.small}
+        self.add_up()
+        return {"all": self._all, "large_pool": self._large, "small_pool": self._small}
 
     def counts(self) -> Iterator[Count]:
         """Return every counter."""

@@ -19,17 +19,18 @@ PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _INNER = (PACKAGE, str(Path(torch.__file__).parent) + os.sep)
 _MOST = 50
 
-_is_inner: dict[CodeType, bool] = {}
+_is_inner: dict[str, bool] = {}
+"""By file. Code objects as keys would be slow: Python hashes all their constants and names at each lookup."""
 
 
-def frame_of_program() -> FrameType:
+def frame_of_program(skip: int = 1) -> FrameType:
     """Return the innermost frame that is neither PyTorch's nor ours."""
-    frame = sys._getframe(1)
+    frame = sys._getframe(skip)
     while frame.f_back is not None:
-        code = frame.f_code
-        inner = _is_inner.get(code)
+        file = frame.f_code.co_filename
+        inner = _is_inner.get(file)
         if inner is None:
-            _is_inner[code] = inner = code.co_filename.startswith(_INNER)
+            _is_inner[file] = inner = file.startswith(_INNER)
         if not inner:
             break
         frame = frame.f_back
@@ -38,7 +39,8 @@ def frame_of_program() -> FrameType:
 
 def site_of_program() -> Site:
     """Return where that frame is now; this is cheap, as each operator needs it."""
-    frame = frame_of_program()
+    # Who asks is called by code of ours, too.
+    frame = frame_of_program(3)
     return frame.f_code, frame.f_lasti
 
 

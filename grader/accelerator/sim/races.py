@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.sim.clock import Queue
+from grader.accelerator.sim.clock import OF_COLLECTIVES, Queue
 from grader.accelerator.sim.memory import Memory
 from grader.accelerator.sim.program_lines import Site, site_of_program, site_text
 from grader.accelerator.sim.race_warning import RaceWarning
@@ -44,13 +44,15 @@ _OVERWRITTEN = (
 _MOST_COPIES = 64
 """As many copies from pinned memory are kept in mind."""
 
+_NOBODY: frozenset[Queue] = frozenset()
+
 
 class Block:
     """The memory of one storage on a device; all tensors that view the storage hold it, and the last one frees it."""
 
     __slots__ = (
-        *("__weakref__", "_asked", "_races", "_taken", "blocks", "key", "memory", "storage"),
-        *("arrives", "born", "home", "reads", "shared", "written"),
+        *("__weakref__", "_races", "_taken", "blocks", "key", "memory", "storage"),
+        *("arrives", "born", "home", "reads", "requested", "shared", "written"),
     )
 
     def __init__(
@@ -69,11 +71,12 @@ class Block:
         """When a collective will have filled it, in virtual seconds."""
         self.written: Access | None = None
         self.reads: dict[Queue, Access] = {}
-        self.shared: set[Queue] = set()
+        self.shared: frozenset[Queue] = _NOBODY
         # If there is no room, `take` raises and this block is deleted all the same; it must then give back nothing.
         self._taken = 0
-        self._asked = storage.nbytes()
-        self._taken = memory.take(self._asked, hosted=storage.device.type != "meta")
+        self.requested: int = storage.nbytes()
+        """The bytes of the storage, before they are rounded up."""
+        self._taken = memory.take(self.requested, hosted=storage.device.type != "meta")
         blocks[self.key] = weakref.ref(self)
 
     @property
@@ -84,18 +87,19 @@ class Block:
     def resized(self) -> None:
         """Note that the storage has another size now."""
         # The old size is given back first: a storage that grows needs room for the new size only.
-        self.memory.give(self._taken, self._asked)
+        self.memory.give(self._taken, self.requested)
         self._taken = 0
-        self._asked = self.storage.nbytes()
-        self._taken = self.memory.take(self._asked, hosted=self.storage.device.type != "meta")
+        self.requested = self.storage.nbytes()
+        self._taken = self.memory.take(self.requested, hosted=self.storage.device.type != "meta")
 
     def __del__(self) -> None:
         if self._races.several:
             self._races.freed(self, self._taken)
-        self.memory.give(self._taken, self._asked)
+        self.memory.give(self._taken, self.requested)
         # Where the garbage collector breaks a circle, the weak reference is dead before this runs. By then another
         # block of the same storage may stand there, and must stay.
-        if self.blocks.get(self.key) is not None and self.blocks[self.key]() in (None, self):
+        known = self.blocks.get(self.key)
+        if known is not None and known() in (None, self):
             del self.blocks[self.key]
 
 
@@ -242,6 +246,8 @@ def _fits(wanted: int, free: int) -> bool:
 
 def queue_text(queue: Queue) -> str:
     """Name a stream for people."""
+    if queue[1] == OF_COLLECTIVES:
+        return "NCCL's stream"
     return f"stream {queue[1]}" if queue[1] else "the default stream"
 
 
@@ -251,9 +257,13 @@ def _advice(text: str, queue: Queue, other: Queue) -> str:
             f": on a GPU the numbers may be wrong. Tell the tensor of {queue_text(other)} by its record_stream before "
             "it is dropped, or wait for that stream first."
         )
+    if other[1] == OF_COLLECTIVES:
+        return ": on a GPU the numbers may be wrong. Call wait() of the work that it returned before this line."
+    # NCCL's stream waits for the one that is current where a collective is called.
+    waits = "the current stream" if queue[1] == OF_COLLECTIVES else queue_text(queue)
     return (
-        f": on a GPU the numbers may be wrong. Let {queue_text(queue)} wait for {queue_text(other)} before this line, "
-        "by its wait_stream or wait_event."
+        f": on a GPU the numbers may be wrong. Let {waits} wait for {queue_text(other)} before this line, by its "
+        "wait_stream or wait_event."
     )
 
 
