@@ -59,7 +59,7 @@ from grader.accelerator.patches import (
     versions,
     warning_lines,
 )
-from grader.accelerator.sim.fork import lose_in_children
+from grader.accelerator.sim.fork import invalidate_in_forked_children
 from grader.accelerator.sim.machine import INNER, Machine, machine_or_none, set_machine
 from grader.accelerator.sim.spec import Spec
 
@@ -187,7 +187,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     # After the machine is set, whose generators these are.
     vars(module)["default_generators"] = default_generators()
     run.register()
-    lose_in_children(machine)
+    invalidate_in_forked_children(machine)
     # C++ cannot be taught another name for the device, nor to answer for one that does not exist. So functions and
     # classes of PyTorch are replaced.
     for patch in (*(PATCHES_FOR_CUDA if mode == "cuda" else ()), *PATCHES):

@@ -198,7 +198,7 @@ class ExampleEntry(Strict):
 
 
 class RubricEntry(Strict):
-    """What a person may say of a rule, and the points that it then has."""
+    """A sentence that a person may say of a rule, and the points that it then has."""
 
     points: Points
     says: Annotated[str, Field(min_length=1)]

@@ -99,7 +99,7 @@ class PlannedExercise:
 
 @dataclass(frozen=True)
 class RubricLine:
-    """What a person may say of a rule that they grade, and the hundredths of a point that it then has."""
+    """A sentence that a person may say of a rule that they grade, and the hundredths of a point that it then has."""
 
     points: int
     says: str

@@ -168,7 +168,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class LineComment:
-    """What a person wrote about a line of an author's file.
+    """A comment of a person about a line of an author's file.
 
     Attributes:
         line: its number in the file; None if the file has no such line any more, or its author sees no numbers.

@@ -116,7 +116,7 @@ def _cell(cell: Cell) -> RenderableType:
 
 
 class Rate:
-    """How fast a number grows, from the first growth on: before that, processes start.
+    """The rate at which a number grows, from the first growth on: before that, processes start.
 
     Args:
         clock: returns seconds.

@@ -35,7 +35,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Result:
-    """What a page shows after a file was graded.
+    """The result that a page shows after a file was graded.
 
     Attributes:
         exercise: its id.

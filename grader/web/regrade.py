@@ -21,7 +21,7 @@ from grader.model.score import points_text
 
 @dataclass(frozen=True)
 class Order:
-    """What is graded again.
+    """A request to grade something again.
 
     Attributes:
         folder: of the submissions, as it was given to `grade batch`.

@@ -19,7 +19,7 @@ _OTHER = {
 _KERNEL = re.compile(r'^"(\w+)" not implemented for')
 
 
-def in_cudas_words(error: Exception) -> Exception:
+def as_cuda_error(error: Exception) -> Exception:
     """Return the same error in CUDA's words: with the name of its kernel, and with types of the device."""
     text = str(error)
     if named := _KERNEL.match(text):

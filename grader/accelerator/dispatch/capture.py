@@ -7,7 +7,7 @@ from grader.accelerator.schema.facts import written_by
 from grader.accelerator.sim.capture import Capture
 
 
-def keep_before(capture: Capture, call: Dispatch) -> None:
+def prepare_for_capture(capture: Capture, call: Dispatch) -> None:
     """Prepare for an operator that a graph records: save what it changes, and refuse one that waits."""
     facts, inner = call.facts, call.inner
     if facts.writes:

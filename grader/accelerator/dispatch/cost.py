@@ -24,7 +24,7 @@ _ONLY_WRITE = {"fill_", "zero_", "copy_", "_foreach_zero_", "_foreach_copy_"}
 """Operators in place that read nothing of what was there."""
 
 
-def find_room(call: Dispatch, target: Device) -> None:
+def check_room(call: Dispatch, target: Device) -> None:
     """Raise `torch.OutOfMemoryError` if the device has no room for the outcome of an operator that may give much."""
     # The device's memory is checked before the CPU's kernel runs: the host must not allocate terabytes first, only to
     # learn that the device has no room.
@@ -64,7 +64,7 @@ def _broadcast_count(shapes: Sequence[torch.Size]) -> int:
     return count
 
 
-def amount_of(call: Dispatch, out: object) -> tuple[float, float]:
+def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
     """Return the floating-point operations, as many of float32 as take that time, and the bytes through the memory."""
     facts, shells, fresh = call.facts, call.shells, call.fresh
     # What is given twice, as in `x * x`, is read once.

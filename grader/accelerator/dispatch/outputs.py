@@ -14,7 +14,7 @@ from grader.accelerator.sim.machine import Machine
 from grader.accelerator.sim.races import Block
 
 
-def shells_of(call: Dispatch, out: Any) -> Any:
+def wrap_outputs(call: Dispatch, out: Any) -> Any:
     """Return an argument's own shell if that argument came out, a new one for any other tensor; note new memory."""
     if isinstance(out, torch.Tensor):
         for shell in call.shells:
@@ -72,8 +72,8 @@ def _block_of_sparse(machine: Machine, out: torch.Tensor) -> Block | None:
     return existing
 
 
-def follow(shell: SimTensor) -> None:
-    """Let a shell say what its tensor is by now."""
+def sync_metadata(shell: SimTensor) -> None:
+    """Bring what a shell says of its tensor up to date with the tensor inside."""
     if shell._inner.layout is not torch.strided:
         hold_parts(shell)
         return

@@ -15,14 +15,14 @@ import torch
 from torch._C import DispatchKey, DispatchKeySet
 
 from grader.accelerator.core.custom_operators import REGISTERED, key_of
-from grader.accelerator.core.error_texts import in_cudas_words
+from grader.accelerator.core.error_texts import as_cuda_error
 from grader.accelerator.core.profiler import RECORDERS, inside
 from grader.accelerator.core.tensor import SimParameter, SimTensor
-from grader.accelerator.dispatch.capture import keep_before
-from grader.accelerator.dispatch.cost import amount_of, find_room
+from grader.accelerator.dispatch.capture import prepare_for_capture
+from grader.accelerator.dispatch.cost import check_room, flops_and_bytes
 from grader.accelerator.dispatch.devices import check_devices
 from grader.accelerator.dispatch.dtypes import check_dtypes, check_kernel, compares_dtypes, with_driver
-from grader.accelerator.dispatch.outputs import follow, shells_of
+from grader.accelerator.dispatch.outputs import sync_metadata, wrap_outputs
 from grader.accelerator.dispatch.record import Dispatch, record
 from grader.accelerator.dispatch.waits import reason_to_wait
 from grader.accelerator.ops.attention import attend_whole
@@ -30,7 +30,7 @@ from grader.accelerator.ops.half_precision import in_single
 from grader.accelerator.ops.overrides import SPECIAL, copy_between, one_hot
 from grader.accelerator.schema.determinism import check_deterministic
 from grader.accelerator.schema.facts import ATEN, Facts, facts_of, written_by
-from grader.accelerator.sim.device_asserts import assertion_of, check_memory, of_no_meaning
+from grader.accelerator.sim.device_asserts import assertion_of, check_memory, placeholder_output
 from grader.accelerator.sim.generator import ALWAYS_DRAW, OWNERS, go_on_from, is_empty, numbers_of
 from grader.accelerator.sim.machine import Device, Machine, the_machine
 
@@ -51,7 +51,7 @@ _COMPOSITE = DispatchKeySet(DispatchKey.CompositeExplicitAutograd)
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How an operator runs; made once for each.
+    """The way in which an operator runs; made once for each.
 
     Attributes:
         func: the operator.
@@ -131,7 +131,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         with _Keys(_included(), _excluded() - _CONJUGATES):
             return _dispatch(call, way)
     with _Keys(_included(), _excluded() - _CONJUGATES):
-        done = _in_another_way(facts, machine, func, args, kwargs)
+        done = _special_case(facts, machine, func, args, kwargs)
         if done is not NotImplemented:
             return done
         return _dispatch(record(machine, facts, func, args, kwargs), way)
@@ -145,9 +145,9 @@ def _dispatch(call: Dispatch, way: _Way) -> Any:
     call.target = target = _target(call) if facts.has_device else place
     call.device = target or place
     if facts.grows and target is not None and (len(shells) != 1 or facts.grows != "broadcast"):
-        find_room(call, target)
+        check_room(call, target)
     if machine.capture is not None and call.device and (capture := machine.capturing(call.device.index)):
-        keep_before(capture, call)
+        prepare_for_capture(capture, call)
     # The numbers are made at once; only the clock pretends that the device gets to it later.
     failed = ""
     try:
@@ -160,9 +160,9 @@ def _dispatch(call: Dispatch, way: _Way) -> Any:
             raise
         failed = assertion_of(facts, error)
         if not failed:
-            raise in_cudas_words(error) from None
-        out = of_no_meaning(facts, call.func, call.inner, call.named)
-    given = _give(call, way, out)
+            raise as_cuda_error(error) from None
+        out = placeholder_output(facts, call.func, call.inner, call.named)
+    given = _wrap_and_count(call, way, out)
     if failed:
         machine.fail(shells[0]._place.index, failed)
     # After the launch: the host waits for the work just given, too.
@@ -186,7 +186,7 @@ def _check(call: Dispatch, way: _Way) -> None:
         check_deterministic(facts.alerts, facts.name, machine.kind, call.args, call.kwargs)
 
 
-def _in_another_way(facts: Facts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _special_case(facts: Facts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Return what an operator returns that is not a kernel of the CPU on the tensors inside; else `NotImplemented`."""
     if (key := key_of(facts, func, machine.kind)) is not None:
         return func.redispatch(key, *args, **kwargs)
@@ -272,10 +272,10 @@ def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str
         go_on_from(place.generator, after)
 
 
-def _give(call: Dispatch, way: _Way, out: Any) -> Any:
+def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
     """Count the work, and put the tensors that came out into shells."""
     facts, machine, shells, fresh = call.facts, call.machine, call.shells, call.fresh
-    given = shells_of(call, out)
+    given = wrap_outputs(call, out)
     # An operator that gave no new memory and wrote to none only looked at it, as `_unsafe_view` does.
     launches = facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor))
     if launches or facts.syncs_for:
@@ -284,11 +284,11 @@ def _give(call: Dispatch, way: _Way, out: Any) -> Any:
         for shell in shells:
             # What was written to may have other sizes by now, as after `out=` or `t_`; the shell must say so, too.
             if facts.resizes or shell._inner.layout is not torch.strided:
-                follow(shell)
+                sync_metadata(shell)
     place: Any = call.device
     capture = machine.capturing(place.index) if machine.capture is not None and place is not None else None
     if launches:
-        flops, nbytes = amount_of(call, out)
+        flops, nbytes = flops_and_bytes(call, out)
         clock = machine.clock
         # Nobody sees the shapes of work whose span is not kept.
         shown = len(clock.spans) < clock.most or clock.listener is not None or capture is not None

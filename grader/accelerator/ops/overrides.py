@@ -80,7 +80,7 @@ def _use(name: str, source: Any, to: Any) -> None:
     if reads and writes and source._place is not to._place:
         # A copy between devices is the source's work, for which the target waits.
         machine.use(source._place, name, reads, [])
-        machine.races.meet(source._place.queue, to._place.queue)
+        machine.races.synchronize(source._place.queue, to._place.queue)
         machine.use(to._place, name, [], writes)
     elif reads or writes:
         machine.use((source if reads else to)._place, name, reads, writes)

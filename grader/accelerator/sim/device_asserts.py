@@ -99,7 +99,7 @@ def check_memory(kind: str, shells: list[Any]) -> None:
             raise cuda_error(said, "cudaErrorIllegalAddress") if kind == "cuda" else RuntimeError(said)
 
 
-def of_no_meaning(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
+def placeholder_output(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
     """Return what a failed kernel leaves: something of the right shape. Nobody gets to see its numbers.
 
     Args:

@@ -23,7 +23,7 @@ class Forked(Fault):
         )
 
 
-def lose_in_children(machine: Machine) -> None:
+def invalidate_in_forked_children(machine: Machine) -> None:
     """Let the devices fail in what is forked from here on, if they were used by then."""
 
     def lose() -> None:

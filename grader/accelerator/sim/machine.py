@@ -324,7 +324,7 @@ class Machine:
         tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
         tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
         self.clock.work(direction, queues, spec.launch, seconds, direction, busy, (nbytes, ()))
-        self.races.meet(queues[0], queues[-1])
+        self.races.synchronize(queues[0], queues[-1])
         if blocks:
             self.wait("copy", queues)
         elif direction == HOST_TO_DEVICE and not pinned and nbytes > _STAGED_AT_ONCE:

@@ -161,7 +161,7 @@ class Races:
             if all_of_them or pinned._version != version or number <= self._host.get(queue, 0):
                 self._copied.remove(entry)
 
-    def meet(self, one: Queue, other: Queue) -> None:
+    def synchronize(self, one: Queue, other: Queue) -> None:
         """Let two queues wait for each other, as a copy between devices makes them."""
         self.waits_for(one, self.seen_by(other))
         self.waits_for(other, self.seen_by(one))
@@ -195,7 +195,7 @@ class Races:
         backward = torch._C._current_graph_task_id() >= 0
         for block in (*reads, *writes):
             if backward and block.home != queue:
-                self.meet(queue, block.home)
+                self.synchronize(queue, block.home)
             if block.written is not None and not self._is_done(block.written, queue):
                 conflicts.append((_OLD, block.written))
             if block.written is None and block.born:
@@ -204,7 +204,7 @@ class Races:
             conflicts += [(_WRITES, access) for access in block.reads.values() if not self._is_done(access, queue)]
         for _, (other, *_rest) in conflicts:
             # A missing wait is reported once, and not for all that comes after it.
-            self.meet(queue, other)
+            self.synchronize(queue, other)
         if not conflicts or backward:
             return ""
         text, (other, _, name, site) = conflicts[0]
