@@ -42,6 +42,7 @@ code { background:var(--code); border-radius:4px; padding:0 .25em; font:.9em ui-
 table.list { width:100%; border-collapse:collapse; }
 table.list th, table.list td { text-align:left; padding:.35rem .5rem; border-top:1px solid var(--line);
   font-weight:400; }
+table.list caption { text-align:left; padding:.75rem .5rem .25rem; }
 table.list thead th { border-top:0; color:var(--soft); font-size:.85rem; }
 table.list td.num, table.list th.num { text-align:right; font-variant-numeric:tabular-nums; white-space:nowrap; }
 .state { white-space:nowrap; font-weight:600; } .state.done,.state.shown_pass { color:var(--pass); }
