@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from functools import partial
 
@@ -59,8 +60,9 @@ class Drill:
             look.html(pre("\n".join(f">>> {line}" for line in question.lines)))
             look.html(f"<p>{for_html(question.asked)}</p>")
             with ui.element("div").classes("row"):
-                for choice in answer.choices:
-                    look.button(choice, partial(self._answered, question, answer, choice))
+                for choice in in_some_order(question, answer, random.Random()):  # noqa: S311  a game
+                    button = look.button(choice, partial(self._answered, question, answer, choice))
+                    button.style("font-family:ui-monospace, Menlo, Consolas, monospace;white-space:pre-wrap")
 
     async def _answer_of(self, question: drilling.Question) -> drilling.Answer:
         """Ask a worker what is right: this process runs no lines and imports no PyTorch."""
@@ -84,6 +86,17 @@ class Drill:
         word = "Right" if is_right else "Wrong"
         self._said.content = f"<p><b>{word}: {for_html(answer.right)}.</b> {for_html(question.why)}</p>{shown}"
         await self._next()
+
+
+def in_some_order(question: drilling.Question, answer: drilling.Answer, chance: random.Random) -> list[str]:
+    """Return the choices so that their order does not say which is right; yes stands before no.
+
+    Args:
+        question: the question.
+        answer: its answer, with the choices.
+        chance: draws the order.
+    """
+    return list(answer.choices) if question.watch else chance.sample(answer.choices, len(answer.choices))
 
 
 async def show_drill(live: Live) -> None:

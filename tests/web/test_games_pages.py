@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import RIGHT, TOTAL
 from web_server import Server
+
+from grader.course.load import load_course
 
 DRILL = """
 start: import torch
@@ -122,3 +125,16 @@ def test_a_drill_is_answered(window: Any, server: Server) -> None:
     window.wait_for_selector(strides)
     window.click("button:has-text('(1, 3)')")
     window.wait_for_selector("text=1 of 2 right at once.")
+
+
+def test_the_right_choice_stands_anywhere(home: Path) -> None:
+    """The order of choices is drawn, so that it does not say which is right."""
+    pytest.importorskip("nicegui", reason="NiceGUI is not installed: pip install 'tensorgrade[web]'")
+    from grader.student.games.drilling import Answer, read_questions
+    from grader.web.games_page import in_some_order
+
+    (home / "exercises" / "01_basics" / "drill.yaml").write_text(DRILL, encoding="utf-8")
+    question = read_questions(load_course(home))[0]
+    answer = Answer("(1, 3)", ("(3, 1)", "(2, 1)", "(1, 3)"))
+    orders = [in_some_order(question, answer, random.Random(seed)) for seed in range(30)]
+    assert {order.index("(1, 3)") for order in orders} == {0, 1, 2}
