@@ -28,7 +28,7 @@ from grader.web.memory_page import show_panel
 from grader.web.own_text import OnDisk, keep_both, read, save
 from grader.web.task import pre, rule_marks, task_html
 
-_PAUSE_S = 0.25
+_PAUSE_S = 0.15
 """So long nothing is typed, and the text is saved."""
 
 _MEMORY_TOPICS = ("02", "05", "08", "09")
