@@ -92,6 +92,59 @@ def test_a_master_notebook_of_otter() -> None:
     assert made.notes == ["q2 (4 points) is graded by a person: give its rule `by: staff`"]
 
 
+VARIABLES = notebook(
+    raw("# ASSIGNMENT CONFIG\ninit_cell: true"),
+    code("import torch\npi = 3.0"),
+    raw("# BEGIN QUESTION\nname: q1\npoints: [1, 1]"),
+    raw("# BEGIN SOLUTION"),
+    code("x = 2 # SOLUTION\n\ndef squares(t):\n    return t * t # SOLUTION"),
+    raw("# END SOLUTION"),
+    raw("# BEGIN TESTS"),
+    code("def test_value(x, pi):\n    assert x == 2\n    assert x < pi\n\ntest_value(x, pi)"),
+    code(
+        "def test_it(squares, y):\n    assert squares(y).sum() == 5\n\ntest_it(squares, torch.tensor([1, 2])) # IGNORE"
+    ),
+    raw("# END TESTS"),
+    raw("# END QUESTION"),
+)
+
+
+def test_variables_of_the_solution_are_the_students() -> None:
+    """What the notebook gives stands in the test file; a test that the notebook calls itself is its body."""
+    made = assignment_of(VARIABLES)
+    assert made is not None
+    assert list(made.tests.values()) == [
+        "assert x == 2\nassert x < pi",
+        "y = torch.tensor([1, 2])\nassert squares(y).sum() == 5",
+    ]
+    text = made.test_file()
+    assert "from solution import squares, x\n" in text
+    assert "\npi = 3.0\n" in text
+    assert made.reference() == "import torch\n\nx = 2\n\ndef squares(t):\n    return t * t\n"
+    assert made.points == {}
+
+
+AUTOTEST = notebook(
+    code(
+        "def add(a, b):\n    ### BEGIN SOLUTION\n    return a + b\n    ### END SOLUTION", solution=True, grade_id="add"
+    ),
+    code("### AUTOTEST add(1, 2)\n### AUTOTEST add(3, 4)", grade=True, grade_id="auto", points="2"),
+    raw("Explain.", "markdown", grade=True, solution=True, grade_id="why", points="3"),
+)
+
+
+def test_what_cannot_be_ported_is_named() -> None:
+    """Tests that nbgrader makes itself, and another language; points may be written as text."""
+    said = (
+        "auto has 2 lines such as AUTOTEST add.1, 2.: compare each with `reference` in a hidden check; a person grades"
+    )
+    with pytest.raises(CourseError, match=said):
+        assignment_of(AUTOTEST)
+    in_r = json.loads(NBGRADER) | {"metadata": {"kernelspec": {"language": "R"}}}
+    with pytest.raises(CourseError, match="the notebook is written in R: only Python is graded here"):
+        assignment_of(json.dumps(in_r))
+
+
 def test_other_notebooks_are_refused_and_other_files_are_not_notebooks() -> None:
     """What students get has no tests."""
     assert assignment_of("def test_it(): pass\n") is None
@@ -99,6 +152,20 @@ def test_other_notebooks_are_refused_and_other_files_are_not_notebooks() -> None
         assignment_of(notebook(code("x = 1")))
     with pytest.raises(CourseError, match="the notebook of otter has no cells with tests"):
         assignment_of(notebook(raw("# BEGIN QUESTION\nname: q1"), code("x = 1")))
+
+
+def test_a_variable_is_graded(tmp_path: Path, type_grade: WarmGrade) -> None:
+    """It has a stub in the starter, and a check that reads it."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (tmp_path / "master.ipynb").write_text(VARIABLES)
+    ran = type_grade("new", "01_basics/squares", "--from", str(tmp_path / "master.ipynb"), cwd=home)
+    assert ran.returncode == 0, ran.stderr
+    starter = (home / "exercises/01_basics/squares/squares.py").read_text()
+    assert "x = None  # TODO\n" in starter and "`x` TODO: write what it is." in starter
+    right = type_grade("squares", "--submission", str(home / "solutions/01_basics/squares"), cwd=home)
+    assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
+    (tmp_path / "squares.py").write_text("x = 4\n\n\ndef squares(t):\n    return t * t\n")
+    assert type_grade("squares", "--submission", str(tmp_path), cwd=home).returncode == 1
 
 
 @pytest.mark.parametrize("text", [NBGRADER, OTTER], ids=["nbgrader", "otter"])

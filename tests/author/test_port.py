@@ -224,6 +224,7 @@ CORNERS = {
     "def test_any():\n    torch.manual_seed(0)\n    assert f(1)\n": '    """Any"""\n    assert student.f(1)',
     "def test_own():\n    f = len\n    assert f([1]) == 1\n\n\ndef test_f():\n    f(1)\n": "    assert f([1]) == 1",
     "def check_it(a):\n    assert a == 1\n\n\ndef test_f():\n    check_it(f(1))\n": "    _check_it(student.f(1))",
+    "def _f(**k):\n    return f(**k)\n\n\ndef test_f():\n    assert _f(a=1)\n": "def _f(student, **k):\n",
     "def test_f(snapshot):\n    assert f(1) == snapshot\n": "# TODO: no fixture `snapshot` is here",
     "def test_f():\n    assert f(torch.load('x.pt'))\n": "# TODO: numbers from a file",
     "def test_f():\n    self.check(f(1))\n": "# TODO: `self` is not defined here",

@@ -31,6 +31,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 """
+_DOES = {True: "returns", False: "is"}
 _NO_EXAMPLE = '# TODO: add try_this="...", a call that a student can try, which is not a hidden input\n'
 
 
@@ -99,7 +100,10 @@ class Port:
         shown = [test for test in plain if test in first.values()] or (plain or tests)[:1]
         hidden = [test for test in tests if test not in shown]
         calls, stubs = stubs_of(self._plain, self._names, self._reference)
-        rules = [f"C{n}  `{calls[name]}` TODO: write what it returns." for n, name in enumerate(self._names, 1)]
+        rules = [
+            f"C{n}  `{calls[name]}` TODO: write what it {_DOES['(' in calls[name]]}."
+            for n, name in enumerate(self._names, 1)
+        ]
         lines = [row for rule in rules for row in textwrap.wrap(rule, 118, subsequent_indent="    ")]
         task = "\n".join([title, "", "TODO: write the task in one or two sentences.", "", *lines, ""])
         return Draft(
@@ -180,9 +184,15 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str) -> tuple[dict[s
     """
     known = items_of(reference) if reference else []
     written = {item.name: item for item in known if item.name in names}
-    code = [_emptied(written[name]) if name in written else _guessed(plain, name) for name in names]
+    variables = {name for item in known if not item.name for name in item.binds} - written.keys()
+    code = [
+        _emptied(written[name]) if name in written
+        else f"{name} = None  # TODO\n" if name in variables
+        else _guessed(plain, name)
+        for name in names
+    ]  # fmt: skip
     items = items_of("\n\n".join(code))
-    calls = {item.name: _call(item.node) for item in items}
+    calls = {item.name: _call(item.node) for item in items} | {name: name for name in names if name in variables}
     imports = [item for item in known if imported(item.node)]
     return calls, assembled(DOCSTRING, closure([*imports, *items], names))
 

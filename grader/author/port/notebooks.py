@@ -14,11 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.author.port.text import closure, items_of
+from grader.author.port.text import Item, closure, items_of
+from grader.course.answers import names_of
 from grader.course.files import parse_yaml
 from grader.intake.cells import python_of
-from grader.lint.scope import Function, imported
+from grader.lint.scope import Function, imported, parameters
 from grader.model.errors import CourseError
+from grader.model.score import counted
 
 _MODULE = "solution"
 _SOLUTION = re.compile(r"^\s*#+ (?:BEGIN|END) SOLUTION\b.*\n?|[ \t]*# SOLUTION(?: NO PROMPT)?[ \t]*$", re.MULTILINE)
@@ -26,6 +28,7 @@ _PROMPT = re.compile(r'^[ \t]*""" # BEGIN PROMPT\n.*?""";? # END PROMPT[ \t]*\n?
 _HIDDEN = re.compile(
     r"^[ \t]*### BEGIN HIDDEN TESTS[ \t]*\n(.*?)^[ \t]*### END HIDDEN TESTS[ \t]*\n?", re.M | re.DOTALL
 )
+_AUTOTEST = re.compile(r"^[ \t]*#[# \t]*AUTOTEST\b(.*)$", re.MULTILINE)
 _CONFIG = re.compile(r'^""" # BEGIN TEST CONFIG\n(.*?)""" # END TEST CONFIG[ \t]*\n?', re.DOTALL)
 _MARK = re.compile(r"#?\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)\b")
 
@@ -36,17 +39,28 @@ class Assignment:
 
     Attributes:
         kind: "otter" or "nbgrader".
-        code: the cells of the solution.
+        code: the cells besides tests.
+        solved: the names that cells of the solution bind.
         tests: the code of each test, by a name that a function can have.
         points: of tests, by name, as far as the notebook says.
         notes: what a person has to do, or decide.
+        autotests: of cells for nbgrader's autotest, what is to be done.
     """
 
     kind: str
     code: list[str] = field(default_factory=list)
+    solved: set[str] = field(default_factory=set)
     tests: dict[str, str] = field(default_factory=dict)
     points: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    autotests: list[str] = field(default_factory=list)
+
+    def add_code(self, source: str, *, is_solution: bool) -> None:
+        """Add a cell of code that does not test."""
+        code = _SOLUTION.sub("", source)
+        self.code.append(code)
+        if is_solution:
+            self.solved |= {name for item in items_of(code) for name in item.binds}
 
     def add_test(self, name: str, source: str, points: float | None = None) -> None:
         """Add a test under a name that no other one has.
@@ -64,26 +78,42 @@ class Assignment:
         if points:
             self.points[key] = points
 
+    def _items(self) -> list[Item]:
+        return [item for cell in self.code for item in items_of(cell)]
+
+    def _used(self) -> set[str]:
+        """Return the names that tests use and do not define."""
+        texts = [f"def {name}():\n{textwrap.indent(_body(source), '    ')}" for name, source in self.tests.items()]
+        return {name for text in texts for name in names_of(text)[0]}
+
+    def _variables(self) -> set[str]:
+        """Return the variables of the solution that tests use: those that it binds, and what is made of these."""
+        items = [item for item in self._items() if not imported(item.node)]
+        students = self.solved | {item.name for item in items if item.name}
+        while more := {name for item in items if item.uses & students for name in item.binds} - students:
+            students |= more
+        return students & self._used() & {name for item in items if not item.name for name in item.binds}
+
     def reference(self) -> str:
-        """Return the functions and classes of the solution with what they need, without what a notebook only shows."""
-        items = [item for cell in self.code for item in items_of(cell)]
+        """Return the functions, classes and variables of the solution that tests use, with what these need."""
+        items = self._items()
         names = [item.name for item in items if isinstance(item.node, (Function, ast.ClassDef))]
+        names += sorted(self._variables())
         kept = closure(items, names)
         imports = [item for item in items if imported(item.node) and item not in kept]
         chosen = [item for item in items if item in kept or item in imports]
         return "\n\n".join(item.text.rstrip("\n") for item in chosen) + "\n"
 
     def test_file(self) -> str:
-        """Return a plain pytest file with a function for each test."""
-        defined = {item.name for cell in self.code for item in items_of(cell) if item.name}
-        imports = dict.fromkeys(
-            item.text.rstrip("\n") for cell in self.code for item in items_of(cell) if imported(item.node)
-        )
+        """Return a plain pytest file with a function for each test, and with the variables that the notebook gives."""
+        items, used, variables = self._items(), self._used(), self._variables()
+        imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported(item.node))
         bodies = [f"def {name}():\n{textwrap.indent(_body(source), '    ')}" for name, source in self.tests.items()]
-        used = {node.id for text in bodies for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-        needed = sorted(defined & used)
+        needed = sorted(({item.name for item in items if item.name} & used) | variables)
         own = [f"from {_MODULE} import {', '.join(needed)}"] if needed else []
-        return "\n".join([*imports, *own, "", "", "\n\n\n".join(bodies), ""])
+        plain = [item for item in items if not item.name and not imported(item.node)]
+        given = [item.text.rstrip("\n") for item in closure(plain, used - variables)]
+        return "\n".join([*imports, *own, "", *given, "", "", "\n\n\n".join(bodies), ""])
 
 
 def assignment_of(text: str) -> Assignment | None:
@@ -96,10 +126,14 @@ def assignment_of(text: str) -> Assignment | None:
         CourseError: it is a notebook of neither kind, or has no tests.
     """
     try:
-        cells = json.loads(text)["cells"]
+        whole = json.loads(text)
+        cells = whole["cells"]
         rows = [(cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {}), cell) for cell in cells]
     except (ValueError, TypeError, KeyError):
         return None
+    language = str(whole.get("metadata", {}).get("kernelspec", {}).get("language", "python"))
+    if language.lower() != "python":
+        raise CourseError(f"the notebook is written in {language}: only Python is graded here")
     if any("nbgrader" in metadata for _, _, metadata, _ in rows):
         made = _of_nbgrader(rows)
     elif any(kind != "code" and _mark(source) for kind, source, _, _ in rows):
@@ -110,7 +144,11 @@ def assignment_of(text: str) -> Assignment | None:
             "master notebook of otter, and not what students get"
         )
     if not made.tests:
-        raise CourseError(f"the notebook of {made.kind} has no cells with tests")
+        by_hand = ["a person grades the rest: write an exercise with `by: staff`"] if made.notes else []
+        raise CourseError(
+            "; ".join([f"the notebook of {made.kind} has no cells with tests", *made.autotests, *by_hand])
+        )
+    made.notes += made.autotests
     return made
 
 
@@ -121,16 +159,19 @@ def _of_nbgrader(rows: Sequence[Row]) -> Assignment:
     made = Assignment("nbgrader")
     for kind, source, metadata, _ in rows:
         marks = metadata.get("nbgrader", {})
-        name, points = str(marks.get("grade_id", "")), marks.get("points")
+        name, points = str(marks.get("grade_id", "")), _number(marks.get("points"))
         graded, solved = marks.get("grade") is True, marks.get("solution") is True
         if marks.get("task") is True or (graded and (solved or kind != "code")):
-            made.notes.append(f"{name} ({points:g} points) is graded by a person: give its rule `by: staff`")
+            made.notes.append(f"{name} ({points or 0:g} points) is graded by a person: give its rule `by: staff`")
         if kind != "code":
             continue
         code = python_of(source).text
         if not graded or solved:
-            made.code.append(_SOLUTION.sub("", code))
+            made.add_code(code, is_solution=solved)
             continue
+        if autotests := _AUTOTEST.findall(code):
+            lines = f"{counted(len(autotests), 'line')} such as AUTOTEST {autotests[0].strip()}"
+            made.autotests.append(f"{name} has {lines}: compare each with `reference` in a hidden check")
         shown = _HIDDEN.sub("", code)
         for part, source_of in (("", shown), ("_hidden", "\n".join(_HIDDEN.findall(code)))):
             if _does_something(source_of):
@@ -140,7 +181,7 @@ def _of_nbgrader(rows: Sequence[Row]) -> Assignment:
 
 def _of_otter(rows: Sequence[Row]) -> Assignment:
     made, question = Assignment("otter"), dict[str, Any]()
-    in_tests = in_prompt = False
+    in_tests = in_prompt = in_solution = False
     for kind, source, _, cell in rows:
         if kind != "code":
             match _mark(source):
@@ -157,12 +198,14 @@ def _of_otter(rows: Sequence[Row]) -> Assignment:
                     in_tests = begin == "BEGIN"
                 case begin, "PROMPT":
                     in_prompt = begin == "BEGIN"
+                case begin, "SOLUTION":
+                    in_solution = begin == "BEGIN"
             continue
         code = python_of(source).text
         if in_tests:
             made.add_test(str(question.get("name", "cell")), *_test_of_otter(code, cell, question))
         elif not in_prompt:
-            made.code.append(_SOLUTION.sub("", _PROMPT.sub("", code)))
+            made.add_code(_PROMPT.sub("", code), is_solution=in_solution)
     return made
 
 
@@ -174,13 +217,28 @@ def _test_of_otter(code: str, cell: Mapping[str, Any], question: Mapping[str, An
     points = settings.get("points", question.get("points"))
     tree = ast.parse(code)
     match tree.body:
-        # A test by exceptions: a function whose parameters are names of the notebook, which otter calls itself.
-        case [*before, ast.FunctionDef() as last] if last.name.startswith("test"):
+        # A test by exceptions: a function whose parameters are names of the notebook, which otter calls itself. Some
+        # notebooks call it, too.
+        case [*before, ast.FunctionDef() as last]:
             code = "\n".join(ast.unparse(statement) for statement in (*before, *last.body))
+        case [*before, ast.FunctionDef(name=name) as last, ast.Expr(ast.Call(func=ast.Name(id=called), args=args))] if (
+            name == called
+        ):
+            own = [f"{one} = {ast.unparse(arg)}" for one, arg in zip(parameters(last), args, strict=False)]
+            given = [line for line in own if len(set(line.split(" = "))) > 1]
+            code = "\n".join([*map(ast.unparse, before), *given, *map(ast.unparse, last.body)])
         case [*before, ast.Expr(value=value)] if (shown := _output_of(cell)) is not None:
             head = [ast.unparse(statement) for statement in before]
             code = "\n".join([*head, _compared(ast.unparse(value), shown)])
-    return code, float(points) if isinstance(points, (int, float)) else None
+    return code, _number(points)
+
+
+def _number(points: object) -> float | None:
+    """Return points as a number; None of anything else, such as a list of points for each test."""
+    try:
+        return float(points)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
 
 
 def _compared(expression: str, shown: str) -> str:

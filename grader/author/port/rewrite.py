@@ -68,7 +68,8 @@ class Tests:
             raise CourseError("the file has no tests: functions named test_...")
         if not any(self.names(item.node) for item in self.items):
             raise CourseError(
-                "no test calls student code: nothing is imported from a module such as solution or adapters"
+                "no test calls student code: nothing is imported from a module such as solution or adapters; what "
+                "reads files that students wrote, or starts their program, is to be written as calls of functions"
             )
         fixtures = {node.name for node in self._source.functions if self._source.decorator(node, FIXTURE)}
         self.fixtures = {item.name: item for item in self._functions if item.name in fixtures}
@@ -137,7 +138,7 @@ class Tests:
         if not isinstance(node, Function):
             return item.text
         needs = self.needs[item.name]
-        edits.replace_head(node, self.name_in_checks(item.name), needs, before=bool(parameters(node)))
+        edits.replace_head(node, self.name_in_checks(item.name), needs, before=bool(ast.unparse(node.args)))
         if item.name in self.tests:
             above = node.decorator_list[0] if node.decorator_list else node
             edits.insert(edits.start(above) - bool(node.decorator_list), '@check("C1")\n')
