@@ -2,6 +2,8 @@
 
 Right answers must pass with every seed, and the check that a wrong answer names must catch it. Answers are run as any
 submission is graded. What an earlier command ran is not run again, as long as nothing has changed that it depends on.
+Each result is saved as it arrives, so that a command that was interrupted goes on where it stopped. What may end
+otherwise another time, such as a timeout, is saved until a command has come to its end.
 
 With `--watch` an exercise is proved again each time one of its files is saved, in lanes that stay warm. Only what a
 saved file changes is run: a wrong answer alone, or all of an exercise whose checks or reference have changed. Only the
@@ -31,10 +33,11 @@ from grader.course.load import load_course
 from grader.course.saves import watch_files
 from grader.course.topics import Coverage
 from grader.grading.lanes import lanes_here
+from grader.grading.outcomes import WorkResult, is_inconclusive
 from grader.grading.plan import Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
-from grader.grading.store import Keys, Store, judge_digest
+from grader.grading.store import Keys, Store, judge_digest, would_recur
 from grader.model import Check, Course, Exercise, GradedExercise
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
@@ -93,6 +96,7 @@ class Prover:
     seeds: int
     progress: Progress = field(default_factory=Progress)
     known_only: bool = False
+    _until_the_end: list[int] = field(default_factory=list, init=False)
 
     def verify(self, exercises: Sequence[Exercise], slots: int | None = None) -> list[Proof]:
         """Prove exercises of the course; `slots` lanes run at once, by default as many as there are cores.
@@ -113,7 +117,10 @@ class Prover:
         if self.known_only:
             cases = [replace(case, busy=False) for case in cases if case.is_known]
         works = {case: case.work(self.course, self.setup) for case in cases}
-        results = {case: saved.graded for case, work in works.items() if (saved := self.store.find(work))}
+        saved = {case: one for case, work in works.items() if (one := self.store.find(work)) is not None}
+        self._until_the_end = [one.id for case, one in saved.items() if one.id and not _lasts(case, one.graded)]
+        # What is inconclusive is saved for the next run, which repeats its inconclusive checks alone.
+        results = {case: one.graded for case, one in saved.items() if not is_inconclusive(one.graded)}
         earlier = Counter(case.exercise.id for case in results)
         new = [case for case in cases if case not in results]
         for busy, where in ((False, f"on {counted(runtime.slots, 'lane')}"), (True, "while all cores are busy")):
@@ -124,6 +131,8 @@ class Prover:
             # Its checks were changed meanwhile, and it is unknown which of the two ran.
             if (as_read := self.store.keys.judge(exercise)) != judge_digest(exercise):
                 self.store.forget(exercise.id, as_read)
+        with suppress(sqlite3.Error):  # they are run again then
+            self.store.forget_results(self._until_the_end)
         runs = [(case, results[case]) for case in cases]
         return [judge(item, problems[item.id], [run for run in runs if run[0].exercise is item], earlier[item.id])
                 for item in exercises]  # fmt: skip
@@ -169,13 +178,19 @@ class Prover:
                 # What is inconclusive is repeated on a quiet machine, as for any submission.
                 if len(arrived) == len(works):
                     load.close()
+                case = works[finished.work]
                 if finished.final:
-                    case = works[finished.work]
                     results[case] = finished.graded
-                    if finished.id is None and _stays_slow(case, finished.graded):
-                        with suppress(sqlite3.Error):  # it can be run again
-                            self.store.add(finished)
+                if finished.id is None and (finished.final or (is_inconclusive(finished.graded) and not finished.late)):
+                    self._save(case, finished)
         return results
+
+    def _save(self, case: Case, finished: WorkResult) -> None:
+        """Save a result that no other command would save."""
+        with suppress(sqlite3.Error):  # it can be run again
+            number = self.store.add(finished)
+            if not _lasts(case, finished.graded):
+                self._until_the_end.append(number)
 
     def watch(self, named: Sequence[str], say: Callable[..., None], *, poll: bool = False) -> None:
         """Prove the named exercises, then each that is saved, until Ctrl-C.
@@ -234,10 +249,14 @@ def _touched(course: Course, named: Sequence[str], paths: set[Path]) -> list[str
     return [id for id in known if id in saved and (not named or id in named)]
 
 
-def _stays_slow(case: Case, graded: GradedExercise) -> bool:
-    """Return whether a failed check of speed counts at once; for a right answer it may be an accident."""
+def _lasts(case: Case, graded: GradedExercise) -> bool:
+    """Return whether the next run would find the same.
+
+    A failed check of speed may be an accident for a right answer.
+    """
     verdicts = [row.outcome.verdict for row in graded.checks]
-    return case.kind not in ("reference", "right") and bool(verdicts) and all(one.lasts for one in verdicts)
+    slow_counts = case.kind not in ("reference", "right")
+    return would_recur(graded) or (slow_counts and bool(verdicts) and all(one.lasts for one in verdicts))
 
 
 @contextmanager

@@ -254,7 +254,7 @@ class Store:
     def save(self, one: WorkResult) -> int | None:
         """Save a result, if the next run would find the same; give its number."""
         with suppress(sqlite3.Error):  # it can be found again, in a second or two
-            return self.add(one) if _would_recur(one.graded) else None
+            return self.add(one) if would_recur(one.graded) else None
         return None
 
     def add(self, one: WorkResult, path: str | None = None, text: bytes | None = None) -> int:
@@ -295,6 +295,10 @@ class Store:
     def forget(self, exercise: str, judge: str) -> None:
         """Forget the results of an exercise with these checks."""
         self.execute("DELETE FROM results WHERE exercise = ? AND judge = ?", (exercise, judge))
+
+    def forget_results(self, numbers: Iterable[int]) -> None:
+        """Forget the results of these numbers."""
+        self.execute_all("DELETE FROM results WHERE id = ?", [(number,) for number in numbers])
 
     def traces(self, key: str) -> dict[str, Trace]:
         """Return how a known wrong answer ended in checks, by their ids, as far as that was found."""
@@ -392,7 +396,7 @@ def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
     return version in (0, VERSION)
 
 
-def _would_recur(graded: GradedExercise) -> bool:
+def would_recur(graded: GradedExercise) -> bool:
     """Return whether the next run would find the same: who is too slow today may pass tomorrow."""
     if not graded.checks or graded.left_out:
         return False

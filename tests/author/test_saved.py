@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support import FORK, Noted, WarmGrade
+from support import FORK, Noted, WarmGrade, run_grade
 
+from grader.author import verify
 from grader.author.judge import Proof
 from grader.author.verify import Prover
 from grader.course.load import load_course
 from grader.grading import store
+from grader.grading.outcomes import WorkResult
 from grader.grading.runtime import Runtime
+from grader.grading.schedule import schedule
 from grader.grading.store import open_store
+from grader.model import Verdict
 
 STAFF = "solutions/01_basics/double"
 SHOWN = "exercises/01_basics/double"
@@ -79,3 +91,80 @@ def test_the_command_says_what_was_not_run(type_grade: WarmGrade, few_unusual: N
     assert not [line for line in quiet if line.startswith(("Verifying", "running"))]
     assert any("double" in line for line in quiet)
     assert ('"holds": true' in type_grade(*typed, "--json", cwd=home).stdout) is True
+
+
+def ended(verdict: Verdict, after: int) -> Callable[..., Iterator[WorkResult]]:
+    """A scheduler that is interrupted after so many results, of which the last has a check with this verdict."""
+
+    def interrupted(*given: Any, **more: Any) -> Iterator[WorkResult]:
+        for number, one in enumerate(schedule(*given, **more), 1):
+            if number < after:
+                yield one
+                continue
+            given[2].forget_results([one.id])  # as if it had come like this
+            first, *others = one.graded.checks
+            changed = replace(first, outcome=replace(first.outcome, verdict=verdict))
+            graded = replace(one.graded, checks=(changed, *others))
+            yield replace(one, graded=graded, id=None, final=verdict is not Verdict.INCONCLUSIVE)
+            raise KeyboardInterrupt
+
+    return interrupted
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.TIMED_OUT])
+def test_an_interrupted_run_goes_on(
+    lanes: Runtime, home: Path, monkeypatch: pytest.MonkeyPatch, verdict: Verdict
+) -> None:
+    """What was inconclusive is repeated alone, a timeout counts until the end, and the next command tries it again."""
+    whole, _ = proved(home, lanes)
+    (home / "results.sqlite").unlink()
+    works: list[Any] = []
+    submit = lanes.submit
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(verify, "schedule", ended(verdict, 3))
+        proved(home, lanes)
+
+    def noted(work: Any) -> Any:
+        works.append(work)
+        return submit(work)
+
+    monkeypatch.setattr(lanes, "submit", noted)
+    again, _ = proved(home, lanes)
+    repeated = [work for work in works if work.before is not None]
+    assert (len(works) - len(repeated), len(repeated)) == (FILES - 3, int(verdict is Verdict.INCONCLUSIVE))
+    works.clear()
+    last, _ = proved(home, lanes)
+    assert len(works) == (verdict is Verdict.TIMED_OUT)
+    assert replace(last, exercise=whole.exercise, saved=0, seconds=0) == replace(whole, seconds=0)
+    if verdict is Verdict.INCONCLUSIVE:
+        assert replace(again, exercise=whole.exercise, saved=0, seconds=0) == replace(whole, seconds=0)
+
+
+def test_a_command_that_is_killed_goes_on(home: Path) -> None:
+    """What it had run is not run again, and the table is that of a command which nobody killed."""
+    typed, saved = ("verify", "double", "--seeds", "2"), home / ".grade" / "results.sqlite"
+    command = [sys.executable, "-m", "grader", *typed, "-j", "1"]
+    with subprocess.Popen(
+        command, cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        while process.poll() is None and rows_of(saved) < 5:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+    kept = rows_of(saved)
+    assert kept >= 5
+    again, fresh = (run_grade(*typed, *more, cwd=home).stdout for more in ((), ("--fresh",)))
+    assert f"{kept} submissions have not changed since an earlier run" in " ".join(again.split())
+    tables = [re.sub(r"[\d.]+ s$", "", next(line for line in text.splitlines() if "01-1 double" in line))
+              for text in (again, fresh)]  # fmt: skip
+    assert tables[0] == tables[1]
+
+
+def rows_of(path: Path) -> int:
+    """How many results a store has."""
+    if not path.is_file():
+        return 0
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+            return int(connection.execute("SELECT count(*) FROM results").fetchone()[0])
+    except sqlite3.OperationalError:  # its tables are not there yet
+        return 0
