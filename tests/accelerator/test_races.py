@@ -251,7 +251,7 @@ def test_captured_copies_read_at_each_replay() -> None:
 @in_mode("cuda")
 def test_a_collective_that_is_used_before_wait() -> None:
     """NCCL works on a stream of its own: whoever reads or writes its tensors before `wait()` is told once."""
-    dist.init_process_group("nccl", store=dist.HashStore(), rank=0, world_size=1)
+    dist.init_process_group("nccl", store=dist.HashStore(), rank=0, world_size=1)  # type: ignore[attr-defined]
     x, parts = fresh(), [fresh()]
 
     def reads(side: Any) -> None:

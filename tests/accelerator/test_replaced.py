@@ -215,7 +215,7 @@ def test_recorded_graphs_name_cuda_and_run() -> None:
                 seen.append(str(kwargs["device"]))
             return func(*args, **(kwargs or {}))
 
-    with Listens():
+    with Listens():  # type: ignore[no-untyped-call]
         assert (torch.ones(2, device="cuda:1") + 1).device.index == 1
     assert set(seen) == {"cuda:1"}
 

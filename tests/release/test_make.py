@@ -95,7 +95,7 @@ def test_copy_works_by_itself(type_grade: WarmGrade, released: Path, tmp_path: P
     hidden = type_grade("double", "C2", cwd=copy)
     assert (hidden.returncode, hidden.stdout.split()[:4], "0 / 0" in hidden.stdout) == (
         0,
-        ["C2", "has", "hidden", "checks"],
+        ["C2", "has", "only", "hidden"],
         False,
     )
     # That is another state than done: there is no game and no applause, and both commands use one scale.
