@@ -36,6 +36,8 @@ IMPORTED = (
 )
 """With all that these import themselves."""
 
+_INTERRUPT = (signal.SIGINT,)
+
 
 def main() -> Callable[[], None]:
     """Import; then run commands until none is waited for.
@@ -43,6 +45,8 @@ def main() -> Callable[[], None]:
     Returns:
         What is to be done where this frame is gone: in a process that was forked, the command.
     """
+    # A fork that is interrupted before it can say so takes notice of that as soon as it can.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # as in `grade_here`
     for name in IMPORTED:
         importlib.import_module(name)
@@ -84,7 +88,6 @@ def _take_over(typed: fork_messages.RunCommand, *given: int) -> Callable[[], Non
     sys.stdout = _opened(OUTPUT, "w", typed.encoding, is_line_buffered=typed.is_line_buffered)
     sys.stderr = _opened(ERRORS, "w", typed.encoding, is_line_buffered=True)
     sys.argv = [typed.program, *typed.arguments]
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     return partial(_run, typed, socket.socket(fileno=lifeline))
 
 
@@ -98,8 +101,12 @@ def _run(typed: fork_messages.RunCommand, lifeline: socket.socket) -> None:
     """Run the command, until it ends or the one that was typed is gone."""
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     from grader.cli import main as grade
+    from grader.report.console import errors_as_lines
 
-    grade.main([*typed.arguments], prog_name=typed.program)
+    with errors_as_lines():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
+        grade.main([*typed.arguments], prog_name=typed.program)
 
 
 def _end_with(lifeline: socket.socket) -> None:

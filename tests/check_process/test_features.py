@@ -132,7 +132,10 @@ REFUSED = {
     "capsys": ('@check("C1")\ndef check_it(student, capsys): pass\n', "fixture `capsys`, .*call `capture"),
     "caplog": ('@check("C1")\ndef check_it(student, caplog): pass\n', "fixture `caplog`, .*call `capture"),
     "record_property": ('@check("C1")\ndef check_it(student, record_property): pass\n', "fixture `record_property`"),
-    "unknown fixture": ('@check("C1")\ndef check_it(student, mocker): pass\n', "fixture `mocker`, .*there are student"),
+    "unknown fixture": (
+        '@check("C1")\ndef check_it(student, mocker): pass\n',
+        "fixture `mocker`, .*a check can use student",
+    ),
     "pytest_plugins": (
         'pytest_plugins = ["pytester"]\n@check("C1")\ndef check_it(student): pass\n',
         "`pytest_plugins`",

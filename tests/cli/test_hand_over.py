@@ -57,6 +57,9 @@ def ready():
 def forks():
     return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
+def works(fork):
+    return len(os.listdir(f"/proc/{fork}/task")) > 2  # it, what waits for the typed command, and a lane
+
 def gone(number):
     try:
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
@@ -157,6 +160,7 @@ Path({DOUBLE!r}).write_text({ENDLESS!r})
 for name in ("SIGINT", "SIGTERM", "SIGKILL"):
     typed = subprocess.Popen(grade, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     (fork,) = wait_for(forks)
+    wait_for(lambda: works(fork))
     typed.send_signal(getattr(signal, name))
     _, errors = typed.communicate(timeout=120)
     said[name] = [typed.returncode, errors]
