@@ -20,6 +20,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from grader.model.files import adapter
 from grader.sandbox import fork_messages, kernel
 from grader.sandbox.datagrams import Message, receive
 from grader.sandbox.forks import ERRORS, INPUT, OUTPUT, Beginning, Forks
@@ -28,11 +29,7 @@ IMPORTED = (
     *("grader.cli.run", "grader.cli.grade", "grader.course.load", "grader.course.files", "grader.course.answers"),
     *("grader.grading.runtime", "grader.grading.diagnosis", "grader.grading.lanes", "grader.grading.schedule"),
     *("grader.grading.store", "grader.grading.secret", "grader.intake.collect", "grader.report.terminal"),
-    *(
-        "grader.student.advice",
-        "grader.student.rows",
-        "grader.report.progress",
-    ),
+    *("grader.student.advice", "grader.student.folder", "grader.student.rows", "grader.report.progress"),
 )
 """With all that these import themselves."""
 
@@ -50,6 +47,9 @@ def main() -> Callable[[], None]:
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # as in `grade_here`
     for name in IMPORTED:
         importlib.import_module(name)
+    from grader.student.folder import Progress
+
+    adapter(Progress)  # made when it is first used, which takes as long as a module
     gc.freeze()  # or the first collection in a child would write to every page that an object of ours is on
     if threads := os.listdir("/proc/self/task")[1:]:
         sys.exit(f"{len(threads)} threads were started by an import; a process with threads cannot be forked safely")
