@@ -101,7 +101,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 _NEEDED = {
     *("click", "jinja2", "markupsafe", "numpy", "packaging", "pydantic", "pydantic-core", "pytest"),
     *("annotated-types", "typing-inspection", "typing-extensions", "iniconfig", "pluggy", "pygments", "pyyaml"),
-    *("pytest-timeout", "watchfiles", "anyio", "idna", "sniffio"),
+    *("pytest-timeout", "watchfiles", "anyio", "idna", "sniffio", "rich", "markdown-it-py", "mdurl"),
 }
 """All that the grader needs but PyTorch, for an index of a course's own."""
 
