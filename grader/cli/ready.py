@@ -57,11 +57,7 @@ def main() -> Callable[[], None]:
     stay, _ = receive(host)
     assert isinstance(stay, fork_messages.Stay)
     kernel.set_name("grade-ready")
-    return Forks([host], _beginning, stay=stay).serve() or _nothing
-
-
-def _nothing() -> None:
-    """End as a process that nobody wants any more."""
+    return Forks([host], _beginning, stay=stay).serve()
 
 
 def _beginning(message: Message) -> Beginning | None:

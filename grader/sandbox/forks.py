@@ -85,13 +85,13 @@ class Forks:
             self._leader = os.pidfd_open(stay.leader)
             self._selector.register(self._leader, selectors.EVENT_READ, lambda _: self._end_with_session())
 
-    def serve(self) -> Callable[[], None] | None:
+    def serve(self) -> Callable[[], None]:
         """Answer requests and reap children until all hosts are gone, and no other is waited for.
 
         Returns:
-            None; in a process that was forked, what it is to do. It does that where nothing of this is left: who is
-            forked further could look at the frames below its own, and at this object, which know folders and numbers
-            of processes.
+            What the process is to do from now on: one that was forked, what it was forked for; this one, to end. A
+            forked one does that where nothing of this is left: who is forked further could look at the frames below
+            its own, and at this object, which know folders and numbers of processes.
         """
         while self._hosts or self._waits():
             timeout = _LOOK_S if self._stay is not None or self._due else None
@@ -105,7 +105,7 @@ class Forks:
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
         if self._stay is not None and self._is_at_its_place():
             os.unlink(self._stay.path)
-        return None
+        return _end_at_once
 
     def _waits(self) -> bool:
         """Return whether another host may call."""
@@ -234,3 +234,7 @@ class Forks:
         if pidfd in self._hears:
             with self._hears.pop(pidfd) as answer, contextlib.suppress(OSError):  # nobody waits for it any more
                 send(answer, fork_messages.Ended(os.waitstatus_to_exitcode(status)))
+
+
+def _end_at_once() -> None:
+    """End at once, as a process that nobody needs."""

@@ -72,11 +72,7 @@ def main() -> Callable[[], None]:
     stay = receive(host)[0] if sys.argv[2:] else None
     assert stay is None or isinstance(stay, fork_messages.Stay)
     kernel.set_name("grade-zygote")
-    return Forks([host], partial(_beginning, libraries), Template(pid, ours), stay).serve() or _end_at_once
-
-
-def _end_at_once() -> None:
-    """End at once, as a zygote that nobody needs."""
+    return Forks([host], partial(_beginning, libraries), Template(pid, ours), stay).serve()
 
 
 def _beginning(libraries: Any, message: Message) -> Beginning | None:
@@ -98,8 +94,7 @@ def _become_template(requests: socket.socket) -> None:
     gc.freeze()
     gc.enable()
     kernel.set_name("grade-template")
-    if forked := Forks([requests], partial(_beginning, None)).serve():
-        forked()
+    Forks([requests], partial(_beginning, None)).serve()()
 
 
 def _worker_server(plan: messages.LaunchPlan, libraries: Any, host: int) -> Callable[[], None]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import torch
+from torch import library
 from torch._C import DispatchKey, DispatchKeySet
 
 from grader.accelerator.schema.facts import Facts
 
-REGISTERED: set[str] = torch.library._impls
+REGISTERED: set[str] = library._impls
 """What Python code registered, as namespace/operator/key."""
 
 _PYTORCH = {"aten", "prims", "prim"}
