@@ -86,7 +86,7 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
         yield f"{absent} of {counted(len(people.persons), 'person')} on the roster handed in nothing."
     if unknown := [name for name in authors if people.person_of(name) is None]:
         yield f"{counted(len(unknown), 'author')} of submissions cannot be found on the roster: {listed(unknown)}"
-    if others := people.called_otherwise(authors):
+    if others := people.named_differently(authors):
         yield (
             f"{counted(len(others), 'submission')} with another name before the number than the roster has for it: "
             f"{listed(others)}. If these are groups, name the table of groups (People, Groups, Export) as --roster, so "

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from grader.connection.connection import is_proxy, kind_of
-from grader.model.picture import Grid, Moment, NamedShape, Picture, Shapes, Window
+from grader.model.picture import Grid, Moment, NamedShape, Picture, Shapes, View
 from grader.wire.dtypes import DTYPES
 from grader.wire.facts import device_of
 
@@ -172,25 +172,25 @@ def with_article(name: str) -> str:
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
-def as_source(value: Any, window: Callable[[torch.Tensor], str] = lambda tensor: "") -> str:
+def as_source(value: Any, view_source: Callable[[torch.Tensor], str] = lambda tensor: "") -> str:
     """Return Python source that makes an equal value, with its strides where it is a permuted one.
 
     Args:
         value: anything.
-        window: text for a tensor that lies in memory which has a name; "" for any other.
+        view_source: text for a tensor that lies in memory which has a name; "" for any other.
 
     Raises:
         ValueError: no short text makes it.
     """
     if isinstance(value, torch.Tensor):
-        text = window(value) or (_tensor_source(value.detach()) if value.numel() <= WHOLE else "")
+        text = view_source(value) or (_tensor_source(value.detach()) if value.numel() <= WHOLE else "")
         return _placed_source(value, text) if text else _too_long(value)
     if isinstance(value, np.ndarray):
         return _array_source(value) if value.size <= WHOLE else _too_long(value)
     if isinstance(value, (list, tuple)):
-        return _sequence(value, (as_source(item, window) for item in value))
+        return _sequence(value, (as_source(item, view_source) for item in value))
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{as_source(key)}: {as_source(item, window)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{as_source(key)}: {as_source(item, view_source)}" for key, item in value.items()) + "}"
     if isinstance(value, float) and not np.isfinite(value):
         return f"float({str(value)!r})"
     if isinstance(value, np.generic):
@@ -319,8 +319,8 @@ def views_picture(named: Mapping[str, Any]) -> Picture | None:
         storage = value.untyped_storage()
         memory = memories.setdefault(storage.data_ptr(), len(memories))
         size = storage.nbytes() // value.itemsize
-        drawn.append(Window(name, tuple(value.shape), tuple(value.stride()), int(value.storage_offset()), size, memory))
-    return Picture(windows=tuple(drawn))
+        drawn.append(View(name, tuple(value.shape), tuple(value.stride()), int(value.storage_offset()), size, memory))
+    return Picture(views=tuple(drawn))
 
 
 def shapes_picture(expected: tuple[int, ...], actual: tuple[int, ...]) -> Picture | None:

@@ -122,7 +122,7 @@ def skipped(item: pytest.Item) -> None:
 class Subtests:
     """The fixture `subtests`: parts of a check, which ends at the first that fails."""
 
-    def test(self, msg: str | None = None, **parameters: object) -> _Part:
+    def test(self, msg: str | None = None, **parameters: object) -> _Subtest:
         """Begin a part.
 
         Args:
@@ -130,10 +130,10 @@ class Subtests:
             **parameters: likewise.
         """
         del msg, parameters
-        return _Part()
+        return _Subtest()
 
 
-class _Part:
+class _Subtest:
     def __enter__(self) -> None:
         """Begin."""
 

@@ -38,11 +38,11 @@ def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
             memories[place] = f"memory{len(memories) + 1 if memories else ''}"
             setup.append(f"{memories[place]} = {_memory_source(leaf)}")
 
-    def window(tensor: torch.Tensor) -> str:
+    def view_source(tensor: torch.Tensor) -> str:
         name = memories.get(place_of(tensor)) if tensor.numel() else None
         return _view_source(tensor, name) if name else ""
 
-    return setup, [as_source(value, window) for value in values]
+    return setup, [as_source(value, view_source) for value in values]
 
 
 def made_from_source(*values: Any) -> tuple[Any, ...]:

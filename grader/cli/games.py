@@ -13,7 +13,7 @@ from grader.cli import options
 from grader.model import Picture
 from grader.model.errors import CourseError
 from grader.model.files import write_named
-from grader.model.picture import NamedShape, Shapes, Window
+from grader.model.picture import NamedShape, Shapes, View
 from grader.report.console import Say, terminal_width
 from grader.report.pictures import lines_of
 
@@ -194,7 +194,7 @@ def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage:
     needed = last + 1 if all(shape) else offset
     if storage is not None and storage < needed:
         raise CourseError(f"index {tuple(size - 1 for size in shape)} reads element {last}; --storage has {storage}")
-    return Picture(windows=(Window("the tensor", shape, steps, offset, needed if storage is None else storage),))
+    return Picture(views=(View("the tensor", shape, steps, offset, needed if storage is None else storage),))
 
 
 def _sizes(text: str) -> tuple[int, ...]:

@@ -323,7 +323,7 @@ def _columns(
         CourseError: a folder cannot be read, or it is not clear which hand-in is meant.
     """
     from grader.batch.term import column_of, other_score_changes, read_scores, with_grace
-    from grader.report.export.lms import known_in
+    from grader.report.export.lms import count_authors_in
 
     marks, course = [read_scores(out) for out in outs], options.course_here(course_folder)
     if handin is not None and handin not in [one.handin for one in marks]:
@@ -334,7 +334,7 @@ def _columns(
             "grace days that other hand-ins used up are unknown here; name the folders of all hand-ins, and this one "
             "with --handin"
         )
-    known_by = [known_in(table, kind, column_of(one, "")) for one in marks]
+    known_by = [count_authors_in(table, kind, column_of(one, "")) for one in marks]
     chosen = [place for place, one in enumerate(marks) if handin in (None, one.handin)]
     if kind == "moodle" and len(chosen) > 1:  # a worksheet is of one assignment, in which all have other numbers
         chosen = [place for place in chosen if known_by[place]]

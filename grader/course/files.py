@@ -167,8 +167,8 @@ class WithheldEntry(Strict):
     points: Points = 0.0
 
 
-class WindowEntry(Strict):
-    """A tensor of an example, as a window on the storage."""
+class ViewEntry(Strict):
+    """A tensor of an example, as a view on the storage."""
 
     shape: list[Natural]
     strides: list[Natural]
@@ -184,16 +184,16 @@ class ExampleEntry(Strict):
     """The example that `grade show` draws below a task: tensors on one storage, or shapes that are broadcast."""
 
     storage: Count | None = None
-    windows: dict[str, WindowEntry] = {}
+    views: dict[str, ViewEntry] = {}
     broadcast: dict[str, list[Natural]] = {}
 
     @model_validator(mode="after")
     def _fits(self) -> ExampleEntry:
-        for name, window in self.windows.items():
-            if len(window.shape) != len(window.strides):
-                raise ValueError(f"{name} has {len(window.shape)} sizes and {len(window.strides)} strides")
-            if window.end() > (self.storage or 0):
-                raise ValueError(f"{name} needs a `storage` of {window.end()} elements or more")
+        for name, view in self.views.items():
+            if len(view.shape) != len(view.strides):
+                raise ValueError(f"{name} has {len(view.shape)} sizes and {len(view.strides)} strides")
+            if view.end() > (self.storage or 0):
+                raise ValueError(f"{name} needs a `storage` of {view.end()} elements or more")
         return self
 
 

@@ -20,7 +20,7 @@ from grader.course.files import CourseFile, ExampleEntry, ExerciseFile, HandInEn
 from grader.course.layout import COURSE_FILE, SHARED, Places
 from grader.model import Broken, Course, Exercise, HandIn, Install, Limits, Module, Policy, RubricLine, Withheld
 from grader.model.errors import CourseError
-from grader.model.picture import NamedShape, Picture, Shapes, Window
+from grader.model.picture import NamedShape, Picture, Shapes, View
 
 _MOST_DATA_MB = 16
 _AS_WRITTEN = (
@@ -178,12 +178,12 @@ def _there(path: Path) -> Path | None:
 
 
 def _example(entry: ExampleEntry) -> Picture:
-    windows = (
-        Window(name, tuple(window.shape), tuple(window.strides), window.offset, entry.storage or 0)
-        for name, window in entry.windows.items()
+    views = (
+        View(name, tuple(view.shape), tuple(view.strides), view.offset, entry.storage or 0)
+        for name, view in entry.views.items()
     )
     rows = tuple(NamedShape(name, tuple(shape)) for name, shape in entry.broadcast.items())
-    return Picture(windows=tuple(windows), shapes=Shapes(rows, broadcast=True) if rows else None)
+    return Picture(views=tuple(views), shapes=Shapes(rows, broadcast=True) if rows else None)
 
 
 def _data(root: Path, places: Places, names: Sequence[str], problems: list[str]) -> dict[str, Path]:

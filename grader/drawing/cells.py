@@ -12,7 +12,7 @@ from itertools import islice, product
 from xml.sax.saxutils import escape, quoteattr
 
 from grader.drawing.tensor import Tensor
-from grader.model.picture import Window
+from grader.model.picture import View
 
 _CELL_W, _CELL_H, _GAP = 44, 30, 14
 _LINE = 20
@@ -59,15 +59,15 @@ def cells_svg(tensors: Sequence[Tensor], title: str, description: str) -> str:
         title: of the drawing, for readers who cannot see it.
         description: what it shows, likewise.
     """
-    drawn = [(facts, facts.window) for facts in tensors if facts.window is not None]
-    order = list(dict.fromkeys(window.memory for _, window in drawn))
+    drawn = [(facts, facts.view) for facts in tensors if facts.view is not None]
+    order = list(dict.fromkeys(view.memory for _, view in drawn))
     sheet = _Sheet([])
     for memory in order:
-        mine = [(facts, window) for facts, window in drawn if window.memory == memory]
+        mine = [(facts, view) for facts, view in drawn if view.memory == memory]
         ink, shade = _PALETTE[order.index(memory) % len(_PALETTE)]
         letter = storage_letter(memory, order)
-        for facts, window in mine:
-            _draw_tensor(sheet, facts, window, letter, ink, shade)
+        for facts, view in mine:
+            _draw_tensor(sheet, facts, view, letter, ink, shade)
         _draw_storage(sheet, mine, letter, ink, shade)
         sheet.y += _GAP
     width, height = max(sheet.width + 12, 120), sheet.y
@@ -81,18 +81,18 @@ def cells_svg(tensors: Sequence[Tensor], title: str, description: str) -> str:
     return f"{head}{''.join(sheet.parts)}</svg>"
 
 
-def _draw_tensor(sheet: _Sheet, facts: Tensor, window: Window, letter: str, ink: str, shade: str) -> None:
+def _draw_tensor(sheet: _Sheet, facts: Tensor, view: View, letter: str, ink: str, shade: str) -> None:
     sheet.text(8, f"{facts.name}", bold=True, fill=ink)
-    layout = f"shape {window.shape}  strides {window.strides}  offset {window.offset}"
+    layout = f"shape {view.shape}  strides {view.strides}  offset {view.offset}"
     sheet.text(8, layout)
     sheet.text(8, facts.sentence, fill="#4b5563", size=12)
     sheet.y += 4
-    if 0 in window.shape:
+    if 0 in view.shape:
         sheet.text(16, "no elements", fill="#4b5563")
         return
-    *outer, rows, columns = (1, 1, *window.shape)
-    if len(window.shape) >= 2:
-        outer = list(window.shape[:-2])
+    *outer, rows, columns = (1, 1, *view.shape)
+    if len(view.shape) >= 2:
+        outer = list(view.shape[:-2])
     else:
         outer = []
     blocks = list(islice(product(*(range(min(size, _MOST_BLOCKS)) for size in outer)), _MOST_BLOCKS + 1))
@@ -102,12 +102,12 @@ def _draw_tensor(sheet: _Sheet, facts: Tensor, window: Window, letter: str, ink:
         for row in range(min(rows, _MOST_ROWS)):
             for column in range(min(columns, _MOST_COLUMNS)):
                 index = (
-                    (*block, row, column)[len(block) + 2 - min(2, len(window.shape)) :]
+                    (*block, row, column)[len(block) + 2 - min(2, len(view.shape)) :]
                     if not block
                     else (*block, row, column)
                 )
-                place = window.offset + sum(step * at for step, at in zip(window.strides, index, strict=True))
-                flat = _flat(index, window.shape)
+                place = view.offset + sum(step * at for step, at in zip(view.strides, index, strict=True))
+                flat = _flat(index, view.shape)
                 text = facts.values[flat] if flat < len(facts.values) else ""
                 where = f"{facts.name}[{', '.join(map(str, index))}]" if index else facts.name
                 hint = f"{where} is element {place} of storage {letter}"
@@ -132,7 +132,7 @@ def _flat(index: Sequence[int], shape: Sequence[int]) -> int:
     return number
 
 
-def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[Tensor, Window]], letter: str, ink: str, shade: str) -> None:
+def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[Tensor, View]], letter: str, ink: str, shade: str) -> None:
     sizes = {facts.itemsize for facts, _ in mine}
     _, first = mine[0]
     sheet.text(8, f"storage {letter}: {first.storage:,} elements", fill=ink, bold=True, size=12)
@@ -140,11 +140,11 @@ def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[Tensor, Window]], letter: 
         sheet.text(8, "its views have elements of different sizes", fill="#4b5563", size=12)
     texts: dict[int, str] = {}
     counts: dict[int, int] = {}
-    for facts, window in mine:
+    for facts, view in mine:
         if facts.itemsize != mine[0][0].itemsize:
             continue
-        for place, index in _reads(window):
-            flat = _flat(index, window.shape)
+        for place, index in _reads(view):
+            flat = _flat(index, view.shape)
             counts[place] = counts.get(place, 0) + 1
             if flat < len(facts.values):
                 texts.setdefault(place, facts.values[flat])
@@ -173,12 +173,12 @@ def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[Tensor, Window]], letter: 
         sheet.text(16, "some elements are read by more than one index of a tensor", fill="#4b5563", size=12)
 
 
-def _reads(window: Window) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _reads(view: View) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield each place that is read, with the index; of a large tensor the first ones."""
-    if 0 in window.shape:
+    if 0 in view.shape:
         return
-    for index in islice(product(*(range(min(size, 4096)) for size in window.shape)), 4096):
-        yield window.offset + sum(step * at for step, at in zip(window.strides, index, strict=True)), index
+    for index in islice(product(*(range(min(size, 4096)) for size in view.shape)), 4096):
+        yield view.offset + sum(step * at for step, at in zip(view.strides, index, strict=True)), index
 
 
 def _box(

@@ -56,9 +56,9 @@ class Drawing:
         from grader.report.html import svg_of
 
         parts = []
-        if any(facts.window is not None for facts in self.tensors):
+        if any(facts.view is not None for facts in self.tensors):
             parts.append(cells_svg(self.tensors, "Tensors as views on their storages", self.description))
-        rest = replace(self.picture, windows=())
+        rest = replace(self.picture, views=())
         if rest != Picture():
             parts.append(svg_of(rest))
         return parts[0] if len(parts) == 1 else _below(parts)
@@ -116,13 +116,13 @@ def drawing_of(values: Mapping[str, Any], expected: Any = None) -> Drawing:
     if expected is not None:
         ((name, value),) = values.items()
         return _beside(name, value, expected)
-    windows = tuple(one.window for one in facts if one.window is not None)
+    views = tuple(one.view for one in facts if one.view is not None)
     shapes = None
     if len(facts) > 1:
         shapes = Shapes(tuple(NamedShape(one.name, one.shape) for one in facts), broadcast=True)
     pairs = [(facts[0], other) for other in facts[1:]]
     said = tuple(filter(None, (shared_sentence(*pair) for pair in pairs)))
-    return Drawing(Picture(windows=windows, shapes=shapes), facts, said)
+    return Drawing(Picture(views=views, shapes=shapes), facts, said)
 
 
 def _is_shape(value: Any) -> bool:

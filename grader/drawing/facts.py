@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from grader.drawing.tensor import Tensor
-from grader.model.picture import Window
+from grader.model.picture import View
 
 MOST_VALUES = 512
 """So many values of a tensor are read, for the cells of a drawing."""
@@ -29,7 +29,7 @@ class _Memory:
 
 
 def facts_of(tensors: Mapping[str, Any]) -> list[Tensor]:
-    """Return the facts of tensors and NumPy arrays, by name; those that share memory have windows on one storage.
+    """Return the facts of tensors and NumPy arrays, by name; those that share memory have views on one storage.
 
     Raises:
         TypeError: one of them is neither.
@@ -51,17 +51,17 @@ def _of_tensor(name: str, value: Any) -> tuple[Tensor, _Memory]:
         )
     value = value.detach() if (grad := _grad(value)) else value
     shape, dtype = tuple(value.shape), str(value.dtype).removeprefix("torch.")
-    window, memory, contiguous = None, _Memory(object(), 0, 0), False
+    view, memory, contiguous = None, _Memory(object(), 0, 0), False
     if value.layout is torch.strided and not value.is_nested:
         storage, size = value.untyped_storage(), value.element_size()
         key = storage._cdata
         address = storage.data_ptr() if value.device.type in ("cpu", "cuda") else 0
         memory = _Memory(key, address, address + storage.nbytes())
         strides = tuple(value.stride())
-        window = Window(name, shape, strides, value.storage_offset(), storage.nbytes() // size)
+        view = View(name, shape, strides, value.storage_offset(), storage.nbytes() // size)
         contiguous = value.is_contiguous()
-    values = _texts(value) if window is not None and value.device.type != "meta" else ()
-    facts = Tensor(window, name, shape, dtype, str(value.device), contiguous, grad, values, value.element_size())
+    values = _texts(value) if view is not None and value.device.type != "meta" else ()
+    facts = Tensor(view, name, shape, dtype, str(value.device), contiguous, grad, values, value.element_size())
     return facts, memory
 
 
@@ -79,10 +79,10 @@ def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[Tensor, _Memory]:
     size = value.itemsize or 1
     address = value.__array_interface__["data"][0]
     strides = tuple(step // size for step in value.strides)
-    window = Window(name, value.shape, strides, (address - start) // size, (end - start) // size)
+    view = View(name, value.shape, strides, (address - start) // size, (end - start) // size)
     texts = tuple(_text(each) for each in islice(value.flat, MOST_VALUES))
     contiguous = bool(value.flags.c_contiguous)
-    facts = Tensor(window, name, value.shape, str(value.dtype), "cpu (NumPy)", contiguous, "", texts, size)
+    facts = Tensor(view, name, value.shape, str(value.dtype), "cpu (NumPy)", contiguous, "", texts, size)
     return facts, _Memory(id(whole), start, end)
 
 
@@ -124,13 +124,13 @@ def _groups(storages: Sequence[_Memory]) -> list[int]:
 
 def _placed(facts: Tensor, storages: Sequence[_Memory], groups: Sequence[int], number: int) -> Tensor:
     """Place a tensor in the memory that all share; NumPy and PyTorch may name another beginning of it."""
-    if facts.window is None:
+    if facts.view is None:
         return facts
     own = storages[number]
     shared = [storages[other] for other in range(len(storages)) if groups[other] == groups[number]]
     start, end = min(one.start for one in shared), max(one.end for one in shared)
     before, size = own.start - start, facts.itemsize
-    window = replace(facts.window, memory=groups[number])
+    view = replace(facts.view, memory=groups[number])
     if before % size == 0 and own.start:
-        window = replace(window, offset=window.offset + before // size, storage=(end - start) // size)
-    return replace(facts, window=window)
+        view = replace(view, offset=view.offset + before // size, storage=(end - start) // size)
+    return replace(facts, view=view)

@@ -76,7 +76,7 @@ def _shapes(operands: Sequence[Operand], *, broadcast: bool) -> Drawing | None:
 def _memory(operands: Sequence[Operand]) -> Drawing:
     values = {one.name: one.value for one in operands}
     facts = tuple(facts_of(values))
-    return Drawing(Picture(windows=tuple(one.window for one in facts if one.window is not None)), facts)
+    return Drawing(Picture(views=tuple(one.view for one in facts if one.view is not None)), facts)
 
 
 def _devices(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product
 
-from grader.model.picture import Window
+from grader.model.picture import View
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Tensor:
     """A tensor's facts.
 
     Attributes:
-        window: the view and its storage; None where PyTorch has no strides for it, as of a sparse tensor.
+        view: the view and its storage; None where PyTorch has no strides for it, as of a sparse tensor.
         name: what the student calls it.
         shape: its shape.
         dtype: without "torch.".
@@ -26,7 +26,7 @@ class Tensor:
         itemsize: bytes of an element.
     """
 
-    window: Window | None
+    view: View | None
     name: str
     shape: tuple[int, ...]
     dtype: str
@@ -45,15 +45,15 @@ class Tensor:
     @property
     def contiguity(self) -> str:
         """Whether it is contiguous, and why it is not."""
-        if self.window is None:
+        if self.view is None:
             return f"shape {self.shape}; it has no strides, so no storage is drawn"
         wanted = contiguous_strides(self.shape)
         if self.contiguous:
             return "contiguous"
         dims = range(len(self.shape))
-        wrong = [dim for dim in dims if self.shape[dim] > 1 and self.window.strides[dim] != wanted[dim]]
+        wrong = [dim for dim in dims if self.shape[dim] > 1 and self.view.strides[dim] != wanted[dim]]
         dim = wrong[-1] if wrong else 0
-        why = f"dim {dim} has stride {self.window.strides[dim]}, and contiguous strides are {wanted}"
+        why = f"dim {dim} has stride {self.view.strides[dim]}, and contiguous strides are {wanted}"
         return f"not contiguous: {why}"
 
 
@@ -69,22 +69,22 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 def elements_read(facts: Tensor, most: int = 1 << 16) -> set[int]:
     """Return the bytes of the storage, by the number of the first byte of an element, that a tensor's elements have."""
-    window = facts.window
-    if window is None or not math.prod(window.shape):
+    view = facts.view
+    if view is None or not math.prod(view.shape):
         return set()
-    indices = islice(product(*(range(min(size, most)) for size in window.shape)), most)
+    indices = islice(product(*(range(min(size, most)) for size in view.shape)), most)
     return {
-        (window.offset + sum(step * at for step, at in zip(window.strides, index, strict=True))) * facts.itemsize
+        (view.offset + sum(step * at for step, at in zip(view.strides, index, strict=True))) * facts.itemsize
         for index in indices
     }
 
 
 def shared_sentence(first: Tensor, second: Tensor) -> str:
     """Say what two tensors share."""
-    if first.window is None or second.window is None:
+    if first.view is None or second.view is None:
         return ""
     names = f"{first.name} and {second.name}"
-    if first.window.memory != second.window.memory:
+    if first.view.memory != second.view.memory:
         return f"{names} share no memory: writing into one does not change the other."
     mine, other = elements_read(first), elements_read(second)
     if first.itemsize != second.itemsize:

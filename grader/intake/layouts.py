@@ -244,22 +244,27 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
     return _by_name(items, lambda item: _of_canvas(item, chosen[item]))
 
 
-def by_roster(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
-    """Return what was handed in on Canvas under numbers of a roster, where the name before a number ends in one, too.
+def resolve_canvas_numbers(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
+    """Choose by the roster which number in the names of Canvas's files is the author's, where two can be meant.
+
+    The name before the number may end in a number, too.
 
     Args:
-        handed: as the download's names say it at first.
+        handed: what was handed in, with the numbers that were read without a roster.
         numbers: of everybody on the roster.
+
+    Returns:
+        What each author handed in; files of which another number is the author's have moved to that author.
     """
     made: dict[str, Handed] = {}
     for one in handed:
-        for own in _by_roster(one, numbers):
+        for own in _with_canvas_numbers(one, numbers):
             first = made.get(own.key)
             made[own.key] = own if first is None else replace(first, parts=(*first.parts, *own.parts))
     return tuple(made[key] for key in sorted(made))
 
 
-def _by_roster(one: Handed, numbers: Collection[str]) -> Iterator[Handed]:
+def _with_canvas_numbers(one: Handed, numbers: Collection[str]) -> Iterator[Handed]:
     others = [(part, _CANVAS_NUMBERED.fullmatch(part.path.name)) for part in one.parts]
     if one.key in numbers or not any(match and match["user"] in numbers for _, match in others):
         yield one

@@ -23,8 +23,8 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Window:
-    """A tensor as a window on a storage.
+class View:
+    """A tensor as a view on a storage.
 
     Attributes:
         name: what messages call it.
@@ -97,7 +97,7 @@ class Picture:
 
     Attributes:
         grid: values beside the expected ones.
-        windows: tensors in their storages.
+        views: tensors in their storages.
         shapes: shapes, aligned.
         moments: what host and devices did, in the order of the records.
         left_out: of the moments, how many more there were.
@@ -105,7 +105,7 @@ class Picture:
     """
 
     grid: Grid | None = None
-    windows: tuple[Window, ...] = ()
+    views: tuple[View, ...] = ()
     shapes: Shapes | None = None
     moments: tuple[Moment, ...] = ()
     left_out: int = 0

@@ -333,12 +333,12 @@ class Report:
 
     @property
     def total(self) -> Score:
-        """Return the score that counts: see `standing`."""
-        return standing({graded.exercise.id: graded.score for graded in self.exercises}, self.policy)
+        """Return the score that counts; see `score_after_policy`."""
+        return score_after_policy({graded.exercise.id: graded.score for graded in self.exercises}, self.policy)
 
 
-def standing(scores: Mapping[str, Score], policy: FinalScore | None) -> Score:
-    """Return what counts of a report: with extra credit, what is dropped, staff's decisions and late days.
+def score_after_policy(scores: Mapping[str, Score], policy: FinalScore | None) -> Score:
+    """Return the score that counts, after dropped exercises, extra credit, staff's decisions and late days.
 
     Full marks are those without extra credit, so that more than full marks may be earned. Of a hand-in that is nothing
     but extra credit, they are all of its points.

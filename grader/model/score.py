@@ -171,11 +171,11 @@ def final_of(scores: Mapping[str, Score], handin: HandIn | None) -> FinalScore |
     )
 
 
-def standing_text(total: Score, policy: FinalScore | None) -> str:
-    """Return what counts in a line, and what it was before late days; undecided points stand apart.
+def final_score_text(total: Score, policy: FinalScore | None) -> str:
+    """Return the score that counts in a line, with what it was before late days, and with undecided points apart.
 
     Args:
-        total: what counts, of `standing`.
+        total: the score that counts, of `score_after_policy`.
         policy: what the hand-in's rules made of it, or None.
     """
     text = f"{points_text(total.earned)} of {points_text(total.possible)} points"

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from grader.model import GradedExercise, Picture, Report
 from grader.model.report import first_lines
-from grader.model.score import counted, points_text, standing_text
+from grader.model.score import counted, final_score_text, points_text
 from grader.report import safe, words
 from grader.report.pictures import lines_of, sentence_of, title_of
 
@@ -148,7 +148,7 @@ def _environment() -> Environment:
         "drawn": lambda picture: Markup(svg_of(picture)),  # noqa: S704  ours
         "points_text": points_text,
         "beginning": lambda output: "\n".join(first_lines(output, _MOST_OUTPUT_LINES)),
-        "standing_text": standing_text,
+        "final_score_text": final_score_text,
         "verdicts": words.VERDICTS,
     }
     return environment

@@ -150,10 +150,11 @@ class People:
             return [] if own.is_called(name) else members
         return members if own in members else []
 
-    def called_otherwise(self, authors: Iterable[str]) -> list[str]:
-        """Return who has another name before the number than on the row of the number, where no column has teams.
+    def named_differently(self, authors: Iterable[str]) -> list[str]:
+        """Return the authors whose files have another name before the number than the roster has for it.
 
-        It may be the name of a group, of which Canvas gives one member's number.
+        It may be the name of a group, as Canvas writes one member's number after it. Where the roster has a column of
+        groups, or is not Canvas's, nobody is returned.
         """
         if self._platform != "canvas" or self.kind != "canvas" or self._teams():
             return []

@@ -9,13 +9,14 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice, product, zip_longest
-from typing import Any
 
 import click
 
 from grader.accelerator.timeline import COPIES, shifted, time_text, timeline
-from grader.model.picture import Grid, Moment, Picture, Shapes, Window
+from grader.model.picture import Grid, Moment, Picture, Shapes, View
 from grader.model.score import counted
 from grader.report.safe import columns, cut, filled, for_terminal, padded
 
@@ -29,22 +30,36 @@ _MARKS = "> <"
 _ON_DEVICE_COPIES = (*COPIES, "scalar to host")
 
 
-_Part = tuple[str, Callable[..., Iterator[str]], Callable[..., str], tuple[Any, ...]]
-"""A part's title, what draws it as lines, what says it in a sentence, and its facts."""
+@dataclass(frozen=True)
+class _Part:
+    """A part of a picture.
+
+    Attributes:
+        title: what it shows.
+        draw: yields its lines, none wider than so many columns.
+        sentence: says the same.
+        marked: whether marks in the lines stand for a colour.
+    """
+
+    title: str
+    draw: Callable[[int], Iterator[str]]
+    sentence: str
+    marked: bool = False
 
 
 def _parts(picture: Picture) -> Iterator[_Part]:
     """Yield the parts that a picture has."""
-    if picture.grid is not None:
-        yield "Expected values beside those of your code", _grid_lines, _grid_sentence, (picture.grid,)
-    if picture.windows:
-        yield "Tensors as windows on their storages", _window_lines, _window_sentence, (picture.windows,)
-    if picture.shapes is not None:
-        title = "Shapes as broadcasting aligns them" if picture.shapes.broadcast else "Shapes, aligned at the right"
-        yield title, _shape_lines, _shape_sentence, (picture.shapes,)
-    if picture.moments:
-        facts = picture.moments, picture.left_out
-        yield "What host and devices did", _timeline_lines, _timeline_sentence, facts
+    if (grid := picture.grid) is not None:
+        title = "Expected values beside those of your code"
+        yield _Part(title, partial(_grid_lines, grid), _grid_sentence(grid), marked=True)
+    if views := picture.views:
+        yield _Part("Tensors as views on their storages", partial(_view_lines, views), _view_sentence(views))
+    if (shapes := picture.shapes) is not None:
+        title = "Shapes as broadcasting aligns them" if shapes.broadcast else "Shapes, aligned at the right"
+        yield _Part(title, partial(_shape_lines, shapes), _shape_sentence(shapes))
+    if moments := picture.moments:
+        draw = partial(_timeline_lines, moments, picture.left_out)
+        yield _Part("What host and devices did", draw, _timeline_sentence(moments, picture.left_out))
 
 
 def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool = False) -> list[str]:
@@ -58,21 +73,21 @@ def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool
     """
     drawn: list[str] = []
     fits = not plain
-    for _, lines, _, facts in _parts(picture):
-        part = [for_terminal(line, one_line=True) for line in lines(*facts, width)]
-        fits = fits and all(columns(line) <= width for line in part)
-        drawn += map(_in_red, part) if colours and lines is _grid_lines else part
+    for part in _parts(picture):
+        lines = [for_terminal(line, one_line=True) for line in part.draw(width)]
+        fits = fits and all(columns(line) <= width for line in lines)
+        drawn += map(_in_red, lines) if colours and part.marked else lines
     return drawn if fits else filled(for_terminal(sentence_of(picture), one_line=True), "", width, "")
 
 
 def sentence_of(picture: Picture) -> str:
     """Say what a picture shows, in a sentence for each part."""
-    return " ".join(sentence(*facts) for _, _, sentence, facts in _parts(picture))
+    return " ".join(part.sentence for part in _parts(picture))
 
 
 def title_of(picture: Picture) -> str:
     """Say what a picture is of."""
-    return ". ".join(title for title, _, _, _ in _parts(picture))
+    return ". ".join(part.title for part in _parts(picture))
 
 
 def _boxed(rows: list[list[str]]) -> list[str]:
@@ -132,68 +147,68 @@ def _grid_sentence(grid: Grid) -> str:
 # -- storages
 
 
-def _window_lines(windows: tuple[Window, ...], width: int) -> Iterator[str]:
+def _view_lines(views: tuple[View, ...], width: int) -> Iterator[str]:
     """Yield each tensor: its layout in a line, below it the boxes of its storage."""
-    for number, window in enumerate(windows):
-        sizes = f"shape {window.shape}", f"strides {window.strides}", f"offset {window.offset}"
-        whole = f"{window.name}: {', '.join(sizes)}"
-        parts = [cut(f"{window.name}:", width), *(f"  {part}" for part in sizes)]
+    for number, view in enumerate(views):
+        sizes = f"shape {view.shape}", f"strides {view.strides}", f"offset {view.offset}"
+        whole = f"{view.name}: {', '.join(sizes)}"
+        parts = [cut(f"{view.name}:", width), *(f"  {part}" for part in sizes)]
         yield from [whole] if columns(whole) <= width else parts
-        if (before := _same_memory(windows, number)) is not None:
+        if (before := _same_memory(views, number)) is not None:
             yield cut(f"  in the storage of {before.name}:", width)
         elif number:
             yield "  in a storage of its own:"
-        yield from (f"  {line}" for line in _boxes(window, width - 2))
+        yield from (f"  {line}" for line in _boxes(view, width - 2))
 
 
-def _same_memory(windows: tuple[Window, ...], number: int) -> Window | None:
+def _same_memory(views: tuple[View, ...], number: int) -> View | None:
     """Return the first of those before that has the same storage."""
-    return next((other for other in windows[:number] if other.memory == windows[number].memory), None)
+    return next((other for other in views[:number] if other.memory == views[number].memory), None)
 
 
-def readers(window: Window) -> dict[int, list[tuple[int, ...]]]:
+def readers(view: View) -> dict[int, list[tuple[int, ...]]]:
     """Return by place in the storage the indices that read it; of a large tensor the first ones."""
     read: dict[int, list[tuple[int, ...]]] = {}
     # As many of each dim as are looked at in all: further ones are not reached.
-    every = product(*(range(min(length, _MOST_ELEMENTS)) for length in window.shape))
+    every = product(*(range(min(length, _MOST_ELEMENTS)) for length in view.shape))
     for index in islice(every, _MOST_ELEMENTS):
-        place = window.offset + sum(map(operator.mul, index, window.strides))
+        place = view.offset + sum(map(operator.mul, index, view.strides))
         read.setdefault(place, []).append(index)
     return read
 
 
-def _boxes(window: Window, width: int) -> Iterator[str]:
+def _boxes(view: View, width: int) -> Iterator[str]:
     """Yield boxes with the index that reads each, with a plus where several indices do."""
-    read = readers(window)
-    rows = [read.get(place, []) for place in range(min(window.storage, _MOST_BOXES))]
+    read = readers(view)
+    rows = [read.get(place, []) for place in range(min(view.storage, _MOST_BOXES))]
     texts = [(",".join(map(str, row[0])) or "()") + ("+" if len(row) > 1 else "") if row else "" for row in rows]
     cell = max((len(text) for text in (*texts, str(len(texts)))), default=1) + 2
     each = max(1, (width - 1) // (cell + 1))
     chunks = [texts[start : start + each] for start in range(0, len(texts), each)]
     # Whole, or its beginning: one row shows the pattern.
-    if len(chunks) > _MOST_ROWS or window.storage > len(texts):
+    if len(chunks) > _MOST_ROWS or view.storage > len(texts):
         chunks = chunks[:1]
     place = 0
     for chunk in chunks:
         yield " " + " ".join(str(place + i).center(cell) for i in range(len(chunk))).rstrip()
         yield from _boxed([[text.center(cell) for text in chunk]])
         place += len(chunk)
-    if window.storage > place:
-        yield f"and {window.storage - place:,} more elements"
+    if view.storage > place:
+        yield f"and {view.storage - place:,} more elements"
     if any(text.endswith("+") for text in texts):
         yield "+ is read by more than one index"
 
 
-def _window_sentence(windows: tuple[Window, ...]) -> str:
+def _view_sentence(views: tuple[View, ...]) -> str:
     """Say the layouts, and who shares a storage."""
     parts = []
-    for number, window in enumerate(windows):
-        before = _same_memory(windows, number)
+    for number, view in enumerate(views):
+        before = _same_memory(views, number)
         own = ", its own" if number else ""
-        storage = f"a storage of {window.storage:,} elements{own}"
+        storage = f"a storage of {view.storage:,} elements{own}"
         where = f"the storage of {before.name} itself" if before is not None else storage
-        layout = f"shape {window.shape}, strides {window.strides} and offset {window.offset}"
-        parts.append(f"{window.name} has {layout} in {where}")
+        layout = f"shape {view.shape}, strides {view.strides} and offset {view.offset}"
+        parts.append(f"{view.name} has {layout} in {where}")
     return f"{'; '.join(parts)}."
 
 

@@ -27,7 +27,7 @@ from grader.model import (
     Verdict,
 )
 from grader.model.files import adapter, to_json
-from grader.model.report import standing
+from grader.model.report import score_after_policy
 from grader.model.score import function_of, held_text, in_points
 from grader.report.student_line import line_of
 from grader.report.words import diagnosis_text
@@ -235,8 +235,8 @@ class ReportFile:
 
     @property
     def total(self) -> Score:
-        """Return the score that counts; see `grader.model.report.standing`."""
-        return standing({exercise.id: exercise.score for exercise in self.exercises}, self.policy)
+        """Return the score that counts; see `grader.model.report.score_after_policy`."""
+        return score_after_policy({exercise.id: exercise.score for exercise in self.exercises}, self.policy)
 
     @property
     def members(self) -> tuple[str, ...]:

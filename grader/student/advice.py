@@ -75,9 +75,9 @@ def advice(course: Course, report: Report, progress: Progress, *, saved: bool = 
     if lost:
         # The exercise that the report says to fix next.
         exercise = lost[0].exercise
-        standing = progress.of(exercise.id)
-        if standing.tries >= _TRIES and standing.hints < len(exercise.hints):
-            yield f"Stuck? Here is the {_WORDS[standing.hints]} of three hints:  grade hint {exercise.id}"
+        so_far = progress.of(exercise.id)
+        if so_far.tries >= _TRIES and so_far.hints < len(exercise.hints):
+            yield f"Stuck? Here is the {_WORDS[so_far.hints]} of three hints:  grade hint {exercise.id}"
     elif len(report.exercises) == 1 and report.exercises[0].passes:
         if report.exercises[0].state == "done":  # who is not done yet needs no game
             yield from _after_full_marks(report.exercises[0].exercise, saved=saved)

@@ -256,8 +256,8 @@ def typed(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A student's state in one exercise.
+class ExerciseProgress:
+    """A student's progress in one exercise.
 
     Attributes:
         state: of the last run, as in a report.
@@ -276,7 +276,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Progress:
-    """A student's state in a course, which reads its own JSON.
+    """A student's progress in a course, which reads its own JSON.
 
     Attributes:
         exercises: by exercise id; there may be none.
@@ -285,31 +285,31 @@ class Progress:
         is_locked: whether the file is there and may not be read: it is not replaced.
     """
 
-    exercises: Mapping[str, Standing] = field(default_factory=dict)
+    exercises: Mapping[str, ExerciseProgress] = field(default_factory=dict)
     last: str = ""
     problem: str = ""
     is_locked: bool = False
 
-    def of(self, id: str) -> Standing:
-        """Return the state in one exercise."""
-        return self.exercises.get(id, Standing())
+    def of(self, id: str) -> ExerciseProgress:
+        """Return the progress in one exercise."""
+        return self.exercises.get(id, ExerciseProgress())
 
-    def with_(self, id: str, standing: Standing) -> Progress:
+    def with_(self, id: str, changed: ExerciseProgress) -> Progress:
         """Return the progress with one exercise changed."""
-        return replace(self, exercises={**self.exercises, id: standing})
+        return replace(self, exercises={**self.exercises, id: changed})
 
     def after(self, report: Report) -> Progress:
         """Return the progress after a run."""
         now = self
         for graded in report.exercises:
             before = now.of(graded.exercise.id)
-            if graded.state != "not_started" or before != Standing():
+            if graded.state != "not_started" or before != ExerciseProgress():
                 now = now.with_(graded.exercise.id, _after(before, graded))
         ran = [graded.exercise.id for graded in report.exercises if graded.checks]
         return replace(now, last=ran[0]) if len(ran) == 1 else now
 
 
-def _after(before: Standing, graded: GradedExercise) -> Standing:
+def _after(before: ExerciseProgress, graded: GradedExercise) -> ExerciseProgress:
     lost = graded.score.earned + graded.score.undecided < graded.score.possible
     tries = before.tries + (graded.state == "started" and lost)
     if graded.left_out:
@@ -317,7 +317,7 @@ def _after(before: Standing, graded: GradedExercise) -> Standing:
         return replace(before, tries=tries)
     done = graded.state == "done"
     earned = in_points(graded.score.earned)
-    return Standing(graded.state, earned, before.solved or done, 0 if graded.passes else tries, before.hints)
+    return ExerciseProgress(graded.state, earned, before.solved or done, 0 if graded.passes else tries, before.hints)
 
 
 def read_progress(course: Course) -> Progress:

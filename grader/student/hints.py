@@ -29,8 +29,8 @@ def hints(
         CourseError: the student has seen no hint yet.
     """
     progress = folder.read_progress(course)
-    total, standing = len(exercise.hints), progress.of(exercise.id)
-    seen = min(standing.hints, total)
+    total, saved = len(exercise.hints), progress.of(exercise.id)
+    seen = min(saved.hints, total)
     if again and not seen:
         raise CourseError(f"you have seen no hint of {exercise.id} yet; the first one:  grade hint {exercise.id}")
     first, last = (1, total) if everything else (1, seen) if again else (seen + 1, min(seen + 1, total))
@@ -45,6 +45,6 @@ def hints(
         more = "is 1 more hint" if left == 1 else f"are {left} more hints"
         yield from prose(f"There {more}:  grade hint {exercise.id}", width)
     if numbers[-1] > seen:
-        now = progress.with_(exercise.id, replace(standing, hints=numbers[-1]))
+        now = progress.with_(exercise.id, replace(saved, hints=numbers[-1]))
         if problem := folder.write_progress(course, now):
             yield from prose(f"{problem}; grade hint --all shows all of them", width)

@@ -65,7 +65,7 @@ def list_data(course: Course, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _row_data(row: Row) -> dict[str, Any]:
-    exercise, standing = row.exercise, row.standing
+    exercise, saved = row.exercise, row.progress
     return {
         "id": exercise.id,
         "number": exercise.number,
@@ -74,9 +74,9 @@ def _row_data(row: Row) -> dict[str, Any]:
         "state": row.state,
         "earned": in_points(row.earned),
         "possible": in_points(exercise.points),
-        "solved": standing.solved,
-        "tries": standing.tries,
-        "hints": standing.hints,
+        "solved": saved.solved,
+        "tries": saved.tries,
+        "hints": saved.hints,
         "fast_track": row.fast,
         "difficulty": exercise.difficulty,
         "minutes": exercise.minutes,

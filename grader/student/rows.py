@@ -14,7 +14,7 @@ from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, Module
 from grader.model.errors import CourseError
 from grader.student import folder
-from grader.student.folder import Progress, Standing
+from grader.student.folder import ExerciseProgress, Progress
 
 KNOWN = "known"
 
@@ -25,14 +25,14 @@ class Row:
 
     Attributes:
         exercise: the exercise.
-        standing: what is saved of it.
+        progress: what is saved of the student's progress in it.
         state: not_started, started, shown_pass, done, or known: not started, and the last one of its module is done.
         earned: hundredths of a point, of the last run.
         fast: whether it is on the fast track: the last one of its module.
     """
 
     exercise: Exercise
-    standing: Standing
+    progress: ExerciseProgress
     state: str = "not_started"
     earned: int = 0
     fast: bool = False
@@ -62,11 +62,11 @@ def _rows_of_module(course: Course, module: Module, progress: Progress) -> list[
     submission = read_submission(course.root, module.exercises, author="")
     mine = []
     for exercise in module.exercises:
-        standing = progress.of(exercise.id)
-        row = Row(exercise, standing, fast=exercise is module.exercises[-1])
+        saved = progress.of(exercise.id)
+        row = Row(exercise, saved, fast=exercise is module.exercises[-1])
         if (own := submission.of(exercise)).files and not own.untouched:
-            begun = "started" if standing.state == "not_started" else standing.state
-            row = replace(row, state=begun, earned=round(100 * standing.earned))
+            begun = "started" if saved.state == "not_started" else saved.state
+            row = replace(row, state=begun, earned=round(100 * saved.earned))
         mine.append(row)
     is_known = mine[-1:] and mine[-1].state == "done"
     return [replace(row, state=KNOWN) if is_known and row.state == "not_started" else row for row in mine]

@@ -389,9 +389,9 @@ class ExercisePage:
         from dataclasses import replace
 
         progress = read_progress(self._live.course)
-        standing = progress.of(self._exercise.id)
-        seen = min(standing.hints + 1, len(self._exercise.hints))
-        problem = write_progress(self._live.course, progress.with_(self._exercise.id, replace(standing, hints=seen)))
+        saved = progress.of(self._exercise.id)
+        seen = min(saved.hints + 1, len(self._exercise.hints))
+        problem = write_progress(self._live.course, progress.with_(self._exercise.id, replace(saved, hints=seen)))
         if problem:
             self._say(problem)
         self._fill_hints(seen)

@@ -13,7 +13,7 @@ from grader.drawing.evaluated import answer_of, program
 from grader.drawing.tensor import shared_sentences
 from grader.model import Exercise
 from grader.model.errors import GraderError
-from grader.model.picture import Window
+from grader.model.picture import View
 from grader.report.safe import for_html
 from grader.web import look
 from grader.web.live import Live
@@ -78,7 +78,7 @@ def show_panel(live: Live, exercise: Exercise, *, own: bool = True) -> None:
             where = _box("Which element? Such as y[1, 0]", "y[1, 0]")
             answer = look.html("").props('aria-live="polite"')
 
-    state: dict[str, list[Window]] = {"windows": []}
+    state: dict[str, list[View]] = {"views": []}
 
     async def redraw() -> None:
         said.content = '<p class="soft">Drawing ...</p>'
@@ -91,7 +91,7 @@ def show_panel(live: Live, exercise: Exercise, *, own: bool = True) -> None:
             return
         raised = f"<p>Line {found.line} raises:</p>{pre(found.error)}" if found.error else ""
         said.content = raised or f'<p class="soft">{len(found.tensors)} drawn</p>'
-        state["windows"] = [one.window for one in found.tensors if one.window is not None]
+        state["views"] = [one.view for one in found.tensors if one.view is not None]
         texts = [f"{one.name}: {one.sentence}" for one in found.tensors]
         picture.content = cells_svg(found.tensors, "Tensors as views on their storages", ". ".join(texts))
         pairs = "".join(f"<li>{for_html(text)}</li>" for text in shared_sentences(found.tensors))
@@ -113,7 +113,7 @@ def show_panel(live: Live, exercise: Exercise, *, own: bool = True) -> None:
         await redraw()
 
     def _where() -> None:
-        answer.content = f"<p>{for_html(place_of(str(where.value), state['windows']))}</p>"
+        answer.content = f"<p>{for_html(place_of(str(where.value), state['views']))}</p>"
 
     draw.on("click", redraw)
     for made, text in tries:
@@ -125,28 +125,28 @@ def show_panel(live: Live, exercise: Exercise, *, own: bool = True) -> None:
     ui.timer(0.1, redraw, once=True)
 
 
-def place_of(text: str, windows: list[Window]) -> str:
+def place_of(text: str, views: list[View]) -> str:
     """Say where an element lies in its storage.
 
     Args:
         text: such as `y[1, 0]`.
-        windows: what is drawn.
+        views: what is drawn.
     """
     name, _, rest = text.strip().rpartition("[")
     if not name:
         return "Write an element as y[1, 0]."
     index = _numbers(rest)
-    window = next((one for one in windows if one.name == name.strip()), None)
-    if window is None:
-        return f"{name.strip()} is not drawn; drawn are {', '.join(one.name for one in windows) or 'no tensors'}."
-    if len(index) != len(window.shape):
-        return f"{name} has shape {window.shape}, so an element needs {len(window.shape)} numbers."
-    whole = [at + size if at < 0 else at for at, size in zip(index, window.shape, strict=True)]
-    if not all(0 <= at < size for at, size in zip(whole, window.shape, strict=True)):
-        return f"{text.strip()} is out of range: {name} has shape {window.shape}."
-    steps = " + ".join(f"{at} * {step}" for at, step in zip(whole, window.strides, strict=True))
-    place = window.offset + sum(at * step for at, step in zip(whole, window.strides, strict=True))
-    return f"{text.strip()} is element {place} of its storage: {window.offset} + {steps}."
+    view = next((one for one in views if one.name == name.strip()), None)
+    if view is None:
+        return f"{name.strip()} is not drawn; drawn are {', '.join(one.name for one in views) or 'no tensors'}."
+    if len(index) != len(view.shape):
+        return f"{name} has shape {view.shape}, so an element needs {len(view.shape)} numbers."
+    whole = [at + size if at < 0 else at for at, size in zip(index, view.shape, strict=True)]
+    if not all(0 <= at < size for at, size in zip(whole, view.shape, strict=True)):
+        return f"{text.strip()} is out of range: {name} has shape {view.shape}."
+    steps = " + ".join(f"{at} * {step}" for at, step in zip(whole, view.strides, strict=True))
+    place = view.offset + sum(at * step for at, step in zip(whole, view.strides, strict=True))
+    return f"{text.strip()} is element {place} of its storage: {view.offset} + {steps}."
 
 
 def _numbers(text: str) -> list[int]:

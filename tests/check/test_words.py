@@ -154,7 +154,7 @@ def test_layout() -> None:
 
 
 def test_sharing_is_of_storage() -> None:
-    """Views share memory with their base, copies do not; two windows on one storage share it without overlapping."""
+    """Views share memory with their base, copies do not; two views on one storage share it without overlapping."""
     base = torch.arange(10.0)
     assert shares_memory(base[:2], base[5:])
     assert not shares_memory(base, base.clone())

@@ -12,7 +12,7 @@ from check_process.courses import course_of_one
 from support import Grade
 
 from grader.model import Environment, GradedExercise, Picture, Report
-from grader.model.picture import Grid, NamedShape, Shapes, Window
+from grader.model.picture import Grid, NamedShape, Shapes, View
 from grader.report.html import page
 from grader.report.schema import report_json
 from grader.report.terminal import exercise_lines
@@ -100,10 +100,10 @@ def test_a_shown_check_has_the_picture_of_its_property(graded: GradedExercise) -
     assert table and window and minus and turned
     assert table.grid == Grid((("0", "2"), ("3", "0")), (("1", "2"), ("3", "4")), ((True, False), (False, True)), 2)
     assert table.said in rows["table"].message
-    assert window.windows == (Window("x", (2, 2), (2, 1), 0, 4, 0), Window("window(x)", (2,), (1,), 0, 2, 1))
+    assert window.views == (View("x", (2, 2), (2, 1), 0, 4, 0), View("window(x)", (2,), (1,), 0, 2, 1))
     arguments = NamedShape("argument 1", (2, 1)), NamedShape("argument 2", (2,))
     assert minus.shapes == Shapes(arguments, broadcast=True, expected=(2, 1))
-    assert [(window.name, window.strides) for window in turned.windows] == [("expected", (1, 2)), ("got", (2, 1))]
+    assert [(view.name, view.strides) for view in turned.views] == [("expected", (1, 2)), ("got", (2, 1))]
 
 
 def test_a_report_has_the_facts(graded: GradedExercise) -> None:

@@ -17,7 +17,7 @@ def draw(*arguments: str) -> tuple[int, str]:
 
 
 def test_shapes_and_storages_are_drawn() -> None:
-    """Several shapes are broadcast; one with strides is a window on its storage, as large as it needs to be."""
+    """Several shapes are broadcast; one with strides is a view on its storage, as large as it needs to be."""
     assert draw("(3, 1)", "3", "--plain") == (0, "Broadcasting shape 1 (3, 1) and shape 2 (3,) gives (3, 3).\n")
     told = "the tensor has shape (2, 3), strides (1, 2) and offset 1 in a storage of 7\nelements.\n"
     assert draw("2, 3", "--strides", "(1, 2)", "--offset", "1", "--plain") == (0, told)

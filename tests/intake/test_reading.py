@@ -102,7 +102,7 @@ RECORDS = {
     *("Handed", "Part", "Unmatched", "NOTE_KINDS", "Intake"),
     *("collect", "collect_one", "read_submission", "taken_in", "names_in", "anonymous_code", "tokens_in"),
     "place_in",  # a search line by line, of a text that was read
-    "by_roster",  # sorts records
+    "resolve_canvas_numbers",  # sorts records
     "names_used",  # of the course's known answers
     "starter_names",  # of the course's starters
     "python_of",  # of an author's own notebooks, which become a course

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.model import HandIn, Score
-from grader.model.report import standing
-from grader.model.score import final_of, standing_text, total_of
+from grader.model.report import score_after_policy
+from grader.model.score import final_of, final_score_text, total_of
 
 SCORES = {"a": Score(1000, 1000), "b": Score(500, 1000), "c": Score(300, 500), "d": Score(0, 200)}
 PLAIN = HandIn("h", "H", tuple(SCORES), None, 1.0, "H")
@@ -14,7 +14,7 @@ PLAIN = HandIn("h", "H", tuple(SCORES), None, 1.0, "H")
 
 def standing_of(scores: dict[str, Score], handin: HandIn) -> Score:
     """What counts, as every output asks for it."""
-    return standing(scores, final_of(scores, handin))
+    return score_after_policy(scores, final_of(scores, handin))
 
 
 def test_without_rules_all_counts() -> None:
@@ -54,6 +54,6 @@ def test_what_is_undecided_stays_so() -> None:
     final = final_of(scores, replace(PLAIN, extra=("c",)))
     assert final is not None
     assert final.final is None
-    assert standing(scores, final) == Score(1500, 2200, 600)
+    assert score_after_policy(scores, final) == Score(1500, 2200, 600)
     text = "15 of 22 points; 6 more are undecided, neither earned nor lost"
-    assert standing_text(standing(scores, final), final) == text
+    assert final_score_text(score_after_policy(scores, final), final) == text

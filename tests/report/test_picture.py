@@ -8,14 +8,14 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from grader.model.files import from_json, to_json
-from grader.model.picture import Grid, Moment, NamedShape, Picture, Shapes, Window
+from grader.model.picture import Grid, Moment, NamedShape, Picture, Shapes, View
 from grader.report.console import Say
 from grader.report.html import svg_of
 from grader.report.pictures import lines_of, readers, sentence_of
 
 GRID = Picture(grid=Grid((("1", "2"), ("3", "4")), (("1", "3"), ("2", "4")), ((False, True), (True, False))))
-WINDOWS = Picture(
-    windows=(Window("t", (2, 3), (3, 1), 0, 6), Window("yours", (3,), (2,), 1, 6), Window("copy", (2,), (1,), 0, 2, 1))
+VIEWS = Picture(
+    views=(View("t", (2, 3), (3, 1), 0, 6), View("yours", (3,), (2,), 1, 6), View("copy", (2,), (1,), 0, 2, 1))
 )
 BROADCAST = Picture(
     shapes=Shapes((NamedShape("pred", (3, 1)), NamedShape("target", (3,))), broadcast=True, expected=(3, 1))
@@ -30,7 +30,7 @@ MOMENTS = Picture(
     ),
     left_out=2,
 )
-ALL = {"grid": GRID, "windows": WINDOWS, "broadcast": BROADCAST, "clash": CLASH, "moments": MOMENTS}
+ALL = {"grid": GRID, "views": VIEWS, "broadcast": BROADCAST, "clash": CLASH, "moments": MOMENTS}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -72,7 +72,7 @@ def test_a_narrow_terminal_has_pictures() -> None:
     drawn = lines_of(wide, 26)
     assert [line for line in drawn if line in ("expected", "got")] == ["expected", "got"]
     assert lines_of(wide, 12) == ["Wrong", "elements: at", "[1] expected", "2000, got", "3000."]
-    layout = Picture(windows=(Window("a_long_name", (2, 2), (0, 2), 1, 4),))
+    layout = Picture(views=(View("a_long_name", (2, 2), (0, 2), 1, 4),))
     assert lines_of(layout, 34)[:4] == ["a_long_name:", "  shape (2, 2)", "  strides (0, 2)", "  offset 1"]
     assert lines_of(MOMENTS, 40)[-1] == "░ the host waits"
     names = Shapes((NamedShape("the result of your function", (3, 1)), NamedShape("y", (3,))), broadcast=True)
@@ -82,8 +82,8 @@ def test_a_narrow_terminal_has_pictures() -> None:
 
 def test_each_place_of_a_storage_tells_who_reads_it() -> None:
     """Boxes hold indices; what nobody reads is empty; a plus marks what several indices read."""
-    assert readers(Window("w", (2, 2), (0, 2), 1, 4)) == {1: [(0, 0), (1, 0)], 3: [(0, 1), (1, 1)]}
-    assert lines_of(Picture(windows=(Window("w", (2, 2), (0, 2), 1, 4),)), 60) == [
+    assert readers(View("w", (2, 2), (0, 2), 1, 4)) == {1: [(0, 0), (1, 0)], 3: [(0, 1), (1, 1)]}
+    assert lines_of(Picture(views=(View("w", (2, 2), (0, 2), 1, 4),)), 60) == [
         "w: shape (2, 2), strides (0, 2), offset 1",
         "     0      1      2      3",
         "  ┌──────┬──────┬──────┬──────┐",
@@ -94,20 +94,20 @@ def test_each_place_of_a_storage_tells_who_reads_it() -> None:
 
 
 def test_who_shares_a_storage_is_said() -> None:
-    """A second window names the storage it is on, or that it has its own."""
-    assert sentence_of(WINDOWS) == (
+    """A second view names the storage it is on, or that it has its own."""
+    assert sentence_of(VIEWS) == (
         "t has shape (2, 3), strides (3, 1) and offset 0 in a storage of 6 elements; "
         "yours has shape (3,), strides (2,) and offset 1 in the storage of t itself; "
         "copy has shape (2,), strides (1,) and offset 0 in a storage of 2 elements, its own."
     )
-    drawn = lines_of(WINDOWS, 70)
+    drawn = lines_of(VIEWS, 70)
     assert "  in the storage of t:" in drawn
     assert "  in a storage of its own:" in drawn
 
 
 def test_a_large_storage_is_begun() -> None:
     """Of a storage that does not fit one row is drawn, and the rest counted."""
-    drawn = lines_of(Picture(windows=(Window("t", (1000,), (1,), 0, 1000),)), 70)
+    drawn = lines_of(Picture(views=(View("t", (1000,), (1,), 0, 1000),)), 70)
     assert len(drawn) == 6
     assert drawn[-1].endswith("more elements")
 
@@ -148,7 +148,7 @@ def test_a_timeline_tells_waits_from_work() -> None:
 def test_without_utf_8_pictures_are_ascii(capsys: pytest.CaptureFixture[str], encoding: str) -> None:
     """A terminal that cannot show boxes gets them in ASCII."""
     sys.stdout.reconfigure(encoding=encoding)  # type: ignore[union-attr]
-    Say()(*lines_of(Picture(windows=(Window("x", (2,), (1,), 0, 2),)), 70))
+    Say()(*lines_of(Picture(views=(View("x", (2,), (1,), 0, 2),)), 70))
     printed = capsys.readouterr().out
     assert ("┌" in printed) is (encoding == "utf-8")
     assert ("+-" in printed) is (encoding == "ascii")
@@ -156,6 +156,6 @@ def test_without_utf_8_pictures_are_ascii(capsys: pytest.CaptureFixture[str], en
 
 def test_text_in_a_picture_is_not_markup() -> None:
     """A name with markup or control characters is text in the SVG, which stays XML."""
-    odd = Picture(windows=(Window('<b a="1">&\x1b', (2,), (1,), 0, 2),))
+    odd = Picture(views=(View('<b a="1">&\x1b', (2,), (1,), 0, 2),))
     root = ET.fromstring(svg_of(odd))
     assert any("<b a=" in (node.text or "") for node in root.iter())

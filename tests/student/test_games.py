@@ -18,7 +18,7 @@ from grader.course.load import load_course
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.runner.lane import Lane
-from grader.student.folder import Progress, Standing, write_progress
+from grader.student.folder import ExerciseProgress, Progress, write_progress
 from grader.student.games.breaking import choose, plant, planted_in, restore
 from grader.student.games.catching import caught_lines
 from grader.student.games.faults import Fault
@@ -116,7 +116,7 @@ def test_a_fault_is_looked_for_and_given_up(
 def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:
     """After full marks a template is written; what is caught and missed is counted, and no wrong answer is named."""
     assert "once you have full marks" in run("catch", "double").output
-    write_progress(course, Progress({"double": Standing("done", 10, solved=True)}))
+    write_progress(course, Progress({"double": ExerciseProgress("done", 10, solved=True)}))
     assert "is a check for you to write" in run("catch", "double").output
     own = course.root / "my_checks/check_double.py"
     assert "Call the answer: student.double(...), student.double_(...)\n" in own.read_text()

@@ -12,7 +12,7 @@ import pytest
 from grader.course.load import load_course
 from grader.model import Check, Course, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
 from grader.student.advice import advice
-from grader.student.folder import Progress, Standing, read_progress, write_progress
+from grader.student.folder import ExerciseProgress, Progress, read_progress, write_progress
 from grader.student.side_effects import side_effects
 
 pytestmark = pytest.mark.lane
@@ -42,19 +42,19 @@ def test_tries_are_counted_until_success(course: Course) -> None:
     assert progress.exercises == {}
     for _ in range(2):
         progress = progress.after(report(course, 300))
-    assert progress.of("double") == Standing("started", 3, solved=False, tries=2)
+    assert progress.of("double") == ExerciseProgress("started", 3, solved=False, tries=2)
     progress = progress.after(report(course, 1000, "done"))
-    assert progress.of("double") == Standing("done", 10, solved=True, tries=0)
+    assert progress.of("double") == ExerciseProgress("done", 10, solved=True, tries=0)
     progress = progress.after(report(course, 300))
-    assert progress.of("double") == Standing("started", 3, solved=True, tries=1)
+    assert progress.of("double") == ExerciseProgress("started", 3, solved=True, tries=1)
     assert progress.last == "double"
 
 
 def test_run_of_some_checks_tells_nothing_of_the_exercise(course: Course) -> None:
     """It may be a try, and changes neither state nor points."""
-    progress = Progress({"double": Standing("done", 10, solved=True)})
+    progress = Progress({"double": ExerciseProgress("done", 10, solved=True)})
     passed = report(course, 900, left_out=1)
-    assert progress.after(passed).of("double") == Standing("done", 10, solved=True)
+    assert progress.after(passed).of("double") == ExerciseProgress("done", 10, solved=True)
     assert progress.after(report(course, 0, left_out=1)).of("double").tries == 1
 
 
@@ -83,7 +83,7 @@ def test_folder_that_cannot_be_written_to(course: Course) -> None:
 
 def test_a_file_that_may_not_be_read_is_not_replaced(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has another message than a damaged one, and a run does not overwrite it: it may hold weeks of work."""
-    good = Progress({"total": Standing("done", 5, solved=True)})
+    good = Progress({"total": ExerciseProgress("done", 5, solved=True)})
     write_progress(course, good)
     with monkeypatch.context() as locked:
         locked.setattr(Path, "read_bytes", mock.Mock(side_effect=PermissionError(13, "Permission denied")))
@@ -107,7 +107,7 @@ def test_hints_are_offered(course: Course) -> None:
 
 def test_progress_is_written_in_one_step(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was written is read, git passes over it, and whoever is interrupted while writing has the old file."""
-    good = Progress({"double": Standing("done", 10, solved=True, tries=1, hints=2)}, "double")
+    good = Progress({"double": ExerciseProgress("done", 10, solved=True, tries=1, hints=2)}, "double")
     assert write_progress(course, good) == ""
     assert (course.root / ".grade/.gitignore").read_text() == "*\n"
     monkeypatch.setattr(os, "replace", mock.Mock(side_effect=OSError(28, "No space left on device")))

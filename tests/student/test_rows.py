@@ -14,12 +14,12 @@ from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.report.safe import columns
-from grader.student.folder import Progress, Standing, reset, save_starters, write_progress
+from grader.student.folder import ExerciseProgress, Progress, reset, save_starters, write_progress
 from grader.student.list_page import list_data, list_lines, next_lines
 from grader.student.rows import Row, filter_rows, next_row, rows_of
 from grader.student.task_page import show_lines
 
-DONE = Standing("done", 10, solved=True)
+DONE = ExerciseProgress("done", 10, solved=True)
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_list_in_80_and_in_40_columns(course: Course) -> None:
     narrow = [click.unstyle(line) for line in list_lines(course, rows, 40)]
     assert max(map(len, narrow)) <= 40
     assert narrow[1:3] == ["  01-1    Double it", "          not started             0 / 10"]
-    write_progress(course, Progress({"double": Standing(tries=2, hints=1)}))
+    write_progress(course, Progress({"double": ExerciseProgress(tries=2, hints=1)}))
     data = list_data(course, rows_of(course))
     row: dict[str, Any] = {"id": "double", "number": "01-1", "title": "Double it", "module": "01_basics"}
     row |= {"state": "not_started", "fast_track": False, "difficulty": 1, "minutes": None, "topics": ["T1"]}
@@ -198,7 +198,7 @@ def test_examples_in_a_task_stay_as_they_are(course: Course) -> None:
 def test_examples_are_drawn(course: Course) -> None:
     """Tensors on one storage stand below the task; a window that is larger than the storage is refused."""
     file = course.exercises[0].folder / "exercise.yaml"
-    file.write_text(file.read_text() + 'example: {storage: 4, windows: {"x[0]": {shape: [2], strides: [2]}}}\n')
+    file.write_text(file.read_text() + 'example: {storage: 4, views: {"x[0]": {shape: [2], strides: [2]}}}\n')
     lines = list(show_lines(load_course(course.root).exercises[0], 80))
     place = lines.index("x[0]: shape (2,), strides (2,), offset 0")
     assert (lines[place - 1], lines[place + 3]) == ("", "  │ 0 │   │ 1 │   │")
@@ -225,7 +225,7 @@ def test_task_of_a_file_in_pieces(course: Course, text: bytes | None) -> None:
 
 def test_next_as_it_is_shown(course: Course) -> None:
     """The next exercise with its path and command."""
-    row = Row(course.exercises[0], Standing())
+    row = Row(course.exercises[0], ExerciseProgress())
     assert [click.unstyle(line) for line in next_lines(row, 80)] == [
         "01-1 Double it",
         "  implement, difficulty 1 of 4, 10 points",

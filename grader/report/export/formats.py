@@ -38,7 +38,7 @@ from typing import Any, Literal
 from grader.model import Score, Verdict
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_named
-from grader.model.score import Causes, counted, points_text, standing_text
+from grader.model.score import Causes, counted, final_score_text, points_text
 from grader.report.safe import for_terminal, for_workflow
 from grader.report.schema import CheckEntry, ExerciseEntry, ReportFile
 
@@ -159,7 +159,7 @@ def why_undecided(items: Sequence[Item]) -> str:
 
 def total_text(report: ReportFile) -> str:
     """Return the points of a report that count in a line; undecided points stand apart."""
-    return standing_text(report.total, report.policy)
+    return final_score_text(report.total, report.policy)
 
 
 Visibility = Literal["hidden", "after_due_date", "after_published", "visible"]

@@ -103,7 +103,7 @@ def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = F
             would give 0 to somebody who may have handed in.
     """
     for column in columns:
-        if not known_in(table, kind, column) and column.scores:
+        if not count_authors_in(table, kind, column) and column.scores:
             what = "participant numbers" if kind == "moodle" and column.platform == kind else "people"
             raise CourseError(
                 f"{table.path} is not of {column.source}: none of its {what} is among those of {column.source}; name "
@@ -117,7 +117,7 @@ def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = F
     return done
 
 
-def known_in(table: Table, kind: str, column: Column) -> int:
+def count_authors_in(table: Table, kind: str, column: Column) -> int:
     """Return how many authors of a hand-in are in a table.
 
     Args:
