@@ -26,11 +26,11 @@ from grader.report.words import in_full
 _AROUND, MOST_LINES = 6, 16
 
 
-def write_feedback(place: ResultsFolder, report: Report, journal: Journal) -> None:
+def write_feedback(results: ResultsFolder, report: Report, journal: Journal) -> None:
     """Write the page of an author, with those of their lines that the cause of the lost points is about; and as text.
 
     Args:
-        place: the folder of results.
+        results: the folder of results.
         report: of the author.
         journal: of the batch, which has the author's modules.
 
@@ -45,8 +45,8 @@ def write_feedback(place: ResultsFolder, report: Report, journal: Journal) -> No
         if id in graded
         for row in in_full(graded[id])
     }
-    place.write_page(page_of(report.author), page(report, lines))
-    place.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))
+    results.write_page(page_of(report.author), page(report, lines))
+    results.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))
 
 
 def failing_function(
@@ -110,7 +110,7 @@ def _docstring(lines: Sequence[str], first: int, last: int) -> range:
     return range(0)
 
 
-def return_pages(place: ResultsFolder, journal: Journal, people: People) -> tuple[int, list[str]]:
+def return_pages(results: ResultsFolder, journal: Journal, people: People) -> tuple[int, list[str]]:
     """Zip the pages for the bulk upload of the platform from which the submissions came.
 
     Moodle takes "Upload multiple feedback files in a zip": a folder `Participant_<id>_assignsubmission_file_` for each
@@ -119,7 +119,7 @@ def return_pages(place: ResultsFolder, journal: Journal, people: People) -> tupl
     that file, and to that user's whole group. Without a platform all pages lie beside each other, also as Markdown.
 
     Args:
-        place: the folder of results.
+        results: the folder of results.
         journal: of the batch.
         people: on the roster. Of a worksheet of Moodle, nobody gets a page whose number is not in it: it may be a
             team's, which another participant has.
@@ -131,10 +131,10 @@ def return_pages(place: ResultsFolder, journal: Journal, people: People) -> tupl
         CourseError: it cannot be written.
     """
     starts, count, unknown = journal.upload_prefixes(), 0, []
-    target = place.path / RETURNED
+    target = results.path / RETURNED
     with whole_file(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for noted in journal.submissions():
-            page, text = (place.path / page_of(noted.author, end) for end in ("html", "md"))
+            page, text = (results.path / page_of(noted.author, end) for end in ("html", "md"))
             names = {page.name: page, text.name: text}
             if starts:
                 names = {f"{start}feedback.html": page for start in _upload_prefixes(noted, starts, people)}

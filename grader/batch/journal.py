@@ -268,11 +268,11 @@ class Journal(Store):
 
 
 @contextmanager
-def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float = _WAIT_S) -> Iterator[Journal]:
+def open_journal(folder: Path, *, new: bool = True, file: str = FILE, wait_s: float = _WAIT_S) -> Iterator[Journal]:
     """Open the journal in a folder of results, for one process at a time.
 
     Args:
-        out: the folder.
+        folder: of results.
         new: whether a missing journal is made.
         file: its name, where it is not that of the whole class.
         wait_s: how long another process is waited for, in seconds.
@@ -281,9 +281,9 @@ def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float
         CourseError: the journal does not exist, or another process has it.
         GraderError: it is damaged, or of another version, or there is no room on the disk.
     """
-    path = out / file
+    path = folder / file
     if not new and not path.is_file():
-        raise CourseError(f"{out} has no {file}: name the folder that  grade batch --out  wrote")
+        raise CourseError(f"{folder} has no {file}: name the folder that  grade batch --out  wrote")
     try:
         with closing(connect(path, wait_s)) as connection:
             os.chmod(path, 0o600)
@@ -302,7 +302,7 @@ def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float
     except OSError as error:  # of any file of the folder
         if error.errno not in _NO_ROOM:
             raise
-        raise GraderError(f"{error.filename or out}: {error.strerror}; {_MAKE_ROOM}") from None
+        raise GraderError(f"{error.filename or folder}: {error.strerror}; {_MAKE_ROOM}") from None
 
 
 def _require_types(connection: sqlite3.Connection) -> None:
@@ -333,12 +333,12 @@ def _journal_error(path: Path, error: sqlite3.Error) -> GraderError:
 
 @contextmanager
 def open_run(
-    out: Path, shard: Shard | None, options: str, root: Path, authors: Sequence[str], handin: str | None = None
+    folder: Path, shard: Shard | None, options: str, root: Path, authors: Sequence[str], handin: str | None = None
 ) -> Iterator[tuple[Journal, bytes]]:
     """Open the journal for a run, begin the run, and yield the journal with the secret of the batch.
 
     Args:
-        out: the folder of results.
+        folder: of results.
         shard: the part of the class that is graded, or None for all of it.
         options: what the journal says of this run.
         root: the folder of all submissions.
@@ -348,28 +348,28 @@ def open_run(
     Raises:
         CourseError: another process has it.
     """
-    with open_journal(out, file=FILE if shard is None else f"journal-{shard}.sqlite") as journal:
+    with open_journal(folder, file=FILE if shard is None else f"journal-{shard}.sqlite") as journal:
         journal.begin(options, root, handin)
         if shard is None:
-            _merge_shards(out, journal)
-            secret = load_or_make_secret(out / _SECRET_FILE)
+            _merge_shards(folder, journal)
+            secret = load_or_make_secret(folder / _SECRET_FILE)
         else:
             # It has the whole journal for this moment only, and so have the other shards.
-            with open_journal(out, wait_s=_OTHER_SHARDS_S) as whole:
+            with open_journal(folder, wait_s=_OTHER_SHARDS_S) as whole:
                 journal.merge(whole, authors)
-                secret = load_or_make_secret(out / _SECRET_FILE)
+                secret = load_or_make_secret(folder / _SECRET_FILE)
         yield journal, secret
 
 
-def _merge_shards(out: Path, whole: Journal) -> None:
+def _merge_shards(folder: Path, whole: Journal) -> None:
     """Write down what shards have written, and remove it. Killed on the way, the next run takes the rest."""
-    for file in sorted(path.name for path in out.iterdir() if _OF_A_SHARD.fullmatch(path.name)):
-        with open_journal(out, file=file) as journal:
+    for file in sorted(path.name for path in folder.iterdir() if _OF_A_SHARD.fullmatch(path.name)):
+        with open_journal(folder, file=file) as journal:
             whole.merge(journal)
             whole.sync()
             # While it is locked: whoever opens it now is refused, as the whole journal is locked, too.
             for end in ("", "-wal", "-shm"):
-                (out / f"{file}{end}").unlink(missing_ok=True)
+                (folder / f"{file}{end}").unlink(missing_ok=True)
 
 
 def _identity(saved: Saved) -> tuple[object, ...]:

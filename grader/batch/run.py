@@ -102,7 +102,7 @@ class Summary:
 def grade_batch(
     plan: RunPlan,
     intake: Intake,
-    out: Path,
+    results: ResultsFolder,
     options: BatchOptions,
     progress: Progress | None = None,
     *,
@@ -115,9 +115,9 @@ def grade_batch(
     Killed and run again, it goes on where it was. The results do not depend on `slots` and `engine`.
 
     Args:
-        plan: what is graded. Its secret is the batch's own, which is stored in `out`.
+        plan: what is graded. Its secret is the batch's own, which is stored in `results`.
         intake: what was handed in.
-        out: where reports go; made with mode 0700.
+        results: where reports go.
         options: what of it is graded.
         progress: learns of each report, of a submission of which something is repeated after that; and how far it is.
         slots: how many lanes of this machine work at once.
@@ -125,44 +125,44 @@ def grade_batch(
         on_gradebook: receives at the end what counts of everybody, also of those who were graded earlier.
 
     Raises:
-        CourseError: another batch works in `out`, it cannot be written, or overrides or the roster cannot be read.
+        CourseError: another batch works in `results`, it cannot be written, or overrides or the roster cannot be read.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
-    place, shard = ResultsFolder.make(out), options.shard
+    shard = options.shard
     if shard is not None:
         intake = replace(intake, handed=intake.handed[shard.number - 1 :: shard.count], unmatched=())
     described, authors = f"{plan.handin or ''} {options}", [handed.key for handed in intake.handed]
-    run = open_run(out, shard, described, intake.root, authors, plan.handin)
+    run = open_run(results.path, shard, described, intake.root, authors, plan.handin)
     with run as (journal, secret):
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
-        _refuse_another_course(plan, journal, out)
+        _refuse_another_course(plan, journal, results)
         journal.note_people(intake.handed)
         if options.roster is not None:
-            place.save_roster(options.roster)
-        rules = place.rules(plan.course, journal, plan.handin)  # before anything is graded: it may refuse
+            results.save_roster(options.roster)
+        rules = results.rules(plan.course, journal, plan.handin)  # before anything is graded: it may refuse
         handed = resolve_canvas_numbers(intake.handed, rules.numbers())
         for key in {one.key for one in intake.handed}.difference(one.key for one in handed):
             # A run without the roster took another number of the name for this one.
             journal.forget_author(key)
-            place.remove_report(key)
+            results.remove_report(key)
         intake = replace(intake, handed=tuple(map(rules.with_members, handed)))
         journal.note_people(intake.handed)
-        batch = _Batch(plan, intake, place, options, journal, rules, progress or Progress())
+        batch = _Batch(plan, intake, results, options, journal, rules, progress or Progress())
         batch.grade(slots, engine)
         summary = batch.summarize()
         if shard is None:
-            place.write_unmatched(batch.unmatched, journal.names() if options.names else None)
+            results.write_unmatched(batch.unmatched, journal.names() if options.names else None)
             on_gradebook(reports(plan, journal, rules))
             summary.notes += notes_of(plan, journal, rules)
     return summary
 
 
-def _refuse_another_course(plan: RunPlan, journal: Journal, out: Path) -> None:
+def _refuse_another_course(plan: RunPlan, journal: Journal, results: ResultsFolder) -> None:
     known = {item.id for item in plan.course.exercises} | {item.id for item in plan.course.broken}
     graded = {row.exercise for row in journal.current()}
     if graded and graded.isdisjoint(known):
         names = ", ".join(sorted(graded)[:3])
-        raise CourseError(f"--out: {out} has the results of another course ({names}); name another folder")
+        raise CourseError(f"--out: {results.path} has the results of another course ({names}); name another folder")
 
 
 def handed_in_at(handed: Handed, submission: Submission) -> tuple[str, str]:
@@ -224,7 +224,7 @@ class _Batch:
 
     plan: RunPlan
     intake: Intake
-    place: ResultsFolder
+    results: ResultsFolder
     options: BatchOptions
     journal: Journal
     rules: Rules
@@ -247,7 +247,7 @@ class _Batch:
         """Grade everybody, and write the gradebook, also of what was graded before Ctrl-C."""
         plan, options = self.plan, self.options
         known, answers = Known(plan.setup, self.journal), sum(len(exercise.wrong) for exercise in self.chosen)
-        hidden = (self.intake.root, self.intake.source, self.place.path)
+        hidden = (self.intake.root, self.intake.source, self.results.path)
         progress = _BatchProgress(self, known, answers)
         if engine is not None:
             opened = engine(replace(plan, exercises=self.chosen), progress)
@@ -259,7 +259,7 @@ class _Batch:
                     self.take(finished)
             finally:
                 if options.shard is None:
-                    self.place.write_gradebook(plan, self.journal, self.rules, self.unmatched, names=options.names)
+                    self.results.write_gradebook(plan, self.journal, self.rules, self.unmatched, names=options.names)
 
     def works(self) -> Iterator[Work]:
         """Yield the work of the run; submissions are read one after another."""
@@ -326,7 +326,7 @@ class _Batch:
             self.journal.sync()  # before anybody reads that it is graded
         report = report_of(self.plan, self.journal, noted, self.rules)
         if report is not None:
-            self.place.write_report(report, staff=self.options.staff)
+            self.results.write_report(report, staff=self.options.staff)
             if own.is_new and not own.open:
                 self.progress.reported(report, own.number, self.total)
 

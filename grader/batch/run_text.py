@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
+from grader.batch.results_folder import ResultsFolder
 from grader.batch.run import BatchOptions, Summary
 from grader.model.score import counted, listed
 
 
-def run_sentences(summary: Summary, batch_options: BatchOptions, out: Path) -> Iterator[str]:
+def run_sentences(summary: Summary, batch_options: BatchOptions, results: ResultsFolder) -> Iterator[str]:
     """Yield what somebody should know of a run besides the table.
 
     Args:
         summary: of the run.
         batch_options: what was to be graded.
-        out: the folder of results.
+        results: where its reports and its gradebook are.
     """
+    out = results.path
     if summary.saved and not summary.graded:
         same = "no submission and no check has changed since the last run"
         yield f"Nothing was graded again: {'earlier runs have all results' if summary.changed else same}."

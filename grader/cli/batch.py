@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.model import Report
+from grader.cli.exit_status import UNDECIDED
 from grader.model.errors import CourseError
 from grader.model.score import counted
 from grader.report.console import INTERRUPTED, Say, needing
@@ -20,11 +20,11 @@ from grader.report.safe import for_terminal
 
 if TYPE_CHECKING:
     from grader.batch.journal import Shard
+    from grader.batch.results_folder import ResultsFolder
     from grader.batch.run import BatchOptions, OpenEngine, Summary
     from grader.grading.plan import RunPlan
     from grader.intake.collect import Intake
     from grader.model import Course, Report
-from grader.cli.exit_status import UNDECIDED
 
 
 @click.command("batch")
@@ -83,6 +83,7 @@ def batch_command(
     say, details = Say(), Say(quiet=quiet)
     details.meanwhile(what := f"Grading {folder} into {out}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
+    from grader.batch.results_folder import ResultsFolder
     from grader.batch.run import BatchOptions
     from grader.batch.run_text import run_sentences
     from grader.grading.plan import RunPlan
@@ -103,8 +104,9 @@ def batch_command(
         wanted = _authors(intake, authors)
         best = (attempts or course.attempts) == "best"
         batch_options = BatchOptions(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)
-        summary = _graded_class(plan, intake, out, batch_options, engine, lanes, details)
-    say.prose(*run_sentences(summary, batch_options, out))
+        results = ResultsFolder.make(out)
+        summary = _graded_class(plan, intake, results, batch_options, engine, lanes, details)
+    say.prose(*run_sentences(summary, batch_options, results))
     for item in broken:
         say.prose(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again.")
     sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
@@ -113,7 +115,7 @@ def batch_command(
 def _graded_class(
     plan: RunPlan,
     intake: Intake,
-    out: Path,
+    results: ResultsFolder,
     batch_options: BatchOptions,
     engine: OpenEngine | None,
     lanes: int | None,
@@ -136,7 +138,7 @@ def _graded_class(
     progress = OfClass(say, names)
     try:
         return grade_batch(
-            plan, intake, out, batch_options, progress, slots=slots, engine=engine, on_gradebook=on_gradebook
+            plan, intake, results, batch_options, progress, slots=slots, engine=engine, on_gradebook=on_gradebook
         )
     except KeyboardInterrupt:
         say()  # erases the line that showed the pace
@@ -144,9 +146,9 @@ def _graded_class(
             f"grade: interrupted after {counted(progress.done, 'author')}; the same command goes on from there",
             err=True,
         )
-        left = (
-            "a run without --shard writes the gradebook" if batch_options.shard else f"the gradebook so far is in {out}"
-        )
+        left = f"the gradebook so far is in {results.path}"
+        if batch_options.shard:
+            left = "a run without --shard writes the gradebook"
         click.echo(f"grade: {left}", err=True)
         sys.exit(INTERRUPTED)
 

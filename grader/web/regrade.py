@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader.batch.results_folder import ResultsFolder
 from grader.batch.run import FLAGS, BatchOptions, grade_batch
 from grader.batch.run_text import run_sentences
 from grader.grading.lanes import lanes_here
@@ -144,5 +145,6 @@ class Regrade(Progress):
             options = BatchOptions(
                 authors=order.authors, rerun=order.rerun, never_lower=never_lower, best=best, staff=staff, names=names
             )
-            summary = grade_batch(plan, intake, self.out, options, self, slots=lanes_here())
-        return list(run_sentences(summary, options, self.out))
+            results = ResultsFolder.make(self.out)
+            summary = grade_batch(plan, intake, results, options, self, slots=lanes_here())
+        return list(run_sentences(summary, options, results))

@@ -11,6 +11,7 @@ from unittest import mock
 
 from support import not_needed
 
+from grader.batch.results_folder import ResultsFolder
 from grader.batch.run import BatchOptions, OpenEngine, Summary, grade_batch
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Processes, Runtime
@@ -149,7 +150,9 @@ class PretendClass:
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
             order_ = BatchOptions(**order)
-            return grade_batch(plan, intake, self.out, order_, Told(self), slots=slots, engine=engine)
+            return grade_batch(
+                plan, intake, ResultsFolder.make(self.out), order_, Told(self), slots=slots, engine=engine
+            )
 
     def rows(self) -> dict[str, str]:
         """The gradebook's lines, by author."""

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support import COURSES, RIGHT
 
+from grader.batch.results_folder import ResultsFolder
 from grader.batch.run import BatchOptions, grade_batch
 from grader.course.load import load_course
 from grader.grading.plan import RunPlan
@@ -99,7 +100,8 @@ def graded(
     plan = RunPlan(course := load_course(folder), course.exercises[:1], Setup(Start.FORK))
     found: list[Report] = []
     with taken_in(root / "in", plan.exercises, out=root / "out") as intake:
-        summary = grade_batch(plan, intake, root / "out", BatchOptions(), slots=slots, on_gradebook=found.extend)
+        results = ResultsFolder.make(root / "out")
+        summary = grade_batch(plan, intake, results, BatchOptions(), slots=slots, on_gradebook=found.extend)
     assert summary.broken == {}
     return {
         report.author: {row.outcome.verdict.value for row in report.exercises[0].checks if not row.check.shown}
