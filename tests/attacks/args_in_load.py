@@ -1,4 +1,4 @@
-r"""Dies when it has seen a hidden input, and tells it when it is loaded once more.
+r"""Writes a hidden input into a file and ends, to show the input in an error when it is loaded again.
 
 ---
 exercise: tables

@@ -1,4 +1,4 @@
-r"""Sends to a socket in a folder from one of a pair, which needs no call to connect.
+r"""Sends datagrams to a socket in a shared folder by its path, which needs no call of `connect`.
 
 ---
 exercise: once

@@ -1,4 +1,4 @@
-r"""Leaves a file behind that not even root may delete.
+r"""Leaves a file that not even root can delete.
 
 ---
 exercise: once

@@ -1,4 +1,4 @@
-r"""Kills every process that it may send a signal to, which is itself.
+r"""Kills every process that it may signal, which is only itself.
 
 ---
 exercise: once

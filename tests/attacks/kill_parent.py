@@ -1,4 +1,4 @@
-r"""Sends deadly signals to its parent and to every process with a low number, by every way there is.
+r"""Sends deadly signals to its parent and to all processes with low numbers, in every possible way.
 
 ---
 exercise: once

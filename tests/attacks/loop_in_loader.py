@@ -1,4 +1,4 @@
-r"""Lets the worker process of a DataLoader loop, where neither counts nor this process's clock see it.
+r"""Loops in the worker process of a DataLoader, which neither the counters nor its own CPU time include.
 
 ---
 exercise: total

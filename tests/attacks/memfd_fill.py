@@ -1,4 +1,4 @@
-r"""Keeps memory in files that have no name, which no limit on memory or on its folder counts.
+r"""Keeps memory in files without a name, which neither its limit on memory nor that on its folder counts.
 
 ---
 exercise: once

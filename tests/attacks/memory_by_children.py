@@ -1,4 +1,4 @@
-r"""Keeps less memory than allowed in each of several child processes: the machine does not feel it.
+r"""Takes memory in eight child processes, each of them less than the exercise allows.
 
 ---
 exercise: once

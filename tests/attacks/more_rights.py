@@ -1,4 +1,4 @@
-r"""Raises its own limits, priority and place among those that the kernel kills first.
+r"""Raises its own limits and its priority, and asks the kernel to end other processes first.
 
 ---
 exercise: double

@@ -1,4 +1,4 @@
-r"""Looks for other workers by every number near its own, signals them, and lets the kernel signal them for a file.
+r"""Tries all process numbers near its own: looks for them, signals them, and has the kernel signal them.
 
 ---
 exercise: double

@@ -1,4 +1,4 @@
-r"""Calls listeners of the machine, and asks for every odd kind of socket, and for names.
+r"""Connects to servers of the machine, opens all unusual kinds of sockets, and looks up host names.
 
 ---
 exercise: double

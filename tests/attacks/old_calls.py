@@ -1,4 +1,4 @@
-r"""Calls the kernel by the way of older processors, where other numbers hold.
+r"""Makes a system call through the 32-bit interface, where the calls have other numbers.
 
 ---
 exercise: once

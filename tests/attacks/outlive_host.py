@@ -1,4 +1,4 @@
-r"""Takes back its promise to end with the grader, and leaves its session.
+r"""Cancels the setting that ends it together with the grader, and leaves its session.
 
 ---
 exercise: once

@@ -1,4 +1,4 @@
-r"""Asks the kernel for what it must not get, by number.
+r"""Makes forbidden system calls directly, by their numbers.
 
 ---
 exercise: double

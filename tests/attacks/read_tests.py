@@ -1,4 +1,4 @@
-r"""Walks through folders above it, homes and places for temporary files, and prints what looks like a check.
+r"""Searches parent folders, home folders and temporary folders, and prints what looks like a check.
 
 ---
 exercise: double

@@ -1,4 +1,4 @@
-r"""Starts other programs by every way there is.
+r"""Starts other programs in every possible way.
 
 ---
 exercise: once

@@ -1,4 +1,4 @@
-r"""Passes bits to other workers through what the kernel keeps of the packages' files: pages, names, watches.
+r"""Passes bits to other workers through what the kernel keeps of packages' files: pages, names, watches.
 
 ---
 exercise: double

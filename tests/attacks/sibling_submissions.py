@@ -1,4 +1,4 @@
-r"""Looks for the work of others, beside its own and where it guesses it to be.
+r"""Searches for other submissions, next to its own and where they could be.
 
 ---
 exercise: double

@@ -1,4 +1,4 @@
-r"""Asks the server of workers that have PyTorch, by any descriptor that is left.
+r"""Sends a request to start a worker that has PyTorch, through every open file descriptor.
 
 ---
 exercise: steps
