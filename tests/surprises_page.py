@@ -19,8 +19,9 @@ PAGES = (ROOT / "docs" / "surprises.md", ROOT / "exercises" / "surprises.md")
 STATEMENTS = ROOT / "tests" / "statements" / "surprises.txt"
 _WIDTH = 120
 _WHOLE_WORDS: Any = {"break_long_words": False, "break_on_hyphens": False}
-_TOP = """What many engineers write from memory, what it does, and why. `grade drill` asks these questions, and runs the
-lines on your own PyTorch. In brackets stands the exercise on the subject."""
+_TOP = """\
+Lines of code that often do something else than their author expects: what each line does, and why. `grade drill` asks
+these questions and runs the lines on your own PyTorch. The number in parentheses is the exercise on the subject."""
 
 
 def questions() -> list[Question]:
@@ -47,7 +48,7 @@ def _fact(question: Question) -> str:
     *first, last = (f"`{line}`" for line in question.lines)
     found, before = answer(question), f"After {', '.join(first)}: " if first else ""
     if question.since:
-        return f"{before}{last} is not the same in all versions."
+        return f"{before}{last} depends on the version of PyTorch."
     if found.right.startswith(RAISES):
         expected = "returning" if question.wrong[0] == "None" else f"returning {_code(question.wrong[0])}"
         return f"{before}{last} {found.right}, instead of {expected}."

@@ -28,7 +28,7 @@ from grader.model.score import Causes
 _SHORTEST_NAME = 4
 _DRAWN = re.compile(r"\d[\d.e+-]*")
 _MISSED = "they were graded before behaviour was saved; run the batch once more with --rerun all"
-_NOTHING_SEEN = "nothing shows what they do"
+_NOT_COMPARABLE = "no failing check shows how they behave; for example, they do not load, or a time limit ended them"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def add_to_group(groups: dict[str, Group], author: str, number: int, graded: Gra
     if not key:
         # Where no mistake is known yet, a draft may be made of any answer whose checks say something about its code.
         unseen = _MISSED if has_known_mistakes(graded.exercise) else ""
-        key, why_not = _ending_digest(graded), unseen if can_diagnose(graded) else _NOTHING_SEEN
+        key, why_not = _ending_digest(graded), unseen if can_diagnose(graded) else _NOT_COMPARABLE
     digest = hashlib.sha256(f"{graded.exercise.id}\0{key}".encode()).hexdigest()
     groups.setdefault(digest, Group(graded.exercise, digest, why_not, {})).members[author] = number
 

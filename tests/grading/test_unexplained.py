@@ -85,11 +85,11 @@ def test_plain_code() -> None:
 
 
 def test_what_was_graded_before_behaviour_was_saved(double: Exercise) -> None:
-    """It says what to do; where nothing can be compared, that nothing shows what it does."""
+    """It says what to do; where no failing check can be compared, it says that."""
     groups: dict[str, Group] = {}
     add_to_group(groups, "ada", 1, lost(double, FAILED))
     add_to_group(groups, "bo", 2, lost(double, ("small", "C1", "correctness", "timed_out")))
     assert [group.why_not for group in groups.values()] == [
         "they were graded before behaviour was saved; run the batch once more with --rerun all",
-        "nothing shows what they do",
+        "no failing check shows how they behave; for example, they do not load, or a time limit ended them",
     ]
