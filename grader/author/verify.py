@@ -37,7 +37,7 @@ from grader.grading.outcomes import WorkResult, is_inconclusive
 from grader.grading.plan import Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
-from grader.grading.store import Keys, Store, judge_digest, would_recur
+from grader.grading.store import Keys, Store, is_repeatable, judge_digest
 from grader.model import Check, Course, Exercise, GradedExercise
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
@@ -256,7 +256,7 @@ def _lasts(case: Case, graded: GradedExercise) -> bool:
     """
     verdicts = [row.outcome.verdict for row in graded.checks]
     slow_counts = case.kind not in ("reference", "right")
-    return would_recur(graded) or (slow_counts and bool(verdicts) and all(one.lasts for one in verdicts))
+    return is_repeatable(graded) or (slow_counts and bool(verdicts) and all(one.lasts for one in verdicts))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from grader.batch.journal import Journal
 from grader.batch.overrides import staff_decisions
 from grader.batch.policy import Rules
-from grader.batch.reports import report_of
+from grader.batch.reports import report_from_journal
 from grader.grading.plan import RunPlan
 from grader.model import Course, GradedExercise
 
@@ -81,9 +81,9 @@ def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Cha
     """
     alone = replace(plan, exercises=[replace(exercise, void=()) for exercise in plan.exercises])
     for noted in journal.submissions():
-        report = report_of(plan, journal, noted, rules)
+        report = report_from_journal(plan, journal, noted, rules)
         rows = list(staff_decisions(report)) if report is not None else []
-        judged = report_of(alone, journal, noted, Rules(plan.course)) if rows else None
+        judged = report_from_journal(alone, journal, noted, Rules(plan.course)) if rows else None
         if report is not None and judged is not None:
             for before, after in zip(judged.exercises, report.exercises, strict=True):
                 why = dict.fromkeys(why for graded, _, why in rows if graded is after)

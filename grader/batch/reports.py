@@ -10,13 +10,13 @@ from grader.batch.journal import Journal, SubmissionRecord
 from grader.batch.overrides import unused_overrides
 from grader.batch.policy import Rules
 from grader.grading.plan import RunPlan
-from grader.grading.schedule import report_for
+from grader.grading.schedule import build_report
 from grader.model import Report
 from grader.model.score import counted, listed
 from grader.report.people import missing_of
 
 
-def report_of(plan: RunPlan, journal: Journal, noted: SubmissionRecord, rules: Rules) -> Report | None:
+def report_from_journal(plan: RunPlan, journal: Journal, noted: SubmissionRecord, rules: Rules) -> Report | None:
     """Return the report of a submission, with those exercises of the plan that were graded; None if none was.
 
     Args:
@@ -45,7 +45,7 @@ def report_of(plan: RunPlan, journal: Journal, noted: SubmissionRecord, rules: R
     raw = {one.exercise.id: one.score.earned for one in alone}
     levels = (saved.confinement for _, saved in rows)
     return rules.with_final_score(
-        report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels), raw, noted
+        build_report(plan, noted.author, noted.authors, noted.digest, at, graded, levels), raw, noted
     )
 
 
@@ -58,7 +58,7 @@ def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
         rules: overrides, people and deadlines.
     """
     for noted in journal.submissions():
-        if report := report_of(plan, journal, noted, rules):
+        if report := report_from_journal(plan, journal, noted, rules):
             yield report
 
 
@@ -74,7 +74,7 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
     called = {one: rules.names(one) for one in noted}
     meant = {row.author for row in rules.overrides}
     named = [one for one in noted if called[one] & meant]
-    pairs = [(called[one], report) for one in named if (report := report_of(plan, journal, one, rules))]
+    pairs = [(called[one], report) for one in named if (report := report_from_journal(plan, journal, one, rules))]
     yield from unused_overrides(rules.overrides, pairs, rules.course)
     yield from unused_comments(rules.comments, frozenset().union(*called.values()), rules.course)
     yield from rules.unknown(frozenset().union(*called.values()))

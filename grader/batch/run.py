@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.batch.journal import Journal, Shard, SubmissionRecord, open_run
 from grader.batch.policy import Rules
-from grader.batch.reports import notes_of, report_of, reports
+from grader.batch.reports import notes_of, report_from_journal, reports
 from grader.batch.results_folder import ResultsFolder
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Engine
@@ -324,7 +324,7 @@ class _Batch:
         self._count(own)
         if own.is_new and not own.open:
             self.journal.sync()  # before anybody reads that it is graded
-        report = report_of(self.plan, self.journal, noted, self.rules)
+        report = report_from_journal(self.plan, self.journal, noted, self.rules)
         if report is not None:
             self.results.write_report(report, staff=self.options.staff)
             if own.is_new and not own.open:

@@ -318,7 +318,7 @@ class Text:
 
     @functools.cached_property
     def _plain_classes(self) -> bool:
-        """Whether no class of the student's can learn of another one that is defined, and run what that contains."""
+        """Whether defining a class runs no other code of the student's, as a metaclass or `__init_subclass__` would."""
         nodes = [node for tree in self._trees.values() for node in ast.walk(tree)]
         named = {getattr(node, key, None) for node in nodes for key in ("name", "id", "attr", "value")}
         bound = {name for node in nodes for name in _bound_names(node)}
@@ -554,7 +554,10 @@ class Text:
         return self._functions.setdefault(file, frozenset(defined.difference(named, args)))
 
     def _assigned_import(self, node: ast.Attribute, file: str) -> str:
-        """Return the path of something imported that an assignment changes, or ""; switches of PyTorch's may be set."""
+        """Return what an assignment replaces in an imported module, such as "torch.relu", or "".
+
+        Setting a switch in `torch.backends` replaces nothing.
+        """
         paths = _paths(node.value, node.attr, self._names[file], None)
         return next((path for path in paths if not path.startswith((".", "torch.backends."))), "")
 

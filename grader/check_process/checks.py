@@ -196,10 +196,10 @@ def _states_of_others() -> tuple[object, ...]:
 
 
 def twister_state(raw: bytes) -> torch.Tensor:
-    """Return the state of a CPU generator of PyTorch's with these words.
+    """Return a state for a CPU generator of PyTorch, which is a Mersenne Twister.
 
     Args:
-        raw: 4 times 624 bytes.
+        raw: the 624 words of the state, of 4 bytes each.
 
     Raises:
         RuntimeError: PyTorch keeps the state in another form than the one that it has had since version 1.

@@ -58,13 +58,13 @@ def report_command(
         if draft is not None:
             say.prose(*_drafted(course, ClassSummary(course, journal, ResultsFolder(out)), journal, draft))
             return
-        overview, sentences = _written(course, journal, ResultsFolder.make(out), say, names=names)
+        overview, sentences = _write_pages(course, journal, ResultsFolder.make(out), say, names=names)
         if not quiet:
             say(*_in_short(overview, out, every=every))
         say.prose(*sentences)
 
 
-def _written(
+def _write_pages(
     course: Course,
     journal: Journal,
     folder: ResultsFolder,
@@ -73,7 +73,11 @@ def _written(
     names: bool,
     over_term: Mapping[str, FinalScore] | None = None,
 ) -> tuple[ClassSummary, list[str]]:
-    """Write the pages; return the class, and sentences that say where they are."""
+    """Write the page of the class and those of all authors.
+
+    Returns:
+        The summary of the class, and sentences that say where the pages are.
+    """
     from grader.batch.class_summary import ClassSummary
     from grader.batch.feedback import return_pages, write_feedback
     from grader.batch.results_folder import OVERVIEW, RETURNED
@@ -384,9 +388,9 @@ def term_command(outs: tuple[Path, ...], to: Path, pages: bool, names: bool, cou
     for one in with_grace(marks, course) if pages else ():
         with one.folder.journal() as journal:
             say.prose(
-                *_written(course, journal, ResultsFolder.make(one.folder.path), say, names=names, over_term=one.scores)[
-                    1
-                ]
+                *_write_pages(
+                    course, journal, ResultsFolder.make(one.folder.path), say, names=names, over_term=one.scores
+                )[1]
             )
     say.prose(f"{counted(len(rows), 'person')} in {counted(len(outs), 'hand-in')}: {to}")
 

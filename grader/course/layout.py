@@ -332,5 +332,5 @@ def kept_drill(course: Course) -> Path:
 
 
 def kept_results(course: Course) -> Path:
-    """Return the store of earlier results: of a student, of an author, and of known wrong answers."""
+    """Return the file with earlier results of the student, of the author and of known wrong answers."""
     return kept_folder(course.root) / "results.sqlite"

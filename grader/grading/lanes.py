@@ -83,7 +83,7 @@ def grade_exercise(work: Work, lane: Lane, known: Known | None) -> WorkResult:
     problem = lane.collected.problems.get(exercise.id)
     graded, late = (unreadable_checks_result(exercise, problem), False) if problem else _run_checks(work, lane)
     if plan.runs_untouched and submission.of(exercise).untouched:
-        graded = graded.not_started()
+        graded = graded.as_not_started()
     # What is inconclusive at first is explained when it has been repeated.
     if known is not None and (work.before is not None or not is_inconclusive(graded)):
         diagnosed = diagnose(graded, submission, plan.setup, lane, known)

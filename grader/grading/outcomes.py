@@ -94,7 +94,7 @@ class Outcomes:
         if self.checks:
             graded = graded_from(exercise, self.checks, self.outcomes)
         if self.state == "not_started":
-            graded = graded.not_started()
+            graded = graded.as_not_started()
         return replace(graded, state=self.state, **{name: getattr(self, name) for name in _KEPT})
 
 

@@ -80,10 +80,10 @@ def report_of(plan: RunPlan, submission: Submission, done: Mapping[str, WorkResu
             graded = GradedExercise(exercise, "started", (), waits, place=submission.of(exercise).place)
         rows.append(graded)
     levels = [one.confinement for one in list(done.values())]  # others may come meanwhile, in another thread
-    return report_for(plan, submission.author, submission.authors, submission.digest, now(), rows, levels)
+    return build_report(plan, submission.author, submission.authors, submission.digest, now(), rows, levels)
 
 
-def report_for(
+def build_report(
     plan: RunPlan,
     author: str,
     authors: Sequence[str],
@@ -92,7 +92,7 @@ def report_for(
     exercises: Sequence[GradedExercise],
     levels: Iterable[str | None],
 ) -> Report:
-    """Return a report with the machine described.
+    """Build a report: the graded exercises, and a description of the machine.
 
     Args:
         plan: what is graded.

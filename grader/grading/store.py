@@ -254,7 +254,7 @@ class Store:
     def save(self, one: WorkResult) -> int | None:
         """Save a result, if the next run would find the same; give its number."""
         with suppress(sqlite3.Error):  # it can be found again, in a second or two
-            return self.add(one) if would_recur(one.graded) else None
+            return self.add(one) if is_repeatable(one.graded) else None
         return None
 
     def add(self, one: WorkResult, path: str | None = None, text: bytes | None = None) -> int:
@@ -396,8 +396,8 @@ def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
     return version in (0, VERSION)
 
 
-def would_recur(graded: GradedExercise) -> bool:
-    """Return whether the next run would find the same: who is too slow today may pass tomorrow."""
+def is_repeatable(graded: GradedExercise) -> bool:
+    """Return whether another run would give the same result; measured costs and time limits may give another one."""
     if not graded.checks or graded.left_out:
         return False
     verdicts = [(row.outcome.verdict, row.check.category) for row in graded.checks]

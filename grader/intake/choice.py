@@ -157,7 +157,7 @@ def _of_file(
     script = exported(data)
     source = data if script is None else script.text.encode("utf-8", "replace")
     name, known = exercise_of_file_name(path.name, course), match.top_level_names(source)
-    ids, why = match.by_contents(source, course)
+    ids, why = match.match_by_contents(source, course)
     own = {id: _Candidate(path, source, "by the functions that it defines", rank=1) for id in ids}
     if name:
         exercise = next(item for item in course if item.id == name.exercise)

@@ -191,7 +191,7 @@ def top_level_names(source: bytes) -> TopLevelNames:
     return TopLevelNames(frozenset(own), frozenset(imported), "*" not in imported)
 
 
-def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
+def match_by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
     """Return the exercises all of whose functions a file defines, or else the reason.
 
     Where one has all functions of another one, and more, it is that one alone. Of several with the same functions it is

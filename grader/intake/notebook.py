@@ -120,7 +120,7 @@ class Module:
         return "".join(f"{line}\n" for line in self.lines).encode("utf-8", "replace")
 
     def note(self, number: int, text: str) -> None:
-        """Say something of a cell."""
+        """Add a note about a cell, which people read with the report."""
         self.notes.append(f"{self.label.format(number)}{text}")
 
     def add(self, number: int, lines: Sequence[str], numbers: Sequence[int]) -> None:

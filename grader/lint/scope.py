@@ -172,7 +172,7 @@ class Scope:
         return any(self.crosses(call) or _REMOTE.intersection(map(self.kind, arguments(call))) for call in calls)
 
     def lacks_gradient(self, node: ast.Attribute) -> bool:
-        """Return whether `x.grad` is empty here, or set in vain, because x was handed to student code.
+        """Return whether reading or setting `x.grad` here has no effect, because x was an argument of student code.
 
         A function that calculates gradients itself has them. One that sets `x.grad` may do so for an optimizer of its
         own, unless it hands the name over afterwards.

@@ -231,7 +231,7 @@ class GradedExercise:
         hidden = exercise.withheld.points
         return cls(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
 
-    def not_started(self) -> GradedExercise:
+    def as_not_started(self) -> GradedExercise:
         """Return the same exercise as not started: it earns 0, even if the given code passes a check."""
         rows = tuple(replace(row, score=replace(row.score, earned=0), held_back=0) for row in self.checks)
         return replace(self, checks=rows, score=replace(self.score, earned=0), state="not_started", held_by=None)

@@ -271,7 +271,9 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
 
 def _asleep_s(samples: Sequence[Sample]) -> float:
     """Return the seconds in which the judged side neither ran nor was ready to run, less those of the other side."""
-    return _lowest([each.asleep.mine for each in samples]) - _lowest([each.asleep.other for each in samples])
+    return _mean_of_lowest_third([each.asleep.mine for each in samples]) - _mean_of_lowest_third(
+        [each.asleep.other for each in samples]
+    )
 
 
 def _log_ratio(times: Sides) -> float:
@@ -282,10 +284,13 @@ def _net(samples: Sequence[Sample], idle: Sides) -> Sides:
     """Return the lowest CPU times, less those of request and reply, but at least a twentieth of them."""
     # Subtracting can leave nothing of a very short call. A twentieth stays, so that logarithms exist and no ratio is
     # made of noise alone.
-    gross = _lowest([sample.cpu.mine for sample in samples]), _lowest([sample.cpu.other for sample in samples])
+    gross = (
+        _mean_of_lowest_third([sample.cpu.mine for sample in samples]),
+        _mean_of_lowest_third([sample.cpu.other for sample in samples]),
+    )
     return Sides(*(max(one - less, one / 20, 1e-9) for one, less in zip(gross, idle, strict=True)))
 
 
-def _lowest(values: Sequence[float]) -> float:
+def _mean_of_lowest_third(values: Sequence[float]) -> float:
     """Return the mean of the lowest third."""
     return statistics.fmean(sorted(values)[: max(1, len(values) // 3)])

@@ -226,7 +226,7 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
         yield f"Your version is beside it, as {old.name}; it is not graded"
     progress = read_progress(course)
     if progress.of(exercise.id).tries:
-        write_progress(course, progress.with_(exercise.id, replace(progress.of(exercise.id), tries=0)))
+        write_progress(course, progress.with_exercise(exercise.id, replace(progress.of(exercise.id), tries=0)))
 
 
 def starter_of(course: Course, exercise: Exercise) -> bytes | None:
@@ -294,7 +294,7 @@ class Progress:
         """Return the progress in one exercise."""
         return self.exercises.get(id, ExerciseProgress())
 
-    def with_(self, id: str, changed: ExerciseProgress) -> Progress:
+    def with_exercise(self, id: str, changed: ExerciseProgress) -> Progress:
         """Return the progress with one exercise changed."""
         return replace(self, exercises={**self.exercises, id: changed})
 
@@ -304,7 +304,7 @@ class Progress:
         for graded in report.exercises:
             before = now.of(graded.exercise.id)
             if graded.state != "not_started" or before != ExerciseProgress():
-                now = now.with_(graded.exercise.id, _after(before, graded))
+                now = now.with_exercise(graded.exercise.id, _after(before, graded))
         ran = [graded.exercise.id for graded in report.exercises if graded.checks]
         return replace(now, last=ran[0]) if len(ran) == 1 else now
 

@@ -45,6 +45,6 @@ def hints(
         more = "is 1 more hint" if left == 1 else f"are {left} more hints"
         yield from prose(f"There {more}:  grade hint {exercise.id}", width)
     if numbers[-1] > seen:
-        now = progress.with_(exercise.id, replace(saved, hints=numbers[-1]))
+        now = progress.with_exercise(exercise.id, replace(saved, hints=numbers[-1]))
         if problem := folder.write_progress(course, now):
             yield from prose(f"{problem}; grade hint --all shows all of them", width)

@@ -22,7 +22,7 @@ from grader.batch.drafts import draft_of, draft_path, write_draft
 from grader.batch.journal import Journal, SubmissionRecord
 from grader.batch.overrides import OVERRIDES, Override, with_override
 from grader.batch.policy import Rules
-from grader.batch.reports import notes_of, report_of, reports
+from grader.batch.reports import notes_of, report_from_journal, reports
 from grader.batch.results_folder import ROSTER, ResultsFolder
 from grader.batch.run import BatchOptions
 from grader.course.edits import Edit, extend, void_check, write_edit
@@ -351,7 +351,7 @@ class ClassFolder:
         raise CourseError(f"no submission is by {author} any more")
 
     def _report(self, journal: Journal, noted: SubmissionRecord, rules: Rules) -> Report:
-        report = report_of(self._plan(self.course, journal), journal, noted, rules)
+        report = report_from_journal(self._plan(self.course, journal), journal, noted, rules)
         if report is None:
             raise CourseError(f"nothing of {noted.author} was graded")
         return report

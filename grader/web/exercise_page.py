@@ -391,7 +391,9 @@ class ExercisePage:
         progress = read_progress(self._live.course)
         saved = progress.of(self._exercise.id)
         seen = min(saved.hints + 1, len(self._exercise.hints))
-        problem = write_progress(self._live.course, progress.with_(self._exercise.id, replace(saved, hints=seen)))
+        problem = write_progress(
+            self._live.course, progress.with_exercise(self._exercise.id, replace(saved, hints=seen))
+        )
         if problem:
             self._say(problem)
         self._fill_hints(seen)

@@ -38,7 +38,7 @@ class Drill:
         self._again: set[str] = set()
 
     async def show(self) -> None:
-        """Build the questions."""
+        """Build the page of the drill, with its first question."""
         self._question = ui.element("div").classes("card")
         self._said = look.html("").props('role="status" aria-live="polite"')
         await self._next()

@@ -118,7 +118,7 @@ class PlainModules(OwnModules):
                     vars(module).setdefault(name, Absent(package))
 
     def _may_be_left_out(self, node: ast.stmt, package: str) -> bool:
-        """Return whether a statement failed because this package, or for an import another one, is not there."""
+        """Return whether a failed statement may be left out: it needs a forbidden package, or imports a missing one."""
         if package in self._packages:
             return True
         match node:

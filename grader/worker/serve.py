@@ -421,13 +421,13 @@ def _text(error: BaseException) -> str:
         if isinstance(error, SyntaxError):
             return _cut(error.msg)
         text = error.args[0] if len(error.args) == 1 and type(error.args[0]) is str else str(error)
-        return _cut(text + _near_name(error))
+        return _cut(text + _did_you_mean(error))
     except BaseException as second:  # a student's __str__ may do anything
         return f"(its text cannot be shown: {type(second).__name__})"
 
 
-def _near_name(error: BaseException) -> str:
-    """Return the question that Python adds where it prints a NameError or an AttributeError, or ""."""
+def _did_you_mean(error: BaseException) -> str:
+    """Return ". Did you mean: ...?", as Python prints it for a NameError or an AttributeError; "" for no near name."""
     if type(error) not in (NameError, AttributeError):
         return ""
     name = str(getattr(error, "name", ""))

@@ -198,8 +198,8 @@ class WorkerProcess:
             self._last_look = time.monotonic(), used
         return used
 
-    def stop(self) -> None:
-        """Stop it from running. It can notice only by the time that passes."""
+    def pause(self) -> None:
+        """Stop the worker by SIGSTOP. Student code can notice it only by the time that has passed."""
         if not _HAS_SIGNALS:
             return
         self.signal(signal.SIGSTOP)
@@ -208,8 +208,8 @@ class WorkerProcess:
         while clock.others_run(self.pid) and time.monotonic() < latest:
             time.sleep(_SHORTEST_WAIT_S / 10)
 
-    def go_on(self) -> None:
-        """Let it run again."""
+    def resume(self) -> None:
+        """Let a paused worker run again."""
         if _HAS_SIGNALS:
             self.signal(signal.SIGCONT)
 

@@ -77,7 +77,7 @@ class Starter:
         before: dict[WorkerProcess, float | None] = {}
         try:
             for other in others:
-                other.stop()
+                other.pause()
                 before[other] = clock.cpu_s(other.pid)
             yield
         finally:
@@ -86,7 +86,7 @@ class Starter:
                 # Something that it had prepared woke it up; by accident nothing does.
                 if ran is not None and now is not None and now - ran > _RAN_S:
                     other.kill()
-                other.go_on()
+                other.resume()
 
     def close(self) -> None:
         """End what is ready for later."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.intake.match import Name, Version, by_contents, exercise_of_file_name
+from grader.intake.match import Name, Version, exercise_of_file_name, match_by_contents
 from grader.model import Course
 
 
@@ -56,6 +56,6 @@ def test_other_names(tiny: Course) -> None:
 )
 def test_contents(tiny: Course, source: bytes, exercise: str, how: str) -> None:
     """All functions of the starter, for each exercise; a text in quotes defines none."""
-    found, told = by_contents(source, tiny.exercises)
+    found, told = match_by_contents(source, tiny.exercises)
     assert found == exercise.split()
     assert told.startswith(how)

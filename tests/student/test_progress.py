@@ -100,7 +100,7 @@ def test_hints_are_offered(course: Course) -> None:
     progress = Progress().after(lost)
     assert list(advice(course, lost, progress)) == []
     for hints, told in ((0, "first"), (2, "third"), (3, None)):
-        twice = progress.with_("double", replace(progress.after(lost).of("double"), hints=hints))
+        twice = progress.with_exercise("double", replace(progress.after(lost).of("double"), hints=hints))
         expected = [f"Stuck? Here is the {told} of three hints:  grade hint double"] if told else []
         assert list(advice(course, lost, twice)) == expected
 

@@ -108,7 +108,7 @@ def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if name in _FLAT:
         inner = [arg.view(-1) if isinstance(arg, torch.Tensor) and arg.is_contiguous() else arg for arg in inner]
     nbytes = sum(shell._inner.numel() * shell._inner.element_size() for shell in shells)
-    _spend(machine, nccl, name, index, nbytes, shells)
+    _advance_clock(machine, nccl, name, index, nbytes, shells)
     out = func(*inner, **kwargs)
     if name in _POINT_TO_POINT:
         return out
@@ -149,8 +149,10 @@ def _strip(value: Any, shells: list[SimTensor]) -> Any:
     return [_strip(item, shells) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def _spend(machine: Machine, nccl: SimNccl, name: str, index: int, nbytes: int, shells: list[SimTensor]) -> None:
-    """Take the time of the links, from when the last process comes to the collective."""
+def _advance_clock(
+    machine: Machine, nccl: SimNccl, name: str, index: int, nbytes: int, shells: list[SimTensor]
+) -> None:
+    """Let the virtual time of a collective pass, from the moment at which the last process has called it."""
     spec, clock, size = machine.spec, machine.clock, nccl.size()
     machine.check(index)
     queue, current = (index, OF_COLLECTIVES), machine.devices[index].queue

@@ -18,25 +18,25 @@ class Ranges:
 
     # The names are those of the extension that `torch.cuda.nvtx` calls.
     def rangePushA(self, name: str) -> int:  # noqa: N802
-        """Open a range; how many were open before."""
+        """Open a range, and return how many were open before."""
         self._open.append((name, self._machine.clock.host))
         return len(self._open) - 1
 
     def rangePop(self) -> int:  # noqa: N802
-        """Close the one that was opened last; how many are left, or -2 where none was open."""
+        """Close the range that was opened last; return how many are left, or -2 if none was open."""
         if not self._open:
             return -2
         self._note(*self._open.pop())
         return len(self._open)
 
     def rangeStartA(self, name: str) -> int:  # noqa: N802
-        """Open a range that need not nest; its number."""
+        """Open a range that need not nest, and return its number."""
         number = next(self._numbers)
         self._started[number] = name, self._machine.clock.host
         return number
 
     def rangeEnd(self, number: int) -> None:  # noqa: N802
-        """Close it."""
+        """Close the range of a number."""
         if number in self._started:
             self._note(*self._started.pop(number))
 
@@ -49,7 +49,7 @@ class Ranges:
         return self.rangeStartA(name)
 
     def deviceRangeEnd(self, number: int, stream: int) -> None:  # noqa: N802
-        """Close it."""
+        """Close the range of a number."""
         del stream
         self.rangeEnd(number)
 

@@ -187,7 +187,7 @@ class Machine:
         return place.inner if _fake_mode(_FAKE) is None else place.public
 
     def public(self, device: torch.device) -> torch.device:
-        """Return the device by the name that Python code sees."""
+        """Return the device under its public name, such as `cuda:0`."""
         return self.devices[device.index].public if device.type == INNER else device
 
     # -- memory
@@ -284,7 +284,7 @@ class Machine:
         return len(failed)
 
     def check(self, index: int) -> None:
-        """Raise if a kernel of a device failed, and the host has come to where it can know."""
+        """Raise if a kernel has failed on a device, and the host's clock has reached the moment of the failure."""
         place = self.devices[index]
         if place.fault is not None and self.clock.host >= place.fault.moment:
             first, place.fault_is_reported = not place.fault_is_reported, True

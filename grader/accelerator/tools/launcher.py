@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.trace:
         machine.clock.most = _MOST_TRACED
     with virtual_time() if options.virtual_time else contextlib.nullcontext():
-        status = _status_of(program.run)
+        status = _run_to_status(program.run)
     _flush()
     machine.races.look_at_copies(all_of_them=True)
     sys.stderr.write("\n".join(_summary(machine, ledger, virtual=options.virtual_time)) + "\n")
@@ -158,8 +158,8 @@ def _module(name: str, *arguments: str) -> _Program:
     return _Program(run, Path.cwd())
 
 
-def _status_of(run: Callable[[], object]) -> int:
-    """Run the program; its exit status."""
+def _run_to_status(run: Callable[[], object]) -> int:
+    """Run the program, and return its exit status."""
     try:
         run()
     except SystemExit as end:

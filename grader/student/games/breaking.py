@@ -118,7 +118,7 @@ def choose(own: OwnExercise, chance: random.Random) -> Fault:
     raises: Fault | None = None
     for fault in shuffled(possible, chance)[:_MOST_TRIED]:
         broken = handed_in.with_files(exercise, {**files, exercise.file_name: fault.source.encode()})
-        seen = _seen(own.graded(broken, stops=True).exercises[0])
+        seen = _first_failed_verdict(own.graded(broken, stops=True).exercises[0])
         if seen is Verdict.FAILED:
             return fault
         if seen is Verdict.CRASHED:
@@ -128,8 +128,8 @@ def choose(own: OwnExercise, chance: random.Random) -> Fault:
     return raises
 
 
-def _seen(broken: GradedExercise) -> Verdict | None:
-    """Return how the first check ended that lost points; None if none did, or if the fault does not suit the value."""
+def _first_failed_verdict(broken: GradedExercise) -> Verdict | None:
+    """Return the verdict of the first check that did not pass; None if all passed, or if the fault makes no sense."""
     for row in broken.checks:
         outcome = row.outcome
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
