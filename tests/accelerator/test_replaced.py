@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from accelerator.modes import in_mode, raises
 
 import grader
+from grader import accelerator
 from grader.accelerator.sim.spec import Spec
 
 pytestmark = pytest.mark.lane
@@ -177,6 +178,21 @@ def test_the_inner_name_stays_inside() -> None:
     ):
         assert "sim" not in devices
     assert repr(torch.Generator("cuda")).startswith("<torch._C.Generator object at ")
+
+
+@in_mode("cuda")
+def test_gradients_are_clipped_in_one_operator() -> None:
+    """Groups of tensors have the device's public name, so that clipping finds it among those with such operators."""
+    weights = [torch.nn.Parameter(torch.ones(3, device="cuda")) for _ in range(40)]
+    for weight in weights:
+        weight.grad = torch.ones_like(weight)
+    accelerator.reset_counters()
+    assert torch.nn.utils.clip_grad_norm_(weights, 1.0, foreach=True).item() == pytest.approx(120**0.5)
+    assert accelerator.counters()["launches"] < 10
+    torch.nn.utils.clip_grad_value_(weights, 0.01, foreach=True)
+    model = torch.nn.Linear(2, 2, device="cuda")
+    mean = torch.optim.swa_utils.get_ema_multi_avg_fn()
+    torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=mean).update_parameters(model)
 
 
 @in_mode("cuda")

@@ -16,8 +16,22 @@ def install(machine: Machine) -> None:
     del machine
     _name_the_device()
     _number_of_a_device()
-    # What PyTorch's lists of devices get from this function has this name where CUDA is not simulated.
+    _name_lists_of_devices()
+
+
+def _name_lists_of_devices() -> None:
+    """Let PyTorch's lists of devices, and groups of tensors by device, have the name that tensors have."""
+    # The lists get the name of a device outside PyTorch from this function; without ours it is PyTorch's placeholder.
     put(torch._C, "_get_privateuse1_backend_name", lambda: "privateuseone")
+    group = torch._C._group_tensors_by_device_and_dtype
+
+    def grouped(tensorlistlist: list[list[Any]], with_indices: bool = False) -> dict[Any, Any]:
+        public = the_machine().public
+        found = group(tensorlistlist, with_indices)
+        return {(public(device), dtype): lists for (device, dtype), lists in found.items()}
+
+    # Clipping of gradients looks the kind of device of each group up in these lists.
+    put(torch._C, "_group_tensors_by_device_and_dtype", grouped)
 
 
 def _name_the_device() -> None:
