@@ -4,8 +4,10 @@ declare     what a check is: its rule, its share, what its worker sees; and what
 properties  what a value is: its kind, shape, dtype, device, layout; the parameters of a module
 values      numbers that are equal, within the tolerance of their dtype; views and copies, what stays as it is
 rules       what may be used, by the names that PyTorch gives it, and what a file may not import
-loops       loops that are written in the text
-text        what decides about that: the text of the submission, as a syntax tree
+loops       loops that are written in the source
+source      the source of the submission as a syntax tree: which code runs, and which names it mentions
+hidden_code what could hide code from that, and is refused
+names       names in a syntax tree: what binds them, and what they stand for
 calls       what a call raises, prints and warns of, its gradients, a call under a seed, training and evaluation
 costs       what a call costs in operators, memory, copies and waits, how much it may cost, and a call on several ranks
 ratios      CPU time and memory against another solution
@@ -54,6 +56,7 @@ from grader.check.declare import (
     check,
     edge_cases,
 )
+from grader.check.hidden_code import assert_no_hidden_code
 from grader.check.loops import assert_no_loop_in_source
 from grader.check.properties import (
     assert_array,
@@ -73,7 +76,6 @@ from grader.check.properties import (
 from grader.check.ratios import assert_cpu_time_ratio, assert_peak_memory_ratio
 from grader.check.renamed import NEW_NAMES
 from grader.check.rules import assert_does_not_import, assert_does_not_use, assert_runs_without, assert_uses_only
-from grader.check.text import assert_no_hidden_code
 from grader.check.values import (
     after_call,
     allclose,

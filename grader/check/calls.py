@@ -15,7 +15,7 @@ import torch
 
 from grader.check import show
 from grader.check.properties import assert_isinstance, assert_tensor, assert_true
-from grader.check.text import text_of
+from grader.check.source import source_of
 from grader.connection.connection import Proxy, connection_of, function_expected, word_of
 from grader.connection.raised import note_expected_error, raised_by_student
 from grader.connection.student import own_probe
@@ -243,14 +243,14 @@ def assert_no_warnings(function: Proxy, *args: Any, **kwargs: Any) -> Any:
         The result of the call.
 
     Raises:
-        CheckFailed: there is a warning, or the text of the submission or the call itself silences warnings.
+        CheckFailed: there is a warning, or the source of the submission or the call itself silences warnings.
     """
     call, still_show = _captured(function, args, kwargs)
     report(function, "warnings", len(call.warnings))
     text = "\n".join(f"{kind}: {text}" for kind, text in call.warnings)
     public = say("`{}` causes a warning", function)
     assert_true(not call.warnings, public, f"{public}\n{text}")
-    silences = text_of(connection_of(function)).uses(_SILENCERS)
+    silences = source_of(connection_of(function)).uses(_SILENCERS)
     assert_true(still_show and not silences, say("`{}` silences warnings; fix their cause", function))
     return call.result
 

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from grader.check import show
 from grader.check.calls import assert_keeps_graph, report
+from grader.check.hidden_code import assert_no_hidden_code
 from grader.check.loops import rows_hint
 from grader.check.properties import assert_true
-from grader.check.text import assert_no_hidden_code
 from grader.check.values import allclose
 from grader.connection.connection import Proxy, connection_of, is_proxy, place_of, proxy_of_name, word_of
 from grader.connection.student import own_probe

@@ -1,4 +1,4 @@
-"""Loops that stand in the text of a submission: in a function, and in all of the student's own that it leads to.
+"""Loops in the source of a submission: in a function, and in all of the student's own that it leads to.
 
 A statement, a comprehension, `map`, a recursion and `np.vectorize` are loops wherever they stand, whether that line
 is reached or not, and over anything that they go over. `assert_no_loop` measures instead.
@@ -12,7 +12,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import torch
 
-from grader.check.text import Imports, Mention, Text, assert_no_hidden_code, free_names, paths_in, text_of
+from grader.check.hidden_code import assert_no_hidden_code
+from grader.check.names import Imports, free_names, paths_in
+from grader.check.source import Mention, SubmittedSource, source_of
 from grader.connection.connection import Proxy, connection_of, place_of, word_of
 from grader.model.endings import CheckFailed
 from grader.model.public_text import Public, say
@@ -39,7 +41,7 @@ _CALLED = {
     ".apply_": "apply_",
     ".map_": "map_",
 }
-"""What calls a function of Python's for each item, by the path that a text mentions."""
+"""What calls a function of Python's for each item, by the path that code mentions."""
 
 _OVER_ROWS = {
     "sum": say("`sum` of Python goes over a tensor row by row; use `torch.sum`"),
@@ -74,8 +76,8 @@ def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collectio
     That is what "no explicit loop" means in most tasks. Loops are `for` and `while`, also over dims; comprehensions and
     generator expressions; `map`, `filter`, `functools.reduce`; a function that calls itself; `np.vectorize` and its
     like; `apply_` and `map_` of a tensor; and `sum`, `max`, `min`, `all`, `any` and `sorted` of Python with one
-    argument, unless the text shows another argument than a tensor: `x.shape`, a list, a parameter annotated as `list`.
-    What a file does outside of functions cannot depend on an argument, and does not count, but for a `lambda`.
+    argument, unless the source shows that the argument is not a tensor: `x.shape`, a list, a parameter annotated as
+    `list`. What a file does outside of functions cannot depend on an argument, and does not count, but for a `lambda`.
 
     Args:
         function: a function or a class of the student's.
@@ -84,50 +86,50 @@ def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collectio
             called, such as "map", "sum" or "numpy.vectorize".
 
     Raises:
-        CheckFailed: more loops are written, or the text could hide some.
+        CheckFailed: more loops are written, or the source could hide some.
         ValueError: there is no loop of such a name.
     """
     if unknown := sorted(set(allow) - LOOPS):
         raise ValueError(f"unknown loop {', '.join(unknown)}; the loops are {', '.join(sorted(LOOPS))}")
     assert_no_hidden_code(function)
-    text = text_of(connection_of(function))
+    source = source_of(connection_of(function))
     child = place_of(function).child
-    loops = [each for each in loops_of(text, str(child[2]) if child[0] == "name" else "") if each.name not in allow]
+    loops = [each for each in loops_of(source, str(child[2]) if child[0] == "name" else "") if each.name not in allow]
     if len(loops) > most:
         contains = "more loops than the rule allows" if most else "a loop"
-        line = text.quoted(loops[most], connection_of(function).folder)
+        line = source.quoted(loops[most], connection_of(function).folder)
         said = f"`{word_of(function)}` contains {contains}: {_SAID[loops[most].name]}{line}"
         raise CheckFailed(said, from_text=True)
 
 
 def rows_hint(function: Proxy) -> Public | None:
-    """Say which function of Python's goes over the rows of a tensor, if the text of a function calls one.
+    """Say which function of Python's goes over the rows of a tensor, if the source of a function calls one.
 
     Args:
         function: a function of the student's.
     """
     child = place_of(function).child
-    loops = loops_of(text_of(connection_of(function)), str(child[2]) if child[0] == "name" else "")
+    loops = loops_of(source_of(connection_of(function)), str(child[2]) if child[0] == "name" else "")
     return next((_OVER_ROWS[each.name] for each in loops if each.name in _OVER_ROWS), None)
 
 
-def loops_of(text: Text, function: str) -> list[Mention]:
+def loops_of(source: SubmittedSource, function: str) -> list[Mention]:
     """Return the loops in the functions that a function leads to, in the order of their lines.
 
     Args:
-        text: of the submission.
+        source: of the submission.
         function: the name of the function; "" for all functions of its files.
     """
-    statements = list(text.reached(function))
-    loops = {each: None for file, node in statements for each in _loops_in(file, node, text)}
+    statements = list(source.reached(function))
+    loops = {each: None for file, node in statements for each in _loops_in(file, node, source)}
     loops |= dict.fromkeys(_recursions(statements))
     return sorted(loops, key=lambda each: (each.file, each.line))
 
 
-def _loops_in(file: str, statement: ast.AST, text: Text) -> Iterator[Mention]:
-    imports = text.names_in(file)
+def _loops_in(file: str, statement: ast.AST, source: SubmittedSource) -> Iterator[Mention]:
+    imports = source.names[file]
     for path, line in paths_in(statement, imports):
-        if path in _CALLED and path.removeprefix(".") not in text.own and path.split(".")[-1] not in text.bound:
+        if path in _CALLED and path.removeprefix(".") not in source.own and path.split(".")[-1] not in source.bindings:
             yield Mention(_CALLED[path], file, line)
     outside = free_names(statement)
     for scope in _scopes(statement):
@@ -139,7 +141,7 @@ def _loops_in(file: str, statement: ast.AST, text: Text) -> Iterator[Mention]:
         for node in scope:
             match node:
                 case ast.Name(id=name, ctx=ast.Load()) if name in _OVER_ROWS and id(node) in outside:
-                    if _is_of_python(name, imports, text) and _goes_over_rows(called.get(id(node)), scope):
+                    if _is_of_python(name, imports, source) and _goes_over_rows(called.get(id(node)), scope):
                         yield Mention(name, file, node.lineno)
 
 
@@ -155,10 +157,10 @@ def _scopes(statement: ast.AST) -> Iterator[list[ast.AST]]:
             todo += ast.iter_child_nodes(node)
 
 
-def _is_of_python(name: str, imports: Imports, text: Text) -> bool:
+def _is_of_python(name: str, imports: Imports, source: SubmittedSource) -> bool:
     """Return whether a name outside of functions is the one that Python has built in."""
     stars = [path.removesuffix(".*") for path in imports.get("*", ())]
-    return name not in imports and name not in text.bound and not ("torch" in stars and hasattr(torch, name))
+    return name not in imports and name not in source.bindings and not ("torch" in stars and hasattr(torch, name))
 
 
 def _goes_over_rows(call: ast.Call | None, scope: Sequence[ast.AST]) -> bool:
@@ -173,7 +175,7 @@ def _goes_over_rows(call: ast.Call | None, scope: Sequence[ast.AST]) -> bool:
 
 
 def _is_plain(value: ast.expr, scope: Sequence[ast.AST], seen: frozenset[str] = frozenset()) -> bool:
-    """Return whether the text shows that a value is another thing than a tensor: sizes, or a list that stands there.
+    """Return whether the source shows that a value is another thing than a tensor: sizes, or a list that stands there.
 
     Args:
         value: the expression.

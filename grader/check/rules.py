@@ -1,7 +1,7 @@
 """Rules about what may be used, by the names that PyTorch gives it: only these, or all but those.
 
-The text of the submission decides: all that the function leads to by name, with its helpers, whether it runs or not
-(`text`). Python's operators are always allowed, except `@`, which is called "matmul".
+The source of the submission decides: all that the function leads to by name, with its helpers, whether it runs or not
+(`source`). Python's operators are always allowed, except `@`, which is called "matmul".
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from typing import Any
 
 import torch
 
-from grader.check.text import Mention, assert_no_hidden_code, resolved, text_of, words_of
+from grader.check.hidden_code import assert_no_hidden_code
+from grader.check.names import resolved, words_of
+from grader.check.source import Mention, source_of
 from grader.connection.connection import Proxy, connection_of, is_proxy, place_of, proxy_of_name, word_of
 from grader.connection.raised import raised_by_student, shown_lines
 from grader.connection.student import Student, connection_behind
@@ -64,7 +66,7 @@ def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
             `.T`, `.mT` and `transpose`, too. Without a name, operators alone are allowed.
 
     Raises:
-        CheckFailed: it uses something else, or its text could hide what it uses.
+        CheckFailed: it uses something else, or its source could hide what it uses.
         ValueError: there is nothing of such a name.
     """
     names = {_known(rule) for rule in allowed} | _FREE
@@ -84,7 +86,7 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
             function, the method, its in-place form, and all that PyTorch calls its aliases or equivalent.
 
     Raises:
-        CheckFailed: it uses one, or its text could hide what it uses.
+        CheckFailed: it uses one, or its source could hide what it uses.
         ValueError: there is nothing of such a name.
     """
     rules = {_known(rule): _shown(rule) for rule in left_out}
@@ -112,10 +114,10 @@ def assert_does_not_import(student: Student, *packages: str) -> None:
         *packages: names such as "numpy".
 
     Raises:
-        CheckFailed: it uses one, or its text could hide an import.
+        CheckFailed: it uses one, or its source could hide an import.
     """
     connection = connection_behind(student)
-    for mention in text_of(connection).imports:
+    for mention in source_of(connection).imports:
         if mention.name in packages:
             text = say("your file imports {}, which the rule forbids", mention.name)
             raise CheckFailed(text, f"{text} (line {mention.line})", from_text=True)
@@ -161,15 +163,15 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
 def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
     """Find what a function uses, by the names of rules; "" where a name says nothing."""
     assert_no_hidden_code(function)
-    text = text_of(connection_of(function))
+    source = source_of(connection_of(function))
     child = place_of(function).child
-    for mention in text.mentions(str(child[2]) if child[0] == "name" else ""):
-        yield _name_of(mention, text.own), mention
+    for mention in source.mentions(str(child[2]) if child[0] == "name" else ""):
+        yield _name_of(mention, source.own), mention
 
 
 def _failed(function: Proxy, mention: Mention, why: str) -> CheckFailed:
     connection = connection_of(function)
-    line = text_of(connection).quoted(mention, connection.folder)
+    line = source_of(connection).quoted(mention, connection.folder)
     # It follows from the text alone, so that a hidden check says it all.
     return CheckFailed(f"`{word_of(function)}` {why}{line}", from_text=True)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from grader.check import show
 from grader.check.costs import ESCAPES
-from grader.check.text import words_of
+from grader.check.names import words_of
 from grader.model import Limits
 from grader.model.public_text import Key, Limit, Public
 from grader.wire.dtypes import DTYPES

@@ -4,7 +4,7 @@ A dispatch mode sees each operator that runs, with the tensors that it takes and
 PyTorch in Python, also those that run no operator, such as `tolist`.
 
 Student code could switch either off, or change the counts: they explain a result. What decides points is the text of
-the submission (`check.text`), and time and memory that are measured from outside.
+the submission (`check.source`), and time and memory that are measured from outside.
 """
 
 from __future__ import annotations

@@ -16,8 +16,10 @@ import torch
 from support import Function, failure
 
 from grader.check.costs import assert_costs_at_most, assert_no_loop
+from grader.check.hidden_code import _is_inside, assert_no_hidden_code, hidden_code
+from grader.check.names import READABLE_PACKAGES
 from grader.check.ratios import assert_peak_memory_ratio
-from grader.check.text import _MODULES, Text, _is_inside, assert_no_hidden_code
+from grader.check.source import SubmittedSource
 from grader.connection.connection import Proxy, connection_of
 from grader.connection.record import Record
 from grader.model.endings import CheckFailed
@@ -283,7 +285,7 @@ def test_ordinary_code_hides_nothing(name: str) -> None:
     """What students of PyTorch write is not rejected."""
     # A file that is not imported is not read: it belongs to another exercise.
     files = {"work.py": ("import torch\n" + dedent(OPEN[name])).encode(), "other.py": b"import gc\n"}
-    assert Text(files, "work").hidden_code() is None
+    assert hidden_code(SubmittedSource(files, "work")) is None
 
 
 @pytest.mark.parametrize("name", HIDING)
@@ -291,7 +293,7 @@ def test_what_could_hide_is_rejected(name: str) -> None:
     """Wherever it is, in a file that the submission imports as well."""
     hiding = ("import torch\n" + HIDING[name]).encode()
     for files in ({"work.py": hiding}, {"work.py": b"import tools\n", "tools.py": hiding}):
-        assert Text(files, "work").hidden_code() is not None
+        assert hidden_code(SubmittedSource(files, "work")) is not None
 
 
 def test_only_what_checks_lead_to_is_judged() -> None:
@@ -304,8 +306,8 @@ def test_only_what_checks_lead_to_is_judged() -> None:
         ("draw(1)", True),
     ):
         files = {"work.py": text.format(more).encode()}
-        assert (Text(files, "work", {"total", "torch"}).hidden_code() is not None) == found
-    assert Text({"work.py": text.format("").encode()}, "work").hidden_code() is not None
+        assert (hidden_code(SubmittedSource(files, "work", {"total", "torch"})) is not None) == found
+    assert hidden_code(SubmittedSource({"work.py": text.format("").encode()}, "work")) is not None
 
 
 def test_a_class_is_judged_where_it_is_used() -> None:
@@ -333,24 +335,24 @@ def test_a_class_is_judged_where_it_is_used() -> None:
         (f"def kept(): pass\nclass Net(kept):\n{keeps}", True),
     ):
         files = {"work.py": f"import torch\ndef total(x): return helper(x)\n{text}".encode()}
-        assert (Text(files, "work", {"total", "torch"}).hidden_code() is not None) == found, text
+        assert (hidden_code(SubmittedSource(files, "work", {"total", "torch"})) is not None) == found, text
     files = {"work.py": f"import torch\nclass Net(torch.nn.Module):\n{keeps}".encode()}
-    assert Text(files, "work", {"Net"}).hidden_code() is not None
+    assert hidden_code(SubmittedSource(files, "work", {"Net"})) is not None
 
 
 def test_the_name_of_a_module_may_be_set_by_another() -> None:
     """A file that imports the exercise module while it is imported can change what its conditions see."""
     work = b"import tools\nif __name__ == '__main__':\n    exec('1')\n"
-    assert Text({"work.py": work, "tools.py": b"import math\n"}, "work").hidden_code() is None
+    assert hidden_code(SubmittedSource({"work.py": work, "tools.py": b"import math\n"}, "work")) is None
     for tools in (b"import work\nwork.__name__ = '__main__'\n", b"import work as w\n[w][0].__name__ = '__main__'\n"):
-        assert Text({"work.py": work, "tools.py": tools}, "work").hidden_code() is not None
+        assert hidden_code(SubmittedSource({"work.py": work, "tools.py": tools}, "work")) is not None
 
 
 def test_what_another_file_of_the_student_defines_is_the_students_own() -> None:
     """A name with an underscore is, where that file defines it; what the file imports is not."""
     work = b"import tools\ndef total(x): return tools._sum(x)\n"
     for tools, hides in ((b"def _sum(x): return x.sum()\n", None), (b"from torch import _C as _sum\n", "._sum")):
-        found = Text({"work.py": work, "tools.py": tools}, "work").hidden_code()
+        found = hidden_code(SubmittedSource({"work.py": work, "tools.py": tools}, "work"))
         assert (found and found.name) == hides
 
 
@@ -392,7 +394,9 @@ _RUNS = {id(vars(builtins)[name]) for name in ("exec", "eval", "compile", "globa
 def test_no_public_name_leads_to_the_inside(monkeypatch: pytest.MonkeyPatch) -> None:
     """From all modules that may be imported, names that the rule lets pass lead to no module that could hide code."""
     monkeypatch.setattr(torch.nn.functional, "planted", gc, raising=False)
-    todo: list[tuple[str, Any]] = [(name, __import__(name)) for name in sorted(_MODULES - {"__future__", "sys"})]
+    todo: list[tuple[str, Any]] = [
+        (name, __import__(name)) for name in sorted(READABLE_PACKAGES - {"__future__", "sys"})
+    ]
     seen: set[int] = set()
     found = []
     while todo:

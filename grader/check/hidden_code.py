@@ -1,0 +1,407 @@
+"""Code that could hide what it does from `source`, and the check that refuses it.
+
+Names built from strings, `exec`, the insides of PyTorch, frames, the garbage collector, other processes and threads:
+where code that runs uses one of these, its source does not show what it does.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import string
+import sys
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy
+import torch
+
+from grader.check.names import (
+    FUNCTIONS,
+    READABLE_PACKAGES,
+    Imported,
+    bound_names,
+    deleted_names,
+    imported_by,
+    last_name,
+    parts_of_annotation,
+    paths_of_attribute,
+    resolved,
+    words_of,
+)
+from grader.check.source import Mention, SubmittedSource, source_of
+from grader.connection.connection import Proxy, connection_of
+from grader.model.endings import CheckFailed
+from grader.model.public_text import say
+
+_ALONE = READABLE_PACKAGES - {"torch", "numpy"}
+"""Modules of Python that must not be handed on: of what a variable holds, nothing is known."""
+
+_PLOTS = "matplotlib.pyplot"
+"""What draws a notebook's pictures; a rule about a function sees whether that uses it."""
+
+_ONLY = {
+    "sys": words_of("getsizeof maxsize float_info byteorder version_info exit argv stdout stderr"),
+    "os": words_of("environ getcwd getenv path sep linesep cpu_count"),
+    "pytest": words_of("approx fixture mark raises"),
+    "unittest": words_of("TestCase main"),
+    "logging": words_of(
+        "getLogger basicConfig debug info warning error exception critical DEBUG INFO WARNING ERROR CRITICAL"
+    ),
+    "pathlib": words_of("Path PurePath"),
+}
+"""Packages of which only this may be used."""
+
+_INSIDE = words_of(
+    """ast asyncio bltns builtins codecs concurrent contextvars copyreg ctypes difflib fnmatch gc glob gzip hashlib
+    importlib inspect io keyword locale logging mmap mp multiprocessing os pathlib pickle platform
+    python_multiprocessing queue shutil signal socket struct subprocess sys sysconfig tarfile tempfile threading
+    traceback types uuid weakref zipfile
+
+    bundled_inputs classes collect_env cpp_extension ctypeslib elastic export f2py fx fx_traceback hipify hub jit
+    launcher library load load_library loadtxt memmap model_dump ops overrides package profiler read_array rpc save
+    savetxt serialization stride_tricks testing to_dlpack tunable CompilationUnit DataSource DisableTorchFunction
+    DisableTorchFunctionSubclass ScriptFunction Timer TorchDispatchMode
+
+    ao attrgetter c_void_p find_spec from_file fromregex genfromtxt get_field getfullargspec get_type_hints
+    import_module make_dataclass methodcaller quantization read_bytes read_text signature ForwardRef
+    Formatter FunctionType MethodType f_back f_locals f_globals f_builtins f_code tb_frame tb_next gi_frame gi_code
+    cr_frame ag_frame func_globals fromfile tofile timeit settrace setprofile setFormatter currentframe"""
+)
+"""Names that lead further: modules that others imported, parts of PyTorch and NumPy that run text, read files, start
+threads or switch hooks off, and ways into frames."""
+
+_RUNS_NOTES = words_of("register singledispatch singledispatchmethod")
+"""What runs annotations that are text."""
+
+_COPIES_NAMES = words_of("update_wrapper wraps")
+"""What copies attributes; with more arguments, those whose names it is given as text."""
+
+_METACLASSES = ("ABCMeta", "EnumMeta", "EnumType")
+
+_WITH_NAMES = "with the names of attributes"
+
+_BUILTINS = words_of("exec eval compile globals locals vars open breakpoint input setattr delattr")
+
+_HARMLESS = words_of(
+    """__init__ __len__ __getitem__ __setitem__ __name__ __doc__ __main__ __call__ __iter__ __next__ __repr__ __str__
+    __enter__ __exit__ __post_init__ __eq__ __hash__ __lt__ __add__ __radd__ __sub__ __mul__ __rmul__ __matmul__
+    __neg__ __contains__ __sizeof__ __version__ __file__ __class__ __new__ __array__ __array_interface__ __all__
+    __slots__ _version _base _asdict _replace _fields _modules _parameters _buffers"""
+)
+
+_NOT_ONES_OWN = words_of(
+    "__array_interface__ __array_struct__ __match_args__ __getstate__ __setstate__ __reduce__ __reduce_ex__"
+)
+"""What a class of the student's must not define: it names attributes by strings, or memory by its address."""
+
+
+def assert_no_hidden_code(function: Proxy, allow: Collection[str] = ()) -> None:
+    """Fail if the submission's source contains anything that could hide what its code does.
+
+    Args:
+        function: a function of the student's.
+        allow: words that are allowed besides, such as "Timer".
+
+    Raises:
+        CheckFailed: it contains such a thing, or nests too deeply to be read.
+    """
+    connection = connection_of(function)
+    source = source_of(connection)
+    if source.too_deep:
+        raise CheckFailed(say("your file nests too deeply to be read"), from_text=True)
+    if (mention := hidden_code(source, allow)) is not None:
+        word, _, how = mention.name.partition(" ")
+        used = f"`{word}` {how}" if how else f"`{word}`"
+        what = f"{used} could hide what your code does, so this check cannot judge it; {_advice_instead_of(word, how)}"
+        raise CheckFailed(what + source.quoted(mention, connection.folder), from_text=True)
+
+
+def hidden_code(source: SubmittedSource, allow: Collection[str] = ()) -> Mention | None:
+    """Return the first mention in code that runs which could hide what it does, apart from allowed words.
+
+    Args:
+        source: of the submission.
+        allow: words that are allowed.
+    """
+    search, fine = _search_in(source), set[int]()  # ids of nodes that only begin an expression which hides nothing
+    for file, node in source.running():
+        for name in search.hides(node, file, fine):
+            if name.split(".")[-1] not in allow and name not in allow:
+                return Mention(name, file, getattr(node, "lineno", 0))
+    return None
+
+
+@functools.lru_cache(maxsize=8)
+def _search_in(source: SubmittedSource) -> _Search:
+    return _Search(source)
+
+
+class _Search:
+    """The search for code that hides something in one submission."""
+
+    def __init__(self, source: SubmittedSource) -> None:
+        self._source = source
+        self._functions: dict[str, frozenset[str]] = {}
+
+    def _is_builtin(self, node: ast.Name, file: str) -> bool:
+        """Return whether a name may mean a builtin of Python.
+
+        It does not where it is local to a function, nor below a statement at the top that gives it another meaning, for
+        as long as nothing takes that away again.
+        """
+        if id(node) not in self._source.global_names[file] or isinstance(node.ctx, ast.Store):
+            return False
+        return self._source.assigned_at[file].get(node.id, node.lineno) >= node.lineno or node.id in self._taken_away
+
+    @functools.cached_property
+    def _taken_away(self) -> frozenset[str]:
+        """The names that a file deletes, also where an `except` clause ends, and the attributes."""
+        return frozenset(
+            name for tree in self._source.trees.values() for node in ast.walk(tree) for name in deleted_names(node)
+        )
+
+    def hides(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
+        """Yield what a node does that could hide something."""
+        yield from sorted(_NOT_ONES_OWN.intersection(bound_names(node)))
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                yield from (each.path for each in imported_by(node) if self._is_closed(each, file))
+            case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
+                fine |= {id(each.func) for each in decorators if isinstance(each, ast.Call) and _copies_once(each)}
+            case ast.Attribute(value=inner):
+                yield from self._hides_by_attribute(node, file, fine)
+                if isinstance(inner, ast.Name) and inner.id not in (*_ONLY, "getattr"):
+                    fine.add(id(inner))
+            case ast.Call(func=function, args=args, keywords=keywords):
+                yield from _hides_by_call(function, args, keywords, fine, self._functions_in(file))
+                if last_name(function) == "basicConfig" and any(each.arg != "level" for each in keywords):
+                    yield "basicConfig with more than a level"  # a format can name attributes
+            case ast.MatchClass(kwd_attrs=words):
+                yield from (f".{name}" for name in words if self._is_inside(name) and not self._is_own(name))
+            case ast.Name():
+                yield from self._hides_by_name(node, file, fine)
+
+    def _hides_by_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
+        """Yield what a bare name could hide."""
+        match node:
+            case ast.Name(id="sys") if self._source.names[file].get("sys") != ["sys"]:
+                pass
+            case ast.Name(id=name) if name in _BUILTINS and self._is_builtin(node, file):
+                yield name
+            case ast.Name(id=name) if name[:2] == "__" and _is_inside(name):
+                yield name
+            case ast.Name(id="sys" | "os" | "getattr" as name) if self._is_bare(name, node, file, fine):
+                yield name
+            case ast.Name(id=name, ctx=ast.Load()) if id(node) not in fine and (_ALONE | {*_ONLY}).intersection(
+                self._source.names[file].get(name, ())
+            ):
+                yield f"{name} handed on"
+            case ast.Name(id=name) if (
+                name in _COPIES_NAMES and name in self._source.names[file] and id(node) not in fine
+            ):
+                yield f"{name} {_WITH_NAMES}"
+
+    def _is_bare(self, name: str, node: ast.AST, file: str, fine: set[int]) -> bool:
+        """Return whether `getattr` is not called here, or `sys` or `os` is handed on."""
+        return id(node) not in fine and (name != "os" or "os" in self._source.names[file].get("os", ()))
+
+    def _is_closed(self, imported: Imported, file: str) -> bool:
+        """Return whether an import that is used leads to something that could hide code."""
+        name, path = imported
+        if name not in self._source.used[file] and name != "*":
+            return False
+        first, *rest = path.split(".")
+        if first in self._source.own_modules or not first:  # of the student's own, which is read as well
+            # Who has the exercise module as an object can give its names another meaning unseen.
+            return path.lstrip(".") == self._source.module
+        if path == name or name == first:  # `import torch.fx`: what is used of it is an attribute
+            return first not in (*READABLE_PACKAGES, *_ONLY)
+        if path == _PLOTS or _is_harmless([path]) or _is_comparison(rest):
+            return False
+        if first in _ONLY:
+            return len(rest) != 1 or rest[0] not in _ONLY[first]
+        renamed = name != rest[-1] if rest and rest[-1] in _COPIES_NAMES else False
+        return first not in READABLE_PACKAGES or renamed or any(map(self._is_inside, rest))
+
+    def _hides_by_attribute(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
+        match node:
+            case ast.Attribute(value=ast.Attribute(ast.Name("sys") as root, "path") as inner, attr="append" | "insert"):
+                fine |= {id(root), id(inner)}  # where to look for files: which code runs does not depend on it
+            case ast.Attribute(value=ast.Name(id=root) as inner, attr=name) if (
+                root in _ONLY
+                and id(node) not in fine
+                and (root in ("sys", "os") or self._source.names[file].get(root) == [root])
+            ):
+                fine.add(id(inner))
+                yield from [f"{root}.{name}"] * (name not in _ONLY[root] or not isinstance(node.ctx, ast.Load))
+            case ast.Attribute(value=ast.Attribute(attr="testing") as inner, attr=name) if _is_comparison(
+                ["testing", name]
+            ):
+                fine.add(id(inner))
+            case ast.Attribute(attr="__class__", ctx=ast.Store() | ast.Del()):
+                yield ".__class__"
+            case ast.Attribute(ctx=ast.Store() | ast.Del()) if changed := self._assigned_import(node, file):
+                yield changed
+            case ast.Attribute(value=ast.Attribute(attr="ctypes") as inner, attr="data"):  # the address of an array
+                fine.add(id(inner))
+            case ast.Attribute(attr="format" | "format_map") if id(node) not in fine:
+                yield "format with attributes, or with a text that is not written out as a string"
+            case ast.Attribute(attr=name) if name in _COPIES_NAMES and id(node) not in fine:
+                yield f".{name} {_WITH_NAMES}"
+            case ast.Attribute(value=inner, attr=name) if self._is_inside(name) and id(node) not in fine:
+                paths = paths_of_attribute(node.value, name, self._source.names[file], None)
+                if _is_harmless(paths):
+                    fine.add(id(inner))
+                elif not self._is_own(name, paths):
+                    yield f".{name}"
+
+    def _is_inside(self, name: str) -> bool:
+        """Return whether a name leads to the internals of a library, or runs the text of annotations."""
+        return _is_inside(name) or (name in _RUNS_NOTES and not self._has_plain_notes)
+
+    @functools.cached_property
+    def _has_plain_notes(self) -> bool:
+        """Whether all annotations of the code that runs are made of classes, whose names stand there."""
+        notes = (
+            (file, note)
+            for file, node in self._source.running()
+            for field in ("annotation", "returns")
+            if (note := getattr(node, field, None)) is not None
+        )
+        return all(self._is_class(file, part) for file, note in notes for part in parts_of_annotation(note))
+
+    def _is_class(self, file: str, part: ast.AST) -> bool:
+        """Return whether a part of an annotation is a class of a library or of the student's own, and no text."""
+        match part:
+            case ast.Constant(value=value):
+                return value is None or value is Ellipsis
+            case ast.Name(id=name) if name in self._source.bindings:
+                return all(isinstance(node, ast.ClassDef) for _, node in self._source.bindings[name])
+            case ast.Name(id=name):
+                paths = self._source.names[file].get(name, [f"builtins.{name}"])
+            case ast.Attribute(value=value, attr=name):
+                paths = paths_of_attribute(value, name, self._source.names[file], None)
+            case _:
+                return False
+        return all(path.startswith("typing.") or isinstance(resolved(path), type) for path in paths)
+
+    def _is_own(self, name: str, paths: Sequence[str] = ()) -> bool:
+        """Return whether a name with an underscore is the student's own, and not one of a library as well."""
+        if name in _INSIDE or name[:2] == "__":
+            return False
+        if roots := {path.split(".")[0] for path in paths if path[0] != "."}:  # of a module
+            return roots <= self._source.own_modules and name in self._source.bindings
+        return name in self._source.own and name not in _names_of_libraries()
+
+    def _functions_in(self, file: str) -> frozenset[str]:
+        """Return the names in a file that mean functions of the file's, and never anything else."""
+        if (known := self._functions.get(file)) is not None:
+            return known
+        tree = self._source.trees[file]
+        named = (name for node in ast.walk(tree) if not isinstance(node, FUNCTIONS) for name in bound_names(node))
+        defined = {node.name for node in ast.walk(tree) if isinstance(node, FUNCTIONS)}
+        args = (each.arg for each in ast.walk(tree) if isinstance(each, ast.arg))
+        return self._functions.setdefault(file, frozenset(defined.difference(named, args)))
+
+    def _assigned_import(self, node: ast.Attribute, file: str) -> str:
+        """Return what an assignment replaces in an imported module, such as "torch.relu", or "".
+
+        Setting a switch in `torch.backends` replaces nothing.
+        """
+        paths = paths_of_attribute(node.value, node.attr, self._source.names[file], None)
+        return next((path for path in paths if not path.startswith((".", "torch.backends."))), "")
+
+
+def _advice_instead_of(word: str, how: str) -> str:
+    """Return what to do about a word that could hide something, used in some way; why, if it names a package."""
+    package = word.split(".")[0]
+    if how or (package in (*vars(builtins), *READABLE_PACKAGES, "") and package != "sys") or package[:1] == "_":
+        return "do not use it"
+    if package in sys.stdlib_module_names:
+        return f"`{package}` leads to files, processes, threads or the insides of Python; do not use it"
+    return f"`{package}` runs code that is not in your file; do not use that package"
+
+
+@functools.cache
+def _names_of_libraries() -> frozenset[str]:
+    """Return names of modules of PyTorch and NumPy, and of the attributes of `torch` and of a tensor."""
+    parts = (name.split(".") for name in list(sys.modules) if name.startswith(("torch.", "numpy.")))
+    return frozenset({part for names in parts for part in names} | {*vars(torch), *vars(numpy), *dir(torch.Tensor)})
+
+
+def _is_comparison(names: Sequence[str]) -> bool:
+    """Return whether names end with a function of PyTorch's or NumPy's that compares: `testing.assert_close`."""
+    return len(names) > 1 and names[-2] == "testing" and names[-1].startswith("assert_")
+
+
+def _copies_once(call: ast.Call) -> bool:
+    """Return whether this is `wraps(f)`, which copies what each function has."""
+    return isinstance(call.func, ast.Name | ast.Attribute) and not call.keywords and len(call.args) == 1
+
+
+def _hides_by_call(
+    function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], fine: set[int], functions: Collection[str]
+) -> Iterator[str]:
+    """Yield what a call by a name that stands in a text could hide.
+
+    Args:
+        function: what is called.
+        args: its arguments.
+        keywords: those by name.
+        fine: ids of nodes that hide nothing; others are added.
+        functions: names that mean functions of the file's.
+    """
+    match function, args:
+        case ast.Name("update_wrapper") | ast.Attribute(attr="update_wrapper"), [ast.Name(id=name), _]:
+            if not keywords and name in functions:  # else what it changes may be a module
+                fine.add(id(function))
+        case ast.Call(func=ast.Name("type") | ast.Attribute(attr="__class__")), [_, _, _]:
+            yield "type with three arguments"
+        case ast.Name(id=name) | ast.Attribute(attr=name), [_, _, _] if name in _METACLASSES:
+            yield f"{name} with three arguments"
+        case ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), _:
+            if not _has_path(text):
+                fine.add(id(function))
+        case ast.Name(id="type"), [_, _, *_]:
+            yield "type with three arguments"
+        case ast.Name(id="getattr" | "hasattr" as name), [of, named, *_]:
+            fine |= {id(function), *([id(of)] if isinstance(of, ast.Name) and of.id not in _ONLY else [])}
+            if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
+                yield f"{name} with a name that is not written out as a string"
+            elif _is_inside(named.value) or named.value in _BUILTINS:
+                yield f".{named.value}"
+
+
+def _has_path(template: str) -> bool:
+    """Return whether a field of a `format` template names an attribute or an item, even within another template."""
+    try:
+        fields = list(string.Formatter().parse(template))
+    except ValueError:  # which raises where it is used
+        return False
+    return any(any(mark in (name or "") for mark in ".[") or _has_path(form or "") for _, name, form, _ in fields)
+
+
+def _is_inside(name: str) -> bool:
+    """Return whether a name leads to the internals of a library; a name that a class may need does not."""
+    return name in _INSIDE or (name.startswith("_") and name.strip("_") != "" and name not in _HARMLESS)
+
+
+def _is_harmless(paths: Sequence[str]) -> bool:
+    """Return whether paths with an underscore lead to an exception, or to a view operator of PyTorch's."""
+    for path in paths:
+        value = resolved(path)
+        if not (isinstance(value, type) and issubclass(value, BaseException)) and not _is_view(path.split(".")[-1]):
+            return False
+    return True
+
+
+@functools.cache
+def _is_view(name: str) -> bool:
+    """Return whether an operator of PyTorch's returns a view of its argument, as its schema says."""
+    operator = getattr(torch.ops.aten, name, None)
+    if not isinstance(operator, torch._ops.OpOverloadPacket):
+        return False
+    schemas = [getattr(operator, overload)._schema for overload in operator.overloads()]
+    results = [result.alias_info for schema in schemas for result in schema.returns]
+    return bool(results) and all(alias is not None and not alias.is_write for alias in results)

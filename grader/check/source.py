@@ -1,0 +1,392 @@
+"""The source of a submission as a syntax tree: which code runs, and which names it mentions.
+
+The check process parses the source and never runs it, so student code cannot forge what is found here. Checks that
+count or forbid rest on it (see docs/security.md).
+
+Only code that runs counts: the statements at the top of a file, and the functions and classes that checks use, with all
+that these lead to by name. An import that none of it uses does not count, nor does a function that draws a picture.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grader.check.names import (
+    ANNOTATION_NODES,
+    DEFINITIONS,
+    FUNCTIONS,
+    assigned_names,
+    attributes_changed_by,
+    bound_names,
+    free_names,
+    imported_by,
+    may_set,
+    names_changed_by,
+    names_in_annotations,
+    paths_in,
+    paths_of_attribute,
+    words_of,
+)
+from grader.connection.connection import Connection
+from grader.connection.raised import Line, shown_lines
+
+_SWITCHES = words_of("torch.no_grad torch.enable_grad torch.inference_mode")
+"""Decorators that run a function only where it is called."""
+
+_OF_CLASSES = words_of("__init_subclass__ __set_name__ __mro_entries__ __prepare__")
+"""What Python calls when a class is defined."""
+
+_OF_METHODS = words_of("staticmethod classmethod property")
+"""Decorators that say which kind of method a function is, and do not run it."""
+
+_AS_PROGRAM = ("__name__ == '__main__'", "'__main__' == __name__")
+"""The condition of what runs a file as a program, as Python writes it. It does not hold while the file is imported."""
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A name that code mentions.
+
+    Attributes:
+        name: such as "torch.nn.functional.relu" or "builtins.sum"; ".relu" for a method of something.
+        file, line: where.
+    """
+
+    name: str
+    file: str
+    line: int
+
+
+class SubmittedSource:
+    """The source of a submission. A file that is not Python is left out: code that imports it does not load.
+
+    Args:
+        files: by relative name.
+        module: the exercise module. Only its file is read, and those that it imports: others are of other exercises.
+        graded: names of which those of the functions that checks call are some; None if all functions may be called.
+
+    Attributes:
+        too_deep: the name of a file that nests too deeply to be read here, or "".
+        own: names of attributes that the student's own classes and objects have.
+        imports: the packages that are imported and used.
+        module: the exercise module.
+        own_modules: the names of the student's own modules.
+        trees: by file.
+        names: by file, what the names that it imports stand for.
+        used: by file, the names that code uses that runs.
+        bindings: by name, the statements at the top of files that bind it.
+        global_names: by file, the ids of the nodes of names that are not local to a function.
+        assigned_at: by file, the line at which the top of the file has first assigned a name.
+    """
+
+    def __init__(self, files: Mapping[str, bytes], module: str, graded: Collection[str] | None = None) -> None:
+        self._contents = files
+        self.own_modules = {name.removesuffix(".py").split("/")[0] for name in files}
+        self.trees: dict[str, ast.Module] = {}
+        self._tops: dict[str, list[ast.stmt]] = {}
+        self.names: dict[str, dict[str, list[str]]] = {}
+        self.bindings: dict[str, list[tuple[str, ast.AST]]] = {}
+        self._stored: dict[str, list[tuple[str, ast.AST]]] = {}
+        self._runs: dict[str, set[int]] = {}
+        self.used: dict[str, set[str]] = {}
+        self.global_names: dict[str, frozenset[int]] = {}
+        self.assigned_at: dict[str, dict[str, int]] = {}
+        self.module = module
+        self.too_deep, self.own = "", set[str]()
+        self._parse(f"{module}.py")
+        for file, tree in self.trees.items():
+            try:
+                self.global_names[file] = free_names(tree)
+                given = self.assigned_at.setdefault(file, {})
+                for statement in tree.body:
+                    for name in assigned_names(statement):
+                        given.setdefault(name, statement.end_lineno or 0)
+                self._read(file, list(self._top(file, tree.body)))
+            except RecursionError:
+                self.too_deep = file
+                self.trees[file], self._tops[file] = ast.Module([], []), []
+                self.names.setdefault(file, {})
+        self._follow(graded)
+        self.imports = [
+            Mention(each.path.split(".")[0] if each.path[0] != "." else file.split("/")[0], file, node.lineno)
+            for file, node in self.running()
+            for each in imported_by(node)
+            if each.name in (*self.used[file], "*")
+        ]
+
+    def _parse(self, file: str) -> None:
+        """Parse a file, and those of the student's own that it imports anywhere."""
+        if file not in self._contents or file in self.trees:
+            return
+        self.trees[file] = ast.Module([], [])
+        try:
+            tree = ast.parse(self._contents[file])
+            roots = {
+                each.path.split(".")[0] or file.split("/")[0] for node in ast.walk(tree) for each in imported_by(node)
+            }
+        except (SyntaxError, ValueError):
+            return
+        except (RecursionError, MemoryError):
+            self.too_deep = file
+            return
+        self.trees[file] = tree
+        for name in self._contents:
+            if name.removesuffix(".py").split("/")[0] in roots:
+                self._parse(name)
+
+    def _top(self, file: str, body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+        """Yield the statements at the top of a file that run when it is imported."""
+        for statement in body:
+            if isinstance(statement, ast.If) and self._never_holds(file, statement.test):
+                yield from self._top(file, statement.orelse)
+            else:
+                yield statement
+
+    def _never_holds(self, file: str, test: ast.expr) -> bool:
+        """Return whether a condition cannot hold while the file is imported."""
+        match test:
+            case ast.Compare() if ast.unparse(test) in _AS_PROGRAM:
+                return not any(may_set(tree, "__name__") for tree in self.trees.values())
+            case ast.Constant(value=value):
+                return not value
+            case ast.BoolOp(op=ast.And(), values=[first, *_]):  # what follows is not evaluated
+                return self._never_holds(file, first)
+            case ast.Name(id=name):
+                wanted = "typing.TYPE_CHECKING"
+            case ast.Attribute(value=ast.Name(id=name), attr="TYPE_CHECKING"):
+                wanted = "typing"
+            case _:
+                return False
+        imported = [each for node in ast.walk(self.trees[file]) for each in imported_by(node)]
+        paths = {each.path for each in imported if each.name in (name, "*")}
+        changed = any(may_set(tree, each) for tree in self.trees.values() for each in {name, "TYPE_CHECKING"})
+        return paths == {wanted} and not changed and "typing" not in self.own_modules
+
+    def _read(self, file: str, top: list[ast.stmt]) -> None:
+        """Note what a file imports, what its top gives each name, and which attributes its classes have."""
+        self._tops[file], names = top, self.names.setdefault(file, {})
+        for node in (node for statement in top for node in ast.walk(statement)):
+            for each in imported_by(node):
+                names.setdefault(each.name, []).append(each.path)
+            match node:
+                case ast.ClassDef(body=body):
+                    self.own |= {each.name for each in body if isinstance(each, DEFINITIONS)}
+                case ast.Attribute(attr=name, ctx=ast.Store()):
+                    self.own.add(name)
+        for statement in top:
+            for name in set(names_changed_by(statement)):
+                self.bindings.setdefault(name, []).append((file, statement))
+            for name in set(attributes_changed_by(statement)):
+                self._stored.setdefault(name, []).append((file, statement))
+
+    def _follow(self, graded: Collection[str] | None) -> None:
+        """Note which code runs: when the files are imported, or because a check calls a function."""
+        waiting: dict[str, list[tuple[str, ast.AST]]] = {}
+        todo: list[tuple[str, ast.AST]] = []
+        for file, top in self._tops.items():
+            self._runs[file], self.used[file] = set(), set()
+            for statement in top:
+                if isinstance(statement, DEFINITIONS) and self._waits(file, statement):
+                    waiting.setdefault(statement.name, []).append((file, statement))
+                    todo += [(file, each) for each in _run_at_once(statement)]
+                else:
+                    todo.append((file, statement))
+        for name in [name for name in waiting if graded is None or name in graded]:
+            todo += waiting.pop(name)
+        while todo:
+            file, part = todo.pop()
+            notes = {id(each) for node in ast.walk(part) for each in names_in_annotations(node)}
+            for node in ast.walk(part):
+                self._runs[file].add(id(node))
+                if id(node) in notes and self._is_of_package(file, node):
+                    continue  # what a package makes of `Tensor["rows"]` reaches no code that runs
+                for name in self._leads_to(file, node):
+                    todo += waiting.pop(name, [])
+        if len(self._tops) > 1:  # one file may take a name from another
+            everywhere = set[str]().union(*self.used.values())
+            self.used = dict.fromkeys(self.used, everywhere)
+        for file in self.used:
+            self.used[file] = {name for name in self.used[file] if name[0] != "." or len(self._tops) > 1}
+            self.used[file] = {name.removeprefix(".") for name in self.used[file]}
+
+    def _waits(self, file: str, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+        """Return whether what a definition contains runs only where its name is mentioned."""
+        if isinstance(statement, FUNCTIONS):
+            return statement.name[:2] != "__" and all(
+                self._only_switches(file, each) for each in statement.decorator_list
+            )
+        return not statement.decorator_list and self._plain_classes and all(map(self._is_plain, statement.bases))
+
+    def _only_switches(self, file: str, decorator: ast.expr) -> bool:
+        """Return whether a decorator of PyTorch's only sets a switch while the function runs."""
+        of = decorator.func if isinstance(decorator, ast.Call) else decorator
+        match of:
+            case ast.Name(id=name):
+                paths = self.names[file].get(name, [])
+            case ast.Attribute(value=value, attr=name):
+                paths = paths_of_attribute(value, name, self.names[file], None)
+            case _:
+                return False
+        return bool(paths) and all(path in _SWITCHES for path in paths)
+
+    def _is_plain(self, base: ast.expr) -> bool:
+        """Return whether a base class runs nothing of its subclass: PyTorch's, or the student's own."""
+        match base:
+            case ast.Name(id=name) if name in self.bindings:
+                return all(isinstance(node, ast.ClassDef) for _, node in self.bindings[name])
+            case ast.Name(id=name):
+                paths = {path for names in self.names.values() for path in names.get(name, ())} or {f"builtins.{name}"}
+            case ast.Attribute(value=value, attr=name):
+                paths = {path for names in self.names.values() for path in paths_of_attribute(value, name, names, None)}
+            case _:
+                return False
+        return all(path.split(".")[0] == "torch" or path in ("abc.ABC", "builtins.object") for path in paths)
+
+    @functools.cached_property
+    def _plain_classes(self) -> bool:
+        """Whether defining a class runs no other code of the student's, as a metaclass or `__init_subclass__` would."""
+        nodes = [node for tree in self.trees.values() for node in ast.walk(tree)]
+        named = {getattr(node, key, None) for node in nodes for key in ("name", "id", "attr", "value")}
+        bound = {name for node in nodes for name in bound_names(node)}
+        return not (
+            any(isinstance(node, ast.ClassDef) and node.keywords for node in nodes)
+            or _OF_CLASSES & {name for name in named if isinstance(name, str)}
+            or _OF_METHODS & bound
+        )
+
+    def _is_of_package(self, file: str, node: ast.AST) -> bool:
+        """Return whether a name is that of an import, and of nothing of the student's own."""
+        paths = self.names[file].get(node.id, ()) if isinstance(node, ast.Name) else ()
+        return (
+            bool(paths)
+            and all(path.split(".")[0] not in ("", *self.own_modules) for path in paths)
+            and (
+                node.id not in self.bindings  # type: ignore[attr-defined]
+            )
+        )
+
+    def _leads_to(self, file: str, node: ast.AST) -> Iterator[str]:
+        """Yield the names by which a node may lead to functions of the student's own."""
+        match node:
+            case ast.Name(id=name):
+                self.used[file].add(name)
+                yield name
+                yield from (path.split(".")[-1] for path in self.names[file].get(name, ()))
+            case ast.Attribute(attr=name):
+                self.used[file].add(f".{name}")
+                yield name
+            case ast.Constant(value=str(name)):
+                yield name
+            case ast.MatchClass(kwd_attrs=names):
+                yield from names
+
+    def running(self) -> Iterator[tuple[str, Any]]:
+        """Yield the nodes of all code that runs, each with its file, in the order of the source."""
+        for file, top in self._tops.items():
+            for statement in top:
+                yield from ((file, node) for node in ast.walk(statement) if id(node) in self._runs[file])
+
+    def uses(self, names: Collection[str]) -> bool:
+        """Return whether code that runs uses one of these names: by itself, as an attribute, or as an import."""
+        for file, node in self.running():
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name) if name in names:
+                    return True
+                case ast.ImportFrom() if any(
+                    each.path.split(".")[-1] in names and each.name in self.used[file] for each in imported_by(node)
+                ):
+                    return True
+        return False
+
+    def quoted(self, mention: Mention, folder: str) -> str:
+        """Return the place of a mention with the text of its line, below a message; "" if it has no line."""
+        lines = self._contents.get(mention.file, b"").splitlines()  # of bytes, whose lines are those of the parser
+        if not 0 < mention.line <= len(lines):
+            return ""
+        text = lines[mention.line - 1].decode("utf-8", "replace").strip()
+        line = Line(mention.file, mention.line, "", text[:120])
+        return "\n".join(["", *shown_lines([line], folder)])
+
+    def mentions(self, function: str = "") -> list[Mention]:
+        """Return what a function mentions, with all of the student's own that it leads to; of all files without one.
+
+        A name counts wherever it stands, whether that line runs or not.
+        """
+        # `from torch import outer` is an answer to "write `outer`", too.
+        imported = [(file, path) for file, names in self.names.items() for path in names.get(function, ())]
+        mentioned = {Mention(path, file, 0): None for file, path in imported}
+        for file, node in self.reached(function):
+            for path, line in paths_in(node, self.names[file]):
+                mentioned[Mention(path, file, line)] = None
+        own = {f"builtins.{name}" for name in self.bindings}
+        return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
+
+    def reached(self, function: str = "") -> Iterator[tuple[str, ast.AST]]:
+        """Yield the top-level statements that a function leads to by name, its own included; all without one.
+
+        Args:
+            function: its name.
+
+        Yields:
+            Each with its file.
+        """
+        todo = [function] if function else list(self.bindings)
+        reached = {**self.bindings}
+        # An attribute that is set, or what a function does with a global name.
+        for name, stored in self._stored.items():
+            reached[name] = [*reached.get(name, ()), *stored]
+        seen, passed = set(todo), set[int]()
+        statements = self.bindings
+        while todo:
+            for file, node in statements.get(todo.pop(), ()):
+                if id(node) not in passed:
+                    passed.add(id(node))
+                    yield file, node
+                for path, _ in paths_in(node, self.names[file]):
+                    # A name of the student's own leads on, in whichever of the files it is defined.
+                    if (name := path.split(".")[-1]) in reached and name not in seen:
+                        seen.add(name)
+                        todo.append(name)
+            statements = reached
+
+
+def source_of(connection: Connection) -> SubmittedSource:
+    """Return the source of a submission, parsed once for all checks. A file that does not load is reported as that."""
+    connection.names()
+    return _parsed(tuple(connection.files.items()), connection.module, connection.graded)
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(files: tuple[tuple[str, bytes], ...], module: str, graded: frozenset[str] | None) -> SubmittedSource:
+    return SubmittedSource(dict(files), module, graded)
+
+
+def _run_at_once(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.AST]:
+    """Yield what runs when a function or a class of `_waits` is defined: all but the bodies of functions."""
+    if isinstance(node, FUNCTIONS):
+        yield from (*node.decorator_list, *_of_signature(node))
+        return
+    for part in node.body:
+        if isinstance(part, FUNCTIONS) and all(map(_is_of_method, part.decorator_list)):
+            yield from _of_signature(part)
+        else:
+            yield part
+
+
+def _is_of_method(decorator: ast.expr) -> bool:
+    """Return whether a decorator says which kind of method a function is."""
+    return isinstance(decorator, ast.Name) and decorator.id in _OF_METHODS
+
+
+def _of_signature(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    """Yield what runs when a function is defined: defaults, and annotations that are more than a class."""
+    arguments = function.args
+    yield from (each for each in (*arguments.defaults, *arguments.kw_defaults) if each is not None)
+    notes = [each.annotation for each in ast.walk(arguments) if isinstance(each, ast.arg)]
+    for note in (*notes, function.returns):
+        if note is not None and not all(isinstance(part, ANNOTATION_NODES) for part in ast.walk(note)):
+            yield note
