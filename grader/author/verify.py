@@ -30,8 +30,8 @@ from grader.author.text import collecting_problem, course_problems, leaks, sourc
 from grader.course.answers import read_answer
 from grader.course.layout import COURSE_FILE, SHARED
 from grader.course.load import load_course
-from grader.course.saves import watch_files
 from grader.course.topics import Coverage
+from grader.course.watching import watch_files
 from grader.grading.lanes import lanes_here
 from grader.grading.outcomes import WorkResult, is_inconclusive
 from grader.grading.plan import Work

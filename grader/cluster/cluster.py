@@ -39,8 +39,8 @@ from distributed import (
 from distributed.node import ServerNode
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
-from grader.grading.cells import as_handed_in
 from grader.grading.diagnosis import Known
+from grader.grading.handed_in import as_handed_in
 from grader.grading.outcomes import Outcomes, WorkResult, lost_machine_result
 from grader.grading.packed_plan import pack, unpack
 from grader.grading.plan import RunPlan, Work

@@ -3,7 +3,7 @@
 - `tensor`: what a tensor is, as data: its storage, the view on it, its dtype and device; what several of them share
 - `facts`: reads that of tensors and arrays
 - `evaluated`: lines about tensors, run in a worker for the page of `grade web` that draws memory
-- `cells`: the same as an SVG with a box for each element, one colour for each storage
+- `svg`: the same as an SVG with a box for each element, one colour for each storage
 - `drawing`: tensors, shapes or values as one drawing: text in a terminal, SVG in a notebook
 - `failures`: which call of PyTorch raised, with its operands
 - `reasons`: why it raised: sentences and a picture

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grader.drawing.cells import cells_svg
 from grader.drawing.facts import facts_of
+from grader.drawing.svg import cells_svg
 from grader.drawing.tensor import Tensor, shared_sentence
 from grader.model.picture import Grid, NamedShape, Picture, Shapes
 from grader.report.pictures import lines_of, sentence_of

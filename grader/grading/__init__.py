@@ -2,7 +2,7 @@
 
 plan         what is graded and how; one exercise of one submission as work
 outcomes     what a work came to: outcomes of checks, and their points
-cells        lines of a notebook's cells, for what came from one
+handed_in    places and lines as their author has them: of a file elsewhere, or of a notebook's cells
 packed_plan  a run plan with its files, for other machines
 schedule     one submission → report, the straight line of `grade`; which work runs now, and which once more
 store        results of earlier runs, and what they depend on

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from grader.grading.cells import as_handed_in
 from grader.grading.diagnosis import Known, diagnose
+from grader.grading.handed_in import as_handed_in
 from grader.grading.outcomes import WorkResult, graded_from, is_inconclusive, unreadable_checks_result
 from grader.grading.plan import RunPlan, Work
 from grader.model import Device, GradedExercise, Outcome, Submission, Verdict

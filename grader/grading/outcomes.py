@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from grader.grading.cells import as_handed_in
+from grader.grading.handed_in import as_handed_in
 from grader.grading.plan import Work
 from grader.model import (
     Check,

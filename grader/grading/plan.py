@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from grader.grading.cells import as_handed_in
+from grader.grading.handed_in import as_handed_in
 from grader.model import (
     Check,
     Course,

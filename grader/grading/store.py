@@ -26,7 +26,7 @@ from typing import Any
 from grader.course.answers import wrong_files
 from grader.course.layout import BUNDLED
 from grader.grading.behaviour import COSTS, Trace, Traces
-from grader.grading.cells import as_handed_in
+from grader.grading.handed_in import as_handed_in
 from grader.grading.outcomes import Outcomes, WorkResult
 from grader.grading.plan import Work
 from grader.model import Device, Environment, Exercise, GradedExercise, Verdict

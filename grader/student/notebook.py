@@ -22,8 +22,8 @@ import click
 from grader.course.answers import submission_of
 from grader.course.layout import course_for, find_course, kept_results
 from grader.course.load import load_course, one_exercise
-from grader.grading.cells import in_cells as lines_in_cells
 from grader.grading.diagnosis import Known
+from grader.grading.handed_in import with_cell_lines
 from grader.grading.lanes import setup_of
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime
@@ -235,7 +235,7 @@ def in_cells(graded: GradedExercise, module: Module) -> GradedExercise:
     name = graded.exercise.file_name
 
     def named(row: GradedCheck) -> GradedCheck:
-        message = lines_in_cells(row.outcome.message, name, module.origins, module.label)
+        message = with_cell_lines(row.outcome.message, name, module.origins, module.label)
         message = re.sub(rf"\byour {re.escape(name)}", "your notebook", message)
         # The kernel has its functions already.
         message = re.sub(rf"(?m)^    from {graded.exercise.id} import .*\n", "", message)

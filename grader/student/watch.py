@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from grader.course.layout import kept_results
-from grader.course.saves import watch_files
+from grader.course.watching import watch_files
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from grader.course.layout import kept_results
-from grader.course.saves import watch_files
+from grader.course.watching import watch_files
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime

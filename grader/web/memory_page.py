@@ -8,8 +8,8 @@ from html import escape
 
 from nicegui import ui
 
-from grader.drawing.cells import cells_svg
 from grader.drawing.evaluated import answer_of, program
+from grader.drawing.svg import cells_svg
 from grader.drawing.tensor import shared_sentences
 from grader.model import Exercise
 from grader.model.errors import GraderError

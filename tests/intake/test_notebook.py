@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from grader.grading.cells import in_cells
+from grader.grading.handed_in import with_cell_lines
 from grader.intake.notebook import modules_of
 from grader.model import Course
 
@@ -131,7 +131,7 @@ def test_lines_are_named_as_cells(tiny: Course) -> None:
     number = module.source.decode().split("\n").index("def total(x)") + 1
     told = f'raised\n    a b/total.py, line {number}\n  File "/x/total.py", line 1; other.py, line 2, total.py, line 99'
     asked = "raised\n    a code cell 2, line 2\n  File code cell 1, line 1; other.py, line 2, total.py, line 99"
-    assert in_cells(told, "total.py", module.origins) == asked
+    assert with_cell_lines(told, "total.py", module.origins) == asked
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"cells": 1}', b'{"cells": [1]}', b"[" * 100_000, b"\xff"])

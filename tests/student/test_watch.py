@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from support import COURSES, FORK, RIGHT
 
 from grader.cli import main
-from grader.course.saves import watch_files
+from grader.course.watching import watch_files
 from grader.model import Course
 from grader.report.console import Say
 from grader.student.watch import Watch

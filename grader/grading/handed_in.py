@@ -21,13 +21,13 @@ def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExerci
         return graded
 
     def named(row: GradedCheck) -> GradedCheck:
-        message, detail = (in_cells(text, name, own.cells) for text in (row.outcome.message, row.outcome.detail))
+        message, detail = (with_cell_lines(text, name, own.cells) for text in (row.outcome.message, row.outcome.detail))
         return replace(row, outcome=replace(row.outcome, message=message, detail=detail))
 
     return replace(graded, checks=tuple(map(named, graded.checks)))
 
 
-def in_cells(text: str, file_name: str, origins: Sequence[tuple[int, int]], label: str = "code cell {}") -> str:
+def with_cell_lines(text: str, file_name: str, origins: Sequence[tuple[int, int]], label: str = "code cell {}") -> str:
     """Rewrite lines of a module in a text as lines of the notebook's cells.
 
     Args:

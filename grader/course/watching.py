@@ -1,4 +1,4 @@
-"""Files that are saved, as they are saved: by the system's events, or by looking again and again."""
+"""Waiting for files to be saved: by the system's events, or by looking again and again."""
 
 from __future__ import annotations
 
