@@ -91,6 +91,18 @@ def test_no_import_circles() -> None:
     TopologicalSorter(graph).prepare()  # raises a CycleError that has the circle
 
 
+def test_each_package_lists_its_modules() -> None:
+    """Its docstring names each; `enabling` has the list of patches, and docs/architecture.md that of the packages."""
+    missing = []
+    for init in sorted(PACKAGE.glob("*/**/__init__.py")):
+        beside = {path.stem for path in init.parent.glob("*.py")} | {
+            path.parent.name for path in init.parent.glob("*/__init__.py")
+        }
+        words = set(re.findall(r"\w+", ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""))
+        missing += [f"{init.parent.name}/{name}" for name in sorted(beside - words - {"__init__", "__main__"})]
+    assert [name for name in missing if not name.startswith("patches/")] == []
+
+
 def test_the_host_uses_the_light_part_of_the_wire() -> None:
     """The host imports frames and transport, nothing that imports torch."""
     used = {name for path in FILES if room_of(path) in HOST for name in imports_of(path)}

@@ -6,6 +6,20 @@
     total = torch.rand(1000, device="cuda").sum().item()
     print(accelerator.counters()["syncs"])
 
+enabling       turns it on: calls the `install` of each module in `patches`
+patches        what replaces functions and classes of PyTorch, one module for each subject
+core           the tensor, its storage, pinned memory, the profiler
+dispatch       how an operator runs
+ops            operators that are not the CPU's kernels
+cuda           what `torch.cuda` consists of
+schema         what is known of an operator before it runs
+sim            the machine: memory, clock, races, graphs, asserts, GPUs
+tools          the launcher, child processes, costs by line
+timeline       virtual time as text and as a trace
+replacing      how a function of PyTorch's is replaced
+refusals       errors for what the device lacks
+pytest_plugin  runs any project's tests
+
 It needs torch and NumPy, and nothing else of ours. It is on for the whole process, and for good.
 """
 

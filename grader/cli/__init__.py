@@ -2,6 +2,15 @@
 
 Their modules are imported when they are used, and import other packages inside of functions, so that `grade --help` and
 the first line of output are quick. A new command is a function of a module here, and a row in `GROUPS`.
+
+run, grade        `grade [EXERCISE]...`: its options, and what it does
+student, games    what students type
+batch, report     a class is graded; what came of it
+author, ci        what authors type; what runs in CI jobs
+web, doctor       `grade web`, `grade doctor`
+options           what several commands have
+exit_status       the exit status of a command that grades
+ready, hand_over  the process that has imported what `grade` imports, and how a typed command is handed over to it
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ load      both files → Course, with every problem found; the exercises that a 
 edits     a void check or an extension, put into these files
 answers   known answers: wrong ones, right variants, and the starter as it was given out
 topics    what a course teaches, and where
+marks     sentences about what broken rules cost
+golf      in how few operations an answer is written
 watching  waiting for files to be saved
 scaffold  a new course or exercise, ready to be changed; its texts are `templates`
 """

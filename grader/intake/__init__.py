@@ -8,6 +8,7 @@ archive   the files in a zip or a tar; folders that nobody wrote
 cells     the Python text of one cell, without magics
 notebook  cells of a notebook, in a file or a running kernel, as modules
 kinds     what a file is, by its content
+needed    which statements of a notebook an exercise needs
 match     what the name and the text of a file say: its exercise, its version, whether it is Python
 choice    what one author handed in, as a Submission
 code      what other packages must know of a text: its names, its tokens

@@ -9,6 +9,9 @@ public_text  texts of a hidden check that a student may read
 unparsed  a file that Python cannot parse
 picture   the facts of a picture
 errors    faults of ours and of the course, as exceptions
+progress  what a run reports while it goes on, and the token that cancels it
+messages  messages between our own processes
+files     records as JSON and back; files that are written whole or not at all
 """
 
 from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, Device, Outcome, Speed, Verdict

@@ -6,6 +6,7 @@ __main__, server   the server: imports what workers have and nothing of the cour
 serve              a worker: starts, forked or as a fresh interpreter, is confined, loads a submission, answers
                    requests: call this function, run this probe
 importer           imports the submission's modules from the bytes that were analysed
+absent             packages that an exercise is solved without
 libraries          what a worker has besides Python: here nothing
 plain_probes       ready-made probes
 

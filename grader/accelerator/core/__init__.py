@@ -1,1 +1,15 @@
-"""The tensor on a device and its storage, pinned memory, custom operators, the profiler, the errors of CUDA."""
+"""The tensor on a device and its storage, pinned memory, custom operators, the profiler, the errors of CUDA.
+
+tensor, storage     a CPU tensor inside, and a shell that PyTorch takes for one of the device
+indexing            what stands between the brackets of `x[...]`
+printing            the text of a tensor
+copies_and_pickles  deep copies and pickles
+sparse              what sparse tensors are made of
+pinned_memory       host memory that makes transfers faster
+custom_operators    operators with kernels of the program's own
+profiler            which operators ran, and when on the virtual clock
+interop             for programs that exchange tensors with such a process
+error_texts         what CUDA says where a CPU kernel says the same in other words
+backward_errors     errors of Python code in backward
+unsupported         errors for what a device does not have
+"""

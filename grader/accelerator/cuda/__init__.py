@@ -1,1 +1,10 @@
-"""What `torch.cuda` consists of: the functions of the module, streams, graphs, NVTX, copies between devices, NCCL."""
+"""What `torch.cuda` consists of: the functions of the module, streams, graphs, NVTX, copies between devices, NCCL.
+
+device_module  the functions of `torch.cuda`
+streams        streams and events
+graphs         CUDA graphs
+communication  copies between the devices of one process
+nccl           `backend="nccl"` of torch.distributed, over gloo
+nvtx           ranges, as spans on the virtual clock
+cudart         CUDA's runtime, as far as programs call it
+"""

@@ -1,1 +1,10 @@
-"""Operators whose implementation is not the CPU's kernel on the tensors inside."""
+"""Operators whose implementation is not the CPU's kernel on the tensors inside.
+
+overrides          operators between devices, and those that change a view
+half_precision     kernels that the CPU lacks: computed in float32, and rounded
+attention          `scaled_dot_product_attention`
+attention_kernels  which kernel of attention accepts which inputs
+autocast           mixed precision
+recurrent          the cells of LSTM and GRU
+batch_norms        the parts of `nn.SyncBatchNorm`
+"""

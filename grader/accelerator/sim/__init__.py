@@ -1,1 +1,15 @@
-"""The machine that is simulated: devices, memory, generators, the virtual clock, races, graph capture, asserts."""
+"""The machine that is simulated: devices, memory, generators, the virtual clock, races, graph capture, asserts.
+
+machine                        its devices, memory, queues and generators, what was counted, the clock
+memory, memory_stats           how much memory is taken; what `torch.cuda.memory_stats` returns
+clock                          the virtual clock of the host and the devices
+spec, gpus                     how fast and how large a device is; real GPUs
+generator                      random numbers
+races, race_warning            streams that use memory without waiting for each other
+capture                        work that is recorded for a graph
+counters                       launches, transfers and waits
+device_asserts, cuda_errors    asserts of kernels; errors in CUDA's words
+sync_debug                     waits that `set_sync_debug_mode` warns of or forbids
+fork, visible_devices          which devices a process has
+program_lines                  the line of the program that something is done for
+"""
