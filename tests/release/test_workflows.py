@@ -6,10 +6,11 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import yaml
-from support import ROOT
 
+ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
