@@ -141,7 +141,7 @@ def _judge_each(proof: Proof, runs: Runs) -> None:
         path = case.answer.path
         if case.kind == "reference":  # the longest of its runs, those on a busy machine among them
             proof.seconds = max(proof.seconds, sum(row.outcome.seconds for row in graded.checks))
-        broken = _first(graded, "{} is at fault itself {}; fix it", Verdict.BROKEN)
+        broken = _quote_check(graded, "{} is at fault itself {}; fix it", Verdict.BROKEN)
         problem = broken or _problem(case, graded)
         good, total = proof.counts.get(case.kind, (0, 0))
         proof.counts[case.kind] = (good + (not problem), total + 1)
@@ -171,8 +171,8 @@ def _problem(case: Case, graded: GradedExercise) -> str:
         case "reference" | "right":
             what = "the reference" if case.kind == "reference" else "this right answer"
             lost = [verdict for verdict in Verdict if verdict.lost]
-            refused = _first(graded, f"{what} does not pass {{}} {{}}; fix one of the two", *lost)
-            return refused or _first(graded, f"{what} {_UNCLEAR}", Verdict.INCONCLUSIVE)
+            refused = _quote_check(graded, f"{what} does not pass {{}} {{}}; fix one of the two", *lost)
+            return refused or _quote_check(graded, f"{what} {_UNCLEAR}", Verdict.INCONCLUSIVE)
         case "wrong":
             return _escape(case, graded) or _unpunished(case, graded)
     return ""
@@ -183,8 +183,8 @@ def _has_full_marks(graded: GradedExercise) -> bool:
     return bool(decided) and all(verdict is Verdict.PASSED for verdict in decided)
 
 
-def _first(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
-    """Quote the first check that ends like this, with the reason and the line of the check file; or return ""."""
+def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
+    """Return a sentence about the first check with one of these verdicts, with its reason and its line; "" for none."""
     for outcome in (row.outcome for row in graded.checks if row.verdict in verdicts):
         reason = (outcome.detail.strip() or outcome.message).split("\n")[0]
         return said.format(f"check_{outcome.check}", f"({reason}{_statement(graded.exercise, outcome)})")

@@ -169,12 +169,12 @@ def _of_file(
         own = {id: one for id, one in own.items() if id not in others}
         own[name.exercise] = _Candidate(path, source, how, name.version, rank=0 if is_its else 2)
     if script is not None:
-        own = {item.id: _needed_of(data, own[item.id], item, course) for item in course if item.id in own}
+        own = {item.id: _only_needed(data, own[item.id], item, course) for item in course if item.id in own}
     return own, why
 
 
-def _needed_of(data: bytes, one: _Candidate, exercise: Exercise, course: Sequence[Exercise]) -> _Candidate:
-    """Return what an exercise needs of a notebook that was saved as a script, as of the notebook itself."""
+def _only_needed(data: bytes, one: _Candidate, exercise: Exercise, course: Sequence[Exercise]) -> _Candidate:
+    """Return the candidate with only what the exercise needs of a notebook that was saved as a script."""
     if is_starter(exercise, one.source):
         return one
     module = module_of_script(data, exercise, course)

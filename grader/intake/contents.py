@@ -410,7 +410,7 @@ def unpack(
                 yield Unmatched(str(entry.path), "", str(error))
                 data = b""
             if data is not None:
-                yield from _written(folder, entry.path, data, archive.name)
+                yield from _write_file(folder, entry.path, data, archive.name)
         for share in shares.values():
             yield from share.row()
 
@@ -448,8 +448,8 @@ def _share_of(
     return data
 
 
-def _written(folder: Path, path: PurePosixPath, data: bytes, name: str) -> Iterator[Unmatched]:
-    """Write a file of a download; a row if that cannot be done.
+def _write_file(folder: Path, path: PurePosixPath, data: bytes, name: str) -> Iterator[Unmatched]:
+    """Write a file of a download; yield a row of unmatched files if that cannot be done.
 
     Raises:
         SubmissionError: no other file could be written either.

@@ -64,7 +64,7 @@ def _passed_over(plain: Callable[..., Any], recursive: bool) -> Callable[..., An
 
 
 def _step(step: FunctionType) -> Callable[..., Any]:
-    """Wrap the step of a PyTorch optimizer, so that it does not import the compiler only to have itself skipped."""
+    """Wrap the step of an optimizer: it would import the compiler only to tell it not to compile this function."""
 
     @functools.wraps(step)
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:

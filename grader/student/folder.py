@@ -198,7 +198,7 @@ def save_starters(course: Course) -> None:
     submission = read_submission(course.root, missing, author="") if missing else None
     for exercise in missing:
         if submission is not None and (own := submission.of(exercise)).untouched:
-            ready_folder(course.root)
+            make_own_folder(course.root)
             copies[exercise.id].parent.mkdir(exist_ok=True)
             copies[exercise.id].write_bytes(own.files[exercise.file_name])
 
@@ -346,14 +346,14 @@ def write_progress(course: Course, progress: Progress) -> str:
     path = layout.kept_progress(course)
     saved = {"version": _VERSION, "last": progress.last, "exercises": progress.exercises}
     try:
-        ready_folder(course.root)
+        make_own_folder(course.root)
         write_whole(path, to_json(saved, indent=1) + b"\n")
     except OSError as error:
         return f"your progress is not saved: {error.strerror} ({path.relative_to(course.root).as_posix()})"
     return ""
 
 
-def ready_folder(root: Path) -> Path:
+def make_own_folder(root: Path) -> Path:
     """Make the folder for what belongs to the student alone, which git ignores.
 
     Raises:

@@ -23,7 +23,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let what PyTorch has in C++ for CUDA alone be done with copies of ours."""
+    """Replace functions that PyTorch has in C++ for CUDA alone by copies between simulated devices."""
     del machine
     for function in (broadcast, broadcast_out, broadcast_coalesced, scatter, scatter_out, gather, gather_out):
         put(torch._C, f"_{function.__name__}", function)
@@ -39,13 +39,13 @@ def _no_nccl(tensors: Any) -> bool:
     return False
 
 
-class _Turn(threading.Thread):
+class _ThreadThatWaits(threading.Thread):
     def start(self) -> None:
-        """Run to the end: which device and which stream are current holds for the process."""
+        """Run the thread to its end: the current device and stream belong to the process, not to a thread."""
         super().start()
         self.join()
 
 
 def _one_after_another() -> None:
     module = importlib.import_module("torch.nn.parallel.parallel_apply")
-    put(module, "threading", types.SimpleNamespace(Thread=_Turn, Lock=threading.Lock))
+    put(module, "threading", types.SimpleNamespace(Thread=_ThreadThatWaits, Lock=threading.Lock))

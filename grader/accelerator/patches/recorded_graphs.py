@@ -26,7 +26,7 @@ def install(machine: Machine) -> None:
 
     put(tracer, "create_arg", create_public_arg)
     for kind in (torch._ops.OpOverload, torch._ops.OpOverloadPacket):
-        put(kind, "__call__", _translated(machine, kind.__call__))
+        put(kind, "__call__", _with_inner_device(machine, kind.__call__))
     _show_modes(machine)
     for shown in (torch._C.Graph, torch._C.Node, torch._C.Value):
         for name in ("__str__", "__repr__"):
@@ -36,8 +36,8 @@ def install(machine: Machine) -> None:
         put(script, "code", property(_renamed(machine, original.__get__)))
 
 
-def _translated(machine: Machine, original: Any) -> Any:
-    """Return the same call with the device that PyTorch knows; `torch.ops` and a graph's operators need it."""
+def _with_inner_device(machine: Machine, original: Any) -> Any:
+    """Wrap a call, so that `device=` becomes the device that PyTorch knows, as `torch.ops` and graphs need it."""
 
     @functools.wraps(original)
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -21,7 +21,7 @@ def names_of_ours() -> list[dict[str, Any]]:
 
 
 def install(machine: Machine) -> None:
-    """Let a warning that PyTorch's C++ gives within a function of ours be one of the line that called it.
+    """Let a warning by PyTorch's C++ code in a function of ours name the line of the program that called it.
 
     Else a program would hear of it once, for all its lines, and be shown a line of ours.
     """

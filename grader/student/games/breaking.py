@@ -18,7 +18,7 @@ from grader.model.errors import CourseError, FormatError
 from grader.model.files import failing_as, from_json, to_json, write_whole
 from grader.model.messages import Setup
 from grader.model.progress import Progress
-from grader.student.folder import free_name, read_progress, ready_folder, typed, write_progress
+from grader.student.folder import free_name, make_own_folder, read_progress, typed, write_progress
 from grader.student.games.faults import Fault, faults_of, shuffled
 from grader.student.own import OwnExercise, own_exercise, own_file
 
@@ -154,7 +154,7 @@ def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
         text = path.read_bytes()
         old = free_name(path)
         planted = Planted(fault, text.decode("utf-8"), old.name)
-        ready_folder(course.root)
+        make_own_folder(course.root)
         _note(course, exercise).parent.mkdir(exist_ok=True)
         # In this order: wherever it is interrupted, the student's own text is in a file, and known to be.
         write_whole(old, text)

@@ -20,7 +20,7 @@ from grader.course.layout import drill_of, kept_drill
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import from_json, to_json, write_whole
-from grader.student.folder import ready_folder
+from grader.student.folder import make_own_folder
 
 YES, NO = "yes", "no"
 RAISES = "raises "
@@ -268,7 +268,7 @@ class Memory:
         self._right[question.id] = right
         saved = _Saved(1, *(tuple(id for id, was in self._right.items() if was is value) for value in (False, True)))
         try:
-            ready_folder(self._course.root)
+            make_own_folder(self._course.root)
             write_whole(self._path, to_json(saved))
         except OSError as error:
             self.problem = f"your answers are not saved: {error.strerror} ({self._shown})"
