@@ -245,14 +245,23 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     )
     allowed = [name for name in _NAMES if name != "processes"]
     try:
-        first, _ = _run_in_worker(sandbox, wanted.own_folders[0], alone, lambda: _try_all(wanted, _NAMES, many=False))
-        second, left = _run_in_worker(sandbox, wanted.own_folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
+        first, _ = _answers(sandbox, wanted.own_folders[0], alone, lambda: _try_all(wanted, _NAMES, many=False))
+        second, left = _answers(sandbox, wanted.own_folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
     except OSError as error:  # the system gave a worker when the sandbox was built, and gives none now
         return dict.fromkeys((*_NAMES, _DAEMONS), f"no worker could be started to try it: {error}")
     silent = "its probe did not answer"
     found = {name: first.get(name, silent) or second.get(name, silent) for name in allowed}
     daemons = "a process stayed" if left else "" if second else silent
     return found | {"processes": first.get("processes", silent), _DAEMONS: daemons}
+
+
+def _answers(
+    sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]]
+) -> tuple[dict[str, str], bool]:
+    """Return what `_run_in_worker` does, of a second worker where the first one said nothing."""
+    found, stayed = _run_in_worker(sandbox, folder, limits, action)
+    # A machine short of memory may have killed it, which shows nothing of how workers are confined.
+    return (found, stayed) if found else _run_in_worker(sandbox, folder, limits, action)
 
 
 def _run_in_worker(

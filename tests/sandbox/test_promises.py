@@ -40,6 +40,28 @@ os.chdir(sys.argv[1] + "/tests/courses/tiny")
 os.execv(sys.executable, [sys.executable, "-m", "grader", "doctor", "--json"])
 """
 
+UNLUCKY = """
+import json, os, signal, sys
+from grader.sandbox.levels import Sandbox
+from grader.sandbox.messages import TryOut
+from grader.sandbox.trials import try_out
+
+class Unlucky(Sandbox):
+    lost = 0
+
+    def fork(self, *, many=False):
+        pid = super().fork(many=many)
+        if pid and self.lost < int(sys.argv[2]):
+            self.lost += 1
+            os.kill(pid, signal.SIGKILL)
+        return pid
+
+folders = [os.path.join(sys.argv[1], name) for name in ("first", "second")]
+for folder in folders:
+    os.mkdir(folder)
+print(json.dumps(try_out(Unlucky(), TryOut(__file__, sys.argv[1], os.getpid(), 9, "nobody", 256, tuple(folders)))))
+"""
+
 
 def doctor(*, as_nobody: bool) -> Any:
     """What `grade doctor --json` says to this user, or to an ordinary one."""
@@ -122,3 +144,14 @@ def test_a_promise_without_its_layer_is_found_broken(
     assert reached.level is Level.NONE
     always = {"new_namespaces", "ipc", "processes"}
     assert always | ({"network", "daemons"} if level is Level.REDUCED else set()) <= broken
+
+
+@pytest.mark.parametrize(("lost", "answers"), [(1, True), (4, False)])
+def test_a_worker_that_was_killed_shows_nothing(tmp_path: Path, lost: int, answers: bool) -> None:
+    """Probes that say nothing, as a machine short of memory ended their worker, run in another one."""
+    script = tmp_path / "unlucky.py"
+    script.write_text(UNLUCKY)
+    command = [sys.executable, str(script), str(tmp_path), str(lost)]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout)
+    assert ("its probe did not answer" not in found.values()) == answers
+    assert (found["threads"] == "") == answers
