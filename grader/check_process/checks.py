@@ -126,7 +126,7 @@ def _changeable(space: dict[str, Any]) -> dict[str, Any]:
 _WORDS = 624
 _STATE_BYTES = 5056
 _LEFT, _FIRST = 8, 24
-_UPPER_BIT = 0x80000000
+_UPPER_BIT = np.uint64(0x80000000)  # beside an int of Python, NumPy 1 makes a uint64 a float
 
 
 class InputStream:
