@@ -59,6 +59,8 @@ def measured(graded: GradedExercise, row: GradedCheck) -> Iterator[str]:
 
 
 _WARNING = re.compile(f"{WARNED}([^\n]*)\n?")
+_INSTALLED = re.compile(r"^(?:[A-Za-z]:)?[^:]*?[\\/](?:site|dist)-packages[\\/]")
+"""The beginning of the path of a library's file, which says nothing to a student and leaves no room for the text."""
 
 
 def printed_in(output: str) -> str:
@@ -67,8 +69,8 @@ def printed_in(output: str) -> str:
 
 
 def warnings_in(output: str) -> str:
-    """Return the warnings of an output, a line for each: file, line, category and text."""
-    return "\n".join(_WARNING.findall(output))
+    """Return the warnings of an output, a line for each that differs: file, line, category and text."""
+    return "\n".join(dict.fromkeys(_INSTALLED.sub("", line) for line in _WARNING.findall(output)))
 
 
 def score_text(score: Score) -> str:

@@ -250,3 +250,13 @@ def test_warnings_have_a_title_of_their_own() -> None:
         "  Your code caused warnings:",
         "    | double.py:3: UserWarning: look here",
     ]
+
+
+def test_a_librarys_warning_is_shown_once_and_without_the_path_of_an_installation() -> None:
+    """A warning that each of many ranks causes is one line, which begins with the library's own file."""
+    exercise = load_course(COURSES / "tiny").exercises[0]
+    warned = f"{WARNED}/home/a student/lib/python3.11/site-packages/torch/storage.py:7: FutureWarning: it is old\n"
+    graded = GradedExercise(exercise, "started", (row("x", "failed"),), Score(0, 50), output=warned * 3)
+    shown = list(exercise_lines(graded))
+    at = shown.index("  Your code caused warnings:")
+    assert shown[at + 1 :] == ["    | torch/storage.py:7: FutureWarning: it is old"]
