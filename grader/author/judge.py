@@ -41,8 +41,6 @@ _UNCLEAR = "gets no verdict from {}; make its measurement clearer"
 _LONGEST_TEXT = 100
 _OF_ANSWER = re.compile(r"(raised \w+)(?:: .*)?(?:\n {4}.*)*")
 """An exception with its text and its line, which differ from answer to answer."""
-_OF_TEXT = re.compile(r"(uses `)[^`\n]+`, which the rule does not allow;.*", re.DOTALL)
-"""What a rule found in the text of an answer, with its line: no input is in it."""
 
 
 MOST_ON_OTHERS = 0.1
@@ -131,6 +129,7 @@ def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 
     proof.problems += _constant_problems(exercise, runs)
     proof.problems += unsteady_problems(exercise, runs)
     proof.notes += [*_full_marks_notes(exercise, runs), *alike_notes(exercise, runs), *share_notes(exercise, runs)]
+    proof.notes += weak_input_notes(exercise, runs)
     return proof
 
 
@@ -275,8 +274,8 @@ def _judge_messages(proof: Proof, runs: Runs) -> None:
     withheld: dict[str, str] = {}
     for row in (row for _, graded in runs for row in graded.checks if not row.check.shown):
         messages = proof.messages.setdefault(row.check.id, set())
-        if row.outcome.message:
-            messages.add(_OF_TEXT.sub(r"\1", _OF_ANSWER.sub(r"\1", row.outcome.message)))
+        if row.outcome.message and not row.outcome.from_text:  # in what follows from a text alone, no input shows
+            messages.add(_OF_ANSWER.sub(r"\1", row.outcome.message))
         if text := re.search(rf"^{re.escape(WITHHELD)}: (.{{0,{_LONGEST_TEXT}}})", row.outcome.detail, re.MULTILINE):
             withheld.setdefault(row.check.id, text[1])
     proof.problems += [
@@ -409,6 +408,26 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
                 f"seed, so that a student with one of these mistakes reads {reads}; merge them, or add a check that "
                 "distinguishes them"
             )
+
+
+def weak_input_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
+    """Yield a sentence for each check that ends for wrong answers at its first call, with an empty or constant input.
+
+    Many mistakes do the same there, and what the other calls would show is never seen.
+    """
+    first = next((graded.checks for case, graded in runs if case.kind == "reference"), ())
+    calls = {row.check.id: row.outcome.calls for row in first}
+    ended = defaultdict[str, dict[str, None]](dict)
+    for case, graded in runs:
+        for row in (row for row in graded.checks if case.kind == "wrong" and row.outcome.at_weak_input):
+            if calls.get(row.check.id, 0) > 1:
+                ended[row.check.id][case.answer.path.name] = None
+    for check, names in ended.items():
+        yield (
+            f"{Places.of(exercise).staff.as_posix()}: check_{check}: its first call has an empty or constant input, at "
+            f"which it ends for {', '.join(names)}; many mistakes do the same there: begin with an input that tells "
+            "them apart"
+        )
 
 
 def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:

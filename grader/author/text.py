@@ -80,7 +80,7 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
         (exercise.reference, "the reference is", places.reference),
         (exercise.shown_checks, "shown checks are", places.shown_checks),
     ):
-        if path is None:
+        if path is None and not exercise.is_by_staff:
             yield f"{place.parent.as_posix()}: {what} missing; write {place.name}"
     yield from _par_problems(exercise)
     yield from _unread_entries(exercise)

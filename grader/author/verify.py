@@ -161,6 +161,8 @@ class Prover:
         for exercise in exercises:
             own, checks = problems[exercise.id], [check for check in collected.checks if check.exercise == exercise.id]
             own += text_problems(exercise, checks, coverage.topics)
+            if exercise.is_by_staff:
+                continue
             if problem := collected.problems.get(exercise.id):
                 own.append(collecting_problem(exercise, problem))
             else:

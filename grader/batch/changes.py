@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,7 @@ from grader.batch.policy import Rules
 from grader.batch.reports import report_from_journal
 from grader.grading.plan import RunPlan
 from grader.model import Course, GradedExercise
+from grader.report.gradebook import waits_for_staff
 
 Ending = tuple[str, int] | None
 """How a check ended: its verdict, and hundredths of a point; None where there is no such check."""
@@ -69,6 +71,23 @@ def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
         why = old.key.why_not(new.key) + ("; not counted, because of --never-lower" if later != row.result else "")
         changes.append(Change(row.author, old.outcomes.graded(exercise), new.outcomes.graded(exercise), why))
     return journal.started(run), changes
+
+
+def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[tuple[str, str]]:
+    """Count the submissions whose points a person has not entered yet, by the exercise's number and the rule.
+
+    Args:
+        plan: of the exercises.
+        journal: of the batch.
+        rules: with what staff entered.
+    """
+    reports = (report_of(plan, journal, noted, rules) for noted in journal.submissions())
+    return Counter(
+        (graded.exercise.number, rule)
+        for report in reports
+        for graded in (report.exercises if report is not None else ())
+        for rule in waits_for_staff(graded)
+    )
 
 
 def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:

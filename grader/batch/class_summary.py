@@ -102,12 +102,12 @@ class ExerciseTally:
     @property
     def explained(self) -> int:
         """How many read the sentence of a known mistake."""
-        return sum(map(len, self.sentences.values()))
+        return len({author for authors in self.sentences.values() for author in authors})
 
     @property
     def unexplained(self) -> int:
-        """How many lost points for a reason that no sentence names."""
-        return sum(len(group.members) for group in self.groups)
+        """How many lost points in a function for a reason that no sentence names."""
+        return len({author for group in self.groups for author in group.members})
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,8 @@ class ClassSummary:
                 add_to_group(self._unexplained, author, numbers[id], graded)
             for note in graded.notes:
                 self.notes[author, note].append(graded.exercise.number)
-            rows = [row for row in graded.checks if not row.verdict.decided and not row.set_by]
+            by_hand = graded.set_by
+            rows = [row for row in graded.checks if not (row.verdict.decided or row.set_by or by_hand)]
             for row in (row for row in rows if row.check.id in graded.exercise.staff):
                 self.by_staff[id, row.check.id, row.check.title].append(author)
             open_ = dict.fromkeys(row.verdict for row in rows if row.check.id not in graded.exercise.staff)
@@ -239,11 +240,12 @@ class ClassSummary:
         """Return the shortest file of a group."""
         saved = members_of(self._journal, group)[0]
         graded = saved.outcomes.graded(group.exercise)
-        text = saved.text
-        lines = failing_function(graded, saved.path or "", text) or _not_given(group.exercise, text) if text else ()
+        text, rows = saved.text, lost_rows(graded, group.function)
+        lines = failing_function(graded, saved.path or "", text, rows[0] if group.function else None) if text else ()
+        lines = lines or (_not_given(group.exercise, text) if text else ())
         # The name of a download's file begins with that of a person.
         path = saved.path or "" if self.names or saved.author not in self._people else ""
-        return Example(saved.author, path, lost_rows(graded), lines)
+        return Example(saved.author, path, rows, lines)
 
 
 def members_of(journal: Journal, group: Group) -> list[Saved]:

@@ -9,7 +9,7 @@ from grader.batch.class_summary import ClassSummary
 from grader.model import Verdict
 from grader.model.score import counted
 from grader.report.blocks import Cell, Column, code_lines, table_lines
-from grader.report.gradebook import BY_HAND
+from grader.report.gradebook import BY_HAND, waiting_text
 from grader.report.safe import for_terminal, prose
 from grader.report.words import VERDICTS
 
@@ -29,7 +29,7 @@ def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:
         text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
         yield from prose(text, width, further="  ")
     for (exercise, rule, _), authors in overview.by_staff.items():
-        waits = f"{exercise} {rule}: {counted(len(authors), 'submission')} without the points that a person gives"
+        waits = waiting_text(exercise, rule, len(authors))
         yield from prose(f"{waits}; {BY_HAND}, and the page names them.", width, further="  ")
 
 
@@ -68,11 +68,13 @@ def group_lines(overview: ClassSummary, most: int, width: int, *, colours: bool 
     if groups:
         shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""
         yield ""
-        text = f"Answers that no known mistake explains, grouped by behaviour{shown}:"
+        text = f"Answers that no known mistake explains, by function and behaviour{shown}:"
         yield from prose(text, width, further="  ")
     for group in groups[:most]:
         count, example = counted(len(group.members), "submission"), overview.example(group)
-        yield from prose(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width, "", _STEP)
+        where = f", {group.function}" if group.function else ""
+        title = f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}{where}"
+        yield from prose(for_terminal(title, one_line=True), width, "", _STEP)
         where = f", {example.path}" if example.path else ""
         yield from prose(for_terminal(f"{example.author}{where}", one_line=True), width, _STEP, "  ")
         for row in example.rows[:_FEW_ROWS]:

@@ -67,7 +67,8 @@ def draft_of(journal: Journal, group: Group) -> str:
         if saved.text is not None:
             names = (saved.author, *members[saved.author], people.get(saved.author, saved.author))
             try:
-                return draft_text(saved.outcomes.graded(group.exercise), saved.text, names)
+                graded = saved.outcomes.graded(group.exercise)
+                return draft_text(graded, saved.text, names, group.function)
             except ValueError as error:
                 why = str(error)
     raise CourseError(f"no wrong answer can be made of group {group.name}: {why}")

@@ -58,6 +58,7 @@ class CheckRunner:
         student: Connection,
         *,
         copying: bool = False,
+        recording: bool = False,
         rewrite: Callable[..., tuple[Any, ...]] | None = None,
     ) -> Run:
         """Run a check once.
@@ -68,6 +69,7 @@ class CheckRunner:
             job: has the seed of the inputs.
             student: the connection that the check gets as the student's.
             copying: whether its code gets copies of all arguments, see `Record`.
+            recording: whether calls are kept, also of a hidden check.
             rewrite: makes the arguments of a call anew before they are sent, see `Record`.
         """
         exercise = row.file.exercise
@@ -83,7 +85,7 @@ class CheckRunner:
             inputs.renew,
             copying=copying,
             rewrite=rewrite,
-            recording=row.check.shown,
+            recording=recording or row.check.shown,
             unconfirmed=not job.part.again,
         )
         student.begin_check(record, limits)
@@ -134,16 +136,23 @@ class PlannedRun:
     job: Job
 
     def run(
-        self, student: Connection, *, copying: bool = False, rewrite: Callable[..., tuple[Any, ...]] | None = None
+        self,
+        student: Connection,
+        *,
+        copying: bool = False,
+        recording: bool = False,
+        rewrite: Callable[..., tuple[Any, ...]] | None = None,
     ) -> Run:
         """Run it once with this connection as the student's; see `CheckRunner.run`.
 
         Args:
             student: the connection that stands for the student's.
             copying: whether its code gets copies of all arguments.
+            recording: whether calls are kept, also of a hidden check.
             rewrite: makes the arguments of a call anew before they are sent.
         """
-        return self.runner.run(self.row, self.following, self.job, student, copying=copying, rewrite=rewrite)
+        how: dict[str, Any] = {"copying": copying, "recording": recording, "rewrite": rewrite}
+        return self.runner.run(self.row, self.following, self.job, student, **how)
 
 
 def _raised_by(item: pytest.Function, check_s: float, *steps: Callable[[], object]) -> BaseException | None:

@@ -37,6 +37,7 @@ class Reason:
         of_small_set: what a hidden check shows behind the public text: it comes from a small set that is known.
         unreadable: whether nothing of the submission ran, so that no rule was examined.
         at_load: whether the public text was known before any hidden input was, so that it is shown in full.
+        from_text: whether it follows from the text of the submission alone.
     """
 
     verdict: Verdict
@@ -45,6 +46,7 @@ class Reason:
     of_small_set: str = ""
     unreadable: bool = False
     at_load: bool = False
+    from_text: bool = False
 
 
 def student_raised(raised: Raised, student: Connection) -> Reason:

@@ -59,20 +59,32 @@ def is_stub(content: bytes, line: int) -> bool:
 
 
 def is_empty(content: bytes, name: str) -> bool:
-    """Return whether a function does nothing: `pass`, `...` and a docstring.
+    """Return whether a function does nothing but return None, as a stub does.
+
+    It has `pass`, `...`, a docstring, `return None`, and names that it gives the value None and returns.
 
     Args:
         content: of the file.
         name: of the function.
     """
     found = [function for function in _functions(content) if function.name == name]
-    return bool(found) and all(map(_does_nothing, found[-1].body))
+    blank = set[str]()
+    return bool(found) and all(_does_nothing(statement, blank) for statement in found[-1].body)
 
 
-def _does_nothing(statement: ast.stmt) -> bool:
+def _does_nothing(statement: ast.stmt, blank: set[str]) -> bool:
+    """Return whether a statement does nothing; `blank` has the names whose value is None, and gets new ones."""
     match statement:
-        case ast.Pass() | ast.Expr(value=ast.Constant()):
+        case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):
             return True
+        case ast.Assign(targets=targets, value=ast.Constant(value=None)):
+            blank.update(target.id for target in targets if isinstance(target, ast.Name))
+            return all(isinstance(target, ast.Name) for target in targets)
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=None)):
+            blank.add(name)
+            return True
+        case ast.Return(value=ast.Name(id=name)):
+            return name in blank
     return False
 
 

@@ -105,6 +105,10 @@ def decide(
         picture=picture_of(check, verdict, error, record),
         line=0 if verdict is Verdict.PASSED else line_of(error, path),
         called=tuple(record.called),
+        from_text=reason.from_text,
+        calls=record.calls_made,
+        at_weak_input=verdict is Verdict.FAILED and not reason.from_text and record.has_weak_input(),
+        got_none=not unwritten and _got_none(reason, error, comparison, student),
     )
 
 
@@ -118,6 +122,17 @@ def _unwritten(reason: Reason, error: BaseException | None, student: Connection)
     if not is_empty(student.files.get(f"{student.module}.py", b""), name):
         return None
     return Reason(Verdict.SKIPPED, say("{} is not written yet (it returns None)", what))
+
+
+def _got_none(reason: Reason, error: BaseException | None, comparison: Comparison | None, student: Connection) -> bool:
+    """Return whether a check did not go on as the function that it called last returned None."""
+    called = [*student.record.called]
+    if reason.verdict not in (Verdict.FAILED, Verdict.BROKEN) or not called:
+        return False
+    by_kind = isinstance(error, CheckFailed) and error.about == "kind"
+    by_value = comparison is not None and any(side is None for side in comparison[1:])
+    returned = f"{student.owner} `{called[-1]}`" in student.record.nothing
+    return returned and (by_kind or by_value or "NoneType" in str(error))
 
 
 def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None, record: Record) -> Outcome:
@@ -210,7 +225,8 @@ def _reason_of(error: BaseException | None, path: Path, comparison: Comparison |
         return Reason(Verdict.BROKEN, f"the reference raised {raised.type}: {raised.text or raised.statement}")
     match error:
         case CheckFailed():
-            return Reason(Verdict.FAILED, error.public, error.story, at_load=error.from_text)
+            by_text = error.from_text
+            return Reason(Verdict.FAILED, error.public, error.story, at_load=by_text, from_text=by_text)
         case NotUsable():
             unreadable = raised is not None
             # What was there once has been written: that it is gone is something that the code did.

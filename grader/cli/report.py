@@ -209,13 +209,14 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
 def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     """Show what the last regrade into OUT changed, and what staff did, by overrides.csv and void checks.
 
-    For each author and check: the score before, after, and why.
+    For each author and check: the score before, after, and why. Last, what waits for points that a person gives.
     """
-    from grader.batch.changes import last_regrade, staff_changes
+    from grader.batch.changes import last_regrade, staff_changes, waiting_for_staff
     from grader.batch.reports import notes_of
     from grader.batch.results_folder import ResultsFolder
     from grader.grading.plan import RunPlan
     from grader.model.messages import Setup, Start
+    from grader.report.gradebook import BY_HAND, waiting_text
 
     course, say = options.course_here(course_folder), Say()
     plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
@@ -223,6 +224,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
         rules = ResultsFolder(out).rules(course, journal, journal.handin())
         at, changes = last_regrade(course, journal)
         by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_of(plan, journal, rules))
+        waiting = waiting_for_staff(plan, journal, rules)
     changed = [change for change in changes if change.differs]
     _say_changes(say, changes if every else changed)
     again = f"Graded again on {at}: {counted(len(changes), 'exercise')}, {len(changed)} with another result."
@@ -230,6 +232,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     if by_staff:
         say("", "By staff, as checks give it and as it counts:")
         _say_changes(say, by_staff)
+    say.prose(*(f"{waiting_text(number, rule, count)}; {BY_HAND}" for (number, rule), count in waiting.items()))
     say.prose(*notes)
 
 

@@ -348,6 +348,8 @@ class Connection:
         if called is None:
             called, noted = target, self.note_call(target, args, kwargs)
         record = self.record
+        record.calls_made += 1
+        record.arguments = (args, kwargs) if record.calls_made == 1 else ()  # of a second call nobody asks
         if record.rewrite is not None:  # a repeat, whose calls nobody reads
             values, noted = record.rewrite(*args, *kwargs.values()), None
             args, kwargs = values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True))

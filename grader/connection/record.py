@@ -73,6 +73,8 @@ class Record:
         recording: whether calls are kept, for the lines that reproduce them.
         unconfirmed: whether a speed verdict against the student is measured again later, and decides nothing now.
         sent: the calls, while they are recorded.
+        calls_made: how many there were, whether they are recorded or not.
+        arguments: of the only call so far, by position and by name; none after a second one.
         called: names of the functions that were called, that which was called last at the end.
         nothing: as messages name them, the functions whose last call returned None.
         printing: what functions are called in messages that printed while calls were recorded.
@@ -91,6 +93,8 @@ class Record:
     recording: bool = False
     unconfirmed: bool = False
     sent: list[SentCall] = field(default_factory=list)
+    calls_made: int = 0
+    arguments: tuple[Any, ...] = ()
     called: dict[str, None] = field(default_factory=dict)
     nothing: dict[str, None] = field(default_factory=dict)
     printing: set[str] = field(default_factory=set)
@@ -115,6 +119,14 @@ class Record:
         self.called.pop(name, None)
         self.called[name] = None
 
+    def has_weak_input(self) -> bool:
+        """Return whether there was one call, and its tensors were all empty or constant: many mistakes agree there."""
+        if self.calls_made != 1:
+            return False
+        with self.arguments_as_they_were():
+            given = [each for each in parts(list(self.arguments)) if isinstance(each, (torch.Tensor, np.ndarray))]
+            return bool(given) and all(map(_is_constant, given))
+
     @contextmanager
     def arguments_as_they_were(self) -> Iterator[None]:
         """Restore the check's values while the block runs, to what they were before student code changed them."""
@@ -125,6 +137,12 @@ class Record:
         finally:
             for change in self.changes:
                 change.swap()
+
+
+def _is_constant(value: torch.Tensor | np.ndarray[Any, Any]) -> bool:
+    """Return whether a tensor or an array has no element, or several equal ones."""
+    size = value.numel() if isinstance(value, torch.Tensor) else value.size
+    return size == 0 or (size > 1 and bool((value == value.flatten()[0]).all()))
 
 
 # Check files call `assert_close` and its like with values alone, and pytest gives a check function nothing but its

@@ -242,6 +242,7 @@ class ExerciseFile(Strict):
     counters: dict[str, dict[str, Natural]] = {}
     void: tuple[CheckName, ...] = ()
     rules: dict[RuleName, RuleEntry] = {}
+    by: Literal["staff"] | None = None
 
 
 class ModuleEntry(Strict):

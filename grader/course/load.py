@@ -19,6 +19,7 @@ from grader.course import layout
 from grader.course.files import CourseFile, ExampleEntry, ExerciseFile, HandInEntry, LimitsEntry, read_file, suggestion
 from grader.course.layout import COURSE_FILE, SHARED, Places
 from grader.model import Broken, Course, Exercise, HandIn, Install, Limits, Module, Policy, RubricLine, Withheld
+from grader.model.course import WHOLE
 from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, View
 
@@ -127,7 +128,11 @@ def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -
             near = suggestion(id, [*before])
             problems.append(f"{where}: needs: no exercise {id} comes before this one in {COURSE_FILE}{near}")
     shown_checks, hidden_checks = _there(root / places.shown_checks), _there(staff / places.hidden_checks)
-    if not shown_checks and not hidden_checks:
+    checks = shown_checks or hidden_checks
+    if file.by and (checks or file.rules):
+        which = checks.name if checks else "the key rules"
+        problems.append(f"{where}: by: a person gives all points, and there is {which}; remove one of the two")
+    elif not file.by and not checks:
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {places.shown_checks.name}")
     entry = None if hidden_checks else file.withheld  # in a full copy nothing is withheld
     exercise = Exercise(
@@ -152,7 +157,7 @@ def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -
         data=_data(root, places, file.files, problems),
         shared=around.shared,
         lints=around.staff == root,
-        staff={rule: round(entry.points * 100) for rule, entry in file.rules.items()},
+        staff=_by_staff(file),
         rubrics={
             rule: tuple(RubricLine(round(line.points * 100), line.says) for line in entry.rubric)
             for rule, entry in file.rules.items()
@@ -161,16 +166,23 @@ def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -
         example=_example(file.example) if file.example else None,
         mistakes=_there(root / places.mistakes),
     )
-    unknown = [rule for rule in exercise.staff if rule not in exercise.contract] if exercise.task else []
+    unknown = [rule for rule in file.rules if rule not in exercise.contract] if exercise.task else []
     problems += [
         f"{where}: rules: there is no rule {rule} in {exercise.file_name}; its rules are {', '.join(exercise.contract)}"
         for rule in unknown
     ]
-    if sum(exercise.staff.values()) >= exercise.points:
+    if not file.by and sum(exercise.staff.values()) >= exercise.points:
         problems.append(f"{where}: rules: staff gives all {file.points:g} points, or more; leave some for the checks")
     if problems:
         raise CourseError(*problems)
     return exercise
+
+
+def _by_staff(file: ExerciseFile) -> dict[str, int]:
+    """Return the hundredths of a point that a person gives, by rule, or for the whole exercise."""
+    if file.by:
+        return {WHOLE: round(file.points * 100)}
+    return {rule: round(entry.points * 100) for rule, entry in file.rules.items()}
 
 
 def _there(path: Path) -> Path | None:

@@ -18,7 +18,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -36,6 +36,8 @@ _FRACTION = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
 _COUNT = re.compile(r"\b\d[\d,]*\b")
 _OPERATIONS = re.compile(r": \{.*|(?<= operations) \(\d.*\)")  # which ones, after how many
 _BY_PYTHON = re.compile(r"\n`\w+` of Python goes over .*")  # how a loop is written, which is not another mistake
+_SPELLED = re.compile(r"`[\w.]*?(\w+)`")  # `torch.mean` and `.mean` are one use
+_OF_SPELLING = re.compile(r" \(line \d+\)| \(`\w+` is another name or form of it\)|(?<= a loop): .*|(?<= allows): .*")
 _OWN_ERROR = re.compile(r"\n {8}(?:raise|assert)\b[^\n]*\s*$")
 _ERROR = re.compile(r"( raised \w+): .*", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.])\d")
@@ -74,7 +76,9 @@ class Trace:
         if _OWN_ERROR.search(text):  # its words are the student's own
             text = _ERROR.sub(r"\1", text)
         text = _ADDRESS.sub("", _PATH.sub("", _COUNTED.sub("", _PLACE.sub("", text))))
-        if outcome.speed:  # that it was too slow, and nothing of how it was measured
+        if outcome.from_text:  # which rule of a text it breaks, by whichever spelling and in whichever line
+            text = _OF_SPELLING.sub("", _SPELLED.sub(r"`\1`", text))
+        elif outcome.speed:  # that it was too slow, and nothing of how it was measured
             text = ""
         elif category == COSTS:
             text = _BY_PYTHON.sub("", _OPERATIONS.sub("", text))
@@ -82,7 +86,7 @@ class Trace:
         # The last digits of a sum depend on the order in which it was made, which is not a mistake.
         text = _FRACTION.sub(lambda match: f"{float(match[0]):.{_DIGITS}g}", text).strip()
         digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
-        has_value = category != COSTS and bool(_NUMBER.search(text))
+        has_value = category != COSTS and not outcome.from_text and bool(_NUMBER.search(text))
         return cls(outcome.verdict, digest, has_value, outcome.same_for_all)
 
     @property
@@ -117,7 +121,14 @@ def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:
 
 
 def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
-    """Return the failing checks that can be compared, in groups: for each function those that call it alone.
+    """Return the failing checks that can be compared, in groups: for each function those that call it alone."""
+    return [*failures_by_function(rows).values()]
+
+
+def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
+    """Return the failing checks that can be compared, by function.
+
+    A check that calls none stands under its id and a blank, as no function has such a name.
 
     So each function is diagnosed by itself, however many others fail or are not written yet. A check that calls several
     functions ends at the first thing that is wrong. It stands for the function that it called last, where no check that
@@ -131,7 +142,7 @@ def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
             groups[f"{id} "] = {id}  # no function has such a name
         elif len(called) == 1 or called[-1] not in alone:
             groups.setdefault(called[-1], set()).add(id)
-    return [*map(frozenset, groups.values())]
+    return {name: frozenset(ids) for name, ids in groups.items()}
 
 
 def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
@@ -168,25 +179,96 @@ def behaviour_of(traces: Traces) -> str:
 
 
 # -- names in code -----------------------------------------------------------------------------------------------------
-# What the sentence of a wrong answer names must stand in the code, where no wrong value shows the mistake. That a
-# result has another dtype, or that a function loops, can come about in many ways. A sentence which names one of them in
-# backticks, such as `torch.Tensor`, is printed only to whoever wrote that.
+# A sentence says what the code does, and names some of it in backticks. It must not say so of code that visibly does
+# something else. That a result has another dtype, or that a function loops, can come about in many ways: a sentence
+# which names one of them, such as `torch.Tensor`, is printed only to whoever wrote that. Where a wrong value shows the
+# mistake, one of the functions that it names is enough. What it names of the reference alone is what the student lacks.
 
 _QUOTED = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def named_by(answer: Answer, reference: Path | None) -> frozenset[str]:
-    """Return what a wrong answer's sentence names of its own code, and what the reference does not use."""
-    quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _NAME.findall(text)}
+@dataclass(frozen=True)
+class Names:
+    """What code must name, and must not, so that the sentence of a wrong answer is true of it.
+
+    Attributes:
+        any_of: sets of names; the code has all names of one of these sets, if there are any.
+        none_of: names that the code does not have, as the sentence says that they are missing.
+    """
+
+    any_of: tuple[tuple[str, ...], ...] = ()
+    none_of: tuple[str, ...] = ()
+
+    def fit(self, used: Collection[str]) -> bool:
+        """Return whether code that uses these names is what the sentence is about."""
+        fits = not self.any_of or any(set(used).issuperset(names) for names in self.any_of)
+        return fits and not set(used).intersection(self.none_of)
+
+    def __or__(self, other: Names) -> Names:
+        """Return what fits wherever one of two answers with the same sentence does."""
+        any_of = tuple(dict.fromkeys(self.any_of + other.any_of)) if self.any_of and other.any_of else ()
+        return Names(any_of, tuple(name for name in self.none_of if name in other.none_of))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether any code fits."""
+        return not (self.any_of or self.none_of)
+
+
+def named_by(answer: Answer, reference: Path | None, *, has_value: bool = False) -> Names:
+    """Return what the sentence of a wrong answer says of the names in code.
+
+    Args:
+        answer: the wrong answer.
+        reference: from which it differs.
+        has_value: whether a wrong value shows the mistake, too.
+    """
+    quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _names_in(text)}
+    if not quoted:
+        return Names()
+    used, right = set(names_used(answer.source)), reference.read_bytes() if reference is not None else b""
+    of_reference = set(names_used(right))
     # `torch.mean(x, 0)` and `x.mean(0)` are one mistake, of a tensor by any name.
-    own = frozenset(quoted.intersection(names_used(answer.source)) - _given_in(answer.source))
-    return own.difference(names_used(reference.read_bytes()) if own and reference is not None else ())
+    own = quoted.intersection(used) - _given_in(answer.source) - of_reference
+    # A sentence that lists spellings, such as (`repeat`, `stack`), is true of each, whichever the answer has.
+    others = [(name,) for name in sorted(quoted - used - of_reference)]
+    called = sorted(own & _called_in(answer.source))
+    every = [(name,) for name in called] if has_value else [tuple(sorted(own))] if own else []
+    missing = quoted.intersection(of_reference) - used - _given_in(right)
+    return Names(tuple([*every, *others] if every else ()), tuple(sorted(missing)))
+
+
+def _names_in(text: str) -> set[str]:
+    """Return the names in a quotation; of a call, without those of its arguments, which may stand without a name."""
+    try:
+        nodes = list(ast.walk(ast.parse(text, mode="eval")))
+    except (SyntaxError, ValueError):
+        return set(_NAME.findall(text))
+    return {each.attr if isinstance(each, ast.Attribute) else each.id for each in nodes
+            if isinstance(each, ast.Attribute | ast.Name)}  # fmt: skip
+
+
+def _called_in(source: bytes) -> set[str]:
+    """Return the names of what code calls, functions and methods alike."""
+    try:
+        called = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    except (SyntaxError, ValueError):
+        return set()
+    return {each.attr if isinstance(each, ast.Attribute) else each.id for each in called
+            if isinstance(each, ast.Attribute | ast.Name)}  # fmt: skip
 
 
 def _given_in(source: bytes) -> set[str]:
-    """Return the names that a known answer chose itself: of variables and arguments, and of packages."""
-    nodes = list(ast.walk(ast.parse(source)))
+    """Return the names that a known answer chose itself: of variables and arguments, and of packages.
+
+    Args:
+        source: of the answer; one that is not Python chooses none.
+    """
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError):
+        return set()
     names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     roots = (each for node in nodes if isinstance(node, ast.Import) for each in node.names)
@@ -198,7 +280,7 @@ def _given_in(source: bytes) -> set[str]:
 SEALED_SEEDS = (0, 1)
 """Those with which an answer must do the same: the first is that of a student's own copy."""
 
-_VERSION = 5
+_VERSION = 6
 _HALF = 16
 _ENTRY = re.compile(r"[0-9a-f]{32}")
 _SEALED = re.compile(r"[0-9A-Za-z+/]+={0,2}")
@@ -222,12 +304,12 @@ class Told:
     """The sealed facts of a known mistake, beside its sentence.
 
     Attributes:
-        names: what must stand in the code.
+        names: what must stand in the code, and what must not.
         functions: those to blame.
         rule: the rule that it breaks.
     """
 
-    names: tuple[str, ...] = ()
+    names: Names = Names()
     functions: tuple[str, ...] = ()
     rule: str = ""
 
@@ -260,9 +342,14 @@ def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> di
     with suppress(ValueError, TypeError, AttributeError):  # there is nothing, or somebody changed it
         rows: dict[str, dict[str, Any]] = json.loads(text)
         return {
-            sentence: Told(tuple(row["names"]), tuple(row["functions"]), row["rule"]) for sentence, row in rows.items()
+            sentence: Told(_names_of(row["names"]), tuple(row["functions"]), row["rule"])
+            for sentence, row in rows.items()
         }
     return {}
+
+
+def _names_of(row: Mapping[str, Any]) -> Names:
+    return Names(tuple(tuple(names) for names in row["any_of"]), tuple(row["none_of"]))
 
 
 def as_file(mistakes: Sealed) -> bytes:

@@ -10,8 +10,10 @@ run showed counts, and it is not run again.
 
 What no wrong answer explains alone may be two mistakes at once in one function, each of which explains some of its
 failing checks. What none explains gets a digest of what it does with the first of the seeds, by which `unexplained`
-groups those that behave alike. A copy without wrong answers has them sealed. An exercise that has neither is compared
-with nothing, so nothing of it is run again.
+groups those that behave alike.
+
+A copy without wrong answers has them sealed. An exercise that has neither is compared with nothing, so nothing of it is
+run again.
 """
 
 from __future__ import annotations
@@ -25,7 +27,19 @@ from typing import NamedTuple
 
 from grader.course.answers import Answer, as_submitted, changed_functions, read_answer
 from grader.grading import behaviour
-from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Trace, Traces, failures_of, suspects_of, traces_of
+from grader.grading.behaviour import (
+    COSTS,
+    SEALED_SEEDS,
+    Names,
+    Sealed,
+    Trace,
+    Traces,
+    behaviour_of,
+    failures_by_function,
+    failures_of,
+    suspects_of,
+    traces_of,
+)
 from grader.grading.store import Keys, Store, digest_of, machine_digest
 from grader.intake.collect import names_in
 from grader.intake.match import starter_names
@@ -134,10 +148,7 @@ class Known:
             first, late = self.traces(lane, answer, exercise, SEEDS[0], checks)
             traces = {id: trace for id, trace in first.items() if trace.same_for_all or id in costs}
         wanted = set(checks) - traces.keys()
-        key = digest_of(answer.source, self._keys.judge(exercise), self._machine, str(seed))
-        if key not in self._traces:
-            self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
-        mine = self._traces[key]
+        key, mine = self._saved(answer, exercise, seed, "traces")
         # Two lanes may run the same at once: they get equal traces, and neither need wait.
         if missing := wanted.difference(mine):
             new, was_late = traces_in(lane, exercise, as_submitted(exercise, answer.source), seed, missing)
@@ -146,6 +157,13 @@ class Known:
             if self._store is not None:
                 self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict.lasts})
         return Traced(traces | {id: mine[id] for id in wanted}, late)
+
+    def _saved(self, answer: Answer, exercise: Exercise, seed: int, what: str) -> tuple[str, dict[str, Trace]]:
+        """Return the key of what a wrong answer does with a seed, and what is known of it, by check."""
+        key = digest_of(what, answer.source, self._keys.judge(exercise), self._machine, str(seed))
+        if key not in self._traces:
+            self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
+        return key, self._traces[key]
 
 
 def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> Traced:
@@ -170,7 +188,7 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
 def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> Diagnosed:
     """Return the exercise, with a sentence if it behaves like a known wrong answer, or like two of them.
 
-    Without a sentence it gets its behaviour.
+    For functions without a sentence it gets their behaviour.
 
     Args:
         graded: the exercise, as it ends.
@@ -186,9 +204,9 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
     if not can_diagnose(graded):
         return Diagnosed(graded)
     task = _Task(graded, submission, setup, lane, known)
-    if mistakes := tuple(islice(task.mistakes(), MOST_MISTAKES)):
-        return Diagnosed(replace(graded, mistakes=mistakes), task.late)
-    return Diagnosed(replace(graded, behaviour=task.behaviour()), task.late)
+    mistakes = tuple(islice(task.mistakes(), MOST_MISTAKES))
+    behaviours = task.behaviours({id for mistake in mistakes for id in mistake.checks})
+    return Diagnosed(replace(graded, mistakes=mistakes, behaviours=behaviours), task.late)
 
 
 def has_known_mistakes(exercise: Exercise) -> bool:
@@ -227,13 +245,24 @@ class _Task:
         self._suspects = suspects_of(graded.checks)
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
-    def behaviour(self) -> str:
-        """Return the digest of what the answer does with the first seed; "" if it is unknown and need not be run.
+    def behaviours(self, explained: _Ids) -> dict[str, str]:
+        """Return digests of what functions do with the first seed; none if that is unknown and need not be run.
 
-        It makes groups of what no known mistake explains. Where no mistake is known, it is not worth a run.
+        They make groups of what no known mistake explains. Where no mistake is known, they are not worth a run.
+
+        Args:
+            explained: the checks that known mistakes explain.
         """
+        groups = failures_by_function(self._graded.checks).items()
+        left = {name: ids for name, ids in groups if ids.isdisjoint(explained)}
         known = self._failing if has_known_mistakes(self._exercise) else self._known_with(SEEDS[0])
-        return behaviour.behaviour_of(self.run(SEEDS[0])) if known.keys() == self._failing.keys() else ""
+        if not left or known.keys() != self._failing.keys():
+            return {}
+        traces = self.run(SEEDS[0])
+        by_function: dict[str, set[str]] = {}
+        for name, ids in left.items():
+            by_function.setdefault("" if name.endswith(" ") else name, set()).update(ids)
+        return {name: digest for name, ids in by_function.items() if (digest := behaviour_of(_only(traces, ids)))}
 
     def mistakes(self) -> Iterator[Mistake]:
         """Yield the known mistakes that explain failing checks, in the order in which a reader meets the checks."""
@@ -251,17 +280,21 @@ class _Task:
     def _told(self, answers: Sequence[Answer], checks: _Ids) -> Mistake:
         """Return the mistake of the wrong answers that explain these checks."""
         rules = dict.fromkeys(self._rows[answer.caught_by].check.contract for answer in answers)
-        given, reference = starter_names(self._exercise), self._exercise.reference
-        changed = [
-            name
-            for answer in answers
-            for name in (changed_functions(answer.source, reference.read_bytes(), given) if reference else ())
-        ]
-        called = {name.split(".")[0] for id in checks for name in self._rows[id].outcome.called}
+        changed = [name for answer in answers for name in self._changed(answer)]
+        called = self._called(checks)
         blamed = called.intersection(changed) or {*changed} or called
         ids = tuple(id for id in self._order if id in checks)
         rule = "".join(rules) if len(rules) == 1 else ""
         return Mistake(EITHER.join(sentences_of(answers)), tuple(sorted(blamed)), rule, ids)
+
+    def _changed(self, answer: Answer) -> tuple[str, ...]:
+        """Return the functions of a wrong answer that differ from the reference; none without a reference."""
+        given, reference = starter_names(self._exercise), self._exercise.reference
+        return changed_functions(answer.source, reference.read_bytes(), given) if reference is not None else ()
+
+    def _called(self, checks: _Ids) -> set[str]:
+        """Return the functions and classes that these checks called."""
+        return {name.split(".")[0] for id in checks for name in self._rows[id].outcome.called}
 
     def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[Mistake]:
         """Yield the mistakes of wrong answers, in a copy that has their files."""
@@ -286,9 +319,9 @@ class _Task:
             return
         done = [first, *(_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])]
         opened = behaviour.unsealed(id, done, mistakes)
-        told = {sentence: each for sentence, each in opened.items() if self._has(each.names, group)}
+        told = {sentence: each for sentence, each in opened.items() if self._fits(each.names, group, each.functions)}
         if told:
-            called = {name.split(".")[0] for each in group for name in self._rows[each].outcome.called}
+            called = self._called(group)
             changed = {name for each in told.values() for name in each.functions}
             functions = tuple(sorted(called & changed or changed or called))
             rules = {each.rule for each in told.values()}
@@ -317,25 +350,38 @@ class _Task:
         return {
             answer: part
             for answer, part in shown.items()
-            if self._has(must_name(self._exercise, answer, _only(mine, part)), part)
+            if self._fits(must_name(self._exercise, answer, _only(mine, part)), part, self._changed(answer))
         }
 
-    def _has(self, names: Collection[str], checks: _Ids) -> bool:
-        """Return whether these names occur in the functions that these checks call. Another process reads them."""
-        if not names:
+    def _fits(self, names: Names, checks: _Ids, functions: Iterable[str]) -> bool:
+        """Return whether a sentence is true of the names in the functions that fail. Another process reads them.
+
+        Args:
+            names: what the sentence says of them.
+            checks: that it explains.
+            functions: those that the wrong answer changes.
+        """
+        if names.is_empty:
             return True
-        called = frozenset(name.split(".")[0] for id in checks for name in self._rows[id].outcome.called)
-        if called not in self._names:
-            self._names[called] = names_in(self._files, called)
-        return self._names[called].issuperset(names)
+        called = self._called(checks)
+        failing = frozenset(called.intersection(functions) or called)
+        if failing not in self._names:
+            self._names[failing] = names_in(self._files, failing)
+        return names.fit(self._names[failing])
 
     def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
         """Return the failing checks in which a wrong answer does the same; none if it does anything else wrong."""
         theirs, late = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.late |= late
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
-        # A check of several functions ended at the first thing that is wrong, which may be another mistake.
-        fine = same.union(id for id, names in self._suspects.items() if len(names) > 1)
+        # A check of several functions ended at the first thing that is wrong, which may be another mistake. One that
+        # another function ended says nothing of this one.
+        changed = self._changed(answer)
+        fine = same.union(
+            id
+            for id, names in self._suspects.items()
+            if len(names) > 1 or (names and changed and names.isdisjoint(changed))
+        )
         return same if all(id in fine or trace.passed for id, trace in theirs.items()) else frozenset()
 
     def _two_at_once(self, parts: _Parts, group: frozenset[str]) -> list[Answer]:
@@ -384,16 +430,16 @@ class _Task:
         return {id: one for id, one in self._failing.items() if seed == self._ran_with or one.same_for_all}
 
 
-def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> frozenset[str]:
-    """Return the names that code must contain to get a wrong answer's sentence; none where a value shows it.
+def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
+    """Return what the sentence of a wrong answer says of the names in code, of which some may be left open by a value.
 
     Args:
-        exercise: that it answers.
+        exercise: the exercise.
         answer: the wrong answer.
-        traces: how its checks end.
+        traces: of the checks that it explains.
     """
     has_value = any(trace.lost and trace.has_value for trace in traces.values())
-    return frozenset() if has_value else behaviour.named_by(answer, exercise.reference)
+    return behaviour.named_by(answer, exercise.reference, has_value=has_value)
 
 
 def _only(traces: Traces, ids: Iterable[str]) -> Traces:

@@ -5,15 +5,14 @@ Outcomes are saved without points, which come from the course and may change the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from grader.grading.handed_in import as_handed_in
-from grader.grading.plan import Work
+from grader.grading.plan import Work, staff_rows
 from grader.model import (
     Check,
     Exercise,
-    GradedCheck,
     GradedExercise,
     Mistake,
     Outcome,
@@ -53,7 +52,7 @@ class WorkResult:
 # -- outcomes and points -----------------------------------------------------------------------------------------------
 
 
-_KEPT = ("output", "mistakes", "behaviour", "handed_in", "notes")
+_KEPT = ("output", "mistakes", "behaviours", "handed_in", "notes")
 """What of a graded exercise is saved as it is."""
 
 
@@ -67,7 +66,7 @@ class Outcomes:
         outcomes: one for each of these checks.
         output: what the student printed.
         mistakes: the known mistakes that lost checks show.
-        behaviour: see `GradedExercise`.
+        behaviours: see `GradedExercise`.
         handed_in: whether there was a file of the exercise.
         notes: what staff should know of where the file came from.
     """
@@ -77,7 +76,7 @@ class Outcomes:
     outcomes: tuple[Outcome, ...] = ()
     output: str = ""
     mistakes: tuple[Mistake, ...] = ()
-    behaviour: str = ""
+    behaviours: Mapping[str, str] = field(default_factory=dict)
     handed_in: bool = True
     notes: tuple[str, ...] = ()
 
@@ -91,7 +90,7 @@ class Outcomes:
     def graded(self, exercise: Exercise) -> GradedExercise:
         """Return the graded exercise, with the points that the course gives now."""
         graded = GradedExercise.untouched(exercise)
-        if self.checks:
+        if self.checks or (exercise.is_by_staff and self.state != graded.state):
             graded = graded_from(exercise, self.checks, self.outcomes)
         if self.state == "not_started":
             graded = graded.as_not_started()
@@ -136,25 +135,6 @@ def graded_from(
     state = full if all_passed else "started"
     rows += by_staff
     return GradedExercise(exercise, state, tuple(rows), total, withheld, output, left_out=left_out, held_by=held_by)
-
-
-BY_STAFF = "a person grades this; the points are not entered yet"
-"""The message of a rule whose points staff gives."""
-
-
-def staff_rows(exercise: Exercise) -> list[GradedCheck]:
-    """Return a row for each rule that a person grades: its points are undecided until overrides.csv has them.
-
-    Args:
-        exercise: the exercise.
-    """
-    rows = []
-    for rule, points in exercise.staff.items():
-        title = exercise.contract[rule].split("\n")[0]
-        check = Check(rule, exercise.id, title, rule, shown=True)
-        outcome = Outcome(rule, Verdict.NOT_RUN, BY_STAFF)
-        rows.append(GradedCheck(check, outcome, Score(0, points, points)))
-    return rows
 
 
 def graded_so_far(

@@ -17,6 +17,7 @@ from grader.model import (
     Submission,
     Verdict,
 )
+from grader.model.course import WHOLE
 from grader.model.messages import Setup
 
 
@@ -56,13 +57,17 @@ class RunPlan:
 
 
 def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> GradedExercise | None:
-    """Return the result of an exercise whose checks are not run: an untouched starter, or no Python; else None.
+    """Return the result of an exercise whose checks are not run; else None.
+
+    That is an untouched starter, what a person grades, and, if the plan compiles, what is not Python.
 
     Args:
         plan: what is graded.
         exercise: one of the plan's.
         submission: that has its files.
     """
+    if exercise.is_by_staff:
+        return _for_staff(exercise, submission)
     if not plan.runs_untouched and submission.of(exercise).untouched:
         return as_handed_in(GradedExercise.untouched(exercise), submission)
     if plan.compiles and (why := submission.of(exercise).error):
@@ -72,6 +77,37 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
         row = GradedCheck(check, outcome, Score(0, exercise.points - exercise.withheld.points))
         return replace(blank, state="started", checks=(row,))
     return None
+
+
+def _for_staff(exercise: Exercise, submission: Submission) -> GradedExercise:
+    """Return the result of an exercise that a person grades: undecided if there is anything to grade."""
+    own = submission.of(exercise)
+    blank = as_handed_in(GradedExercise.untouched(exercise), submission)
+    if own.untouched:
+        return blank
+    if own.problem or not own.files:
+        return replace(blank, handed_in=False)
+    rows, worth = tuple(staff_rows(exercise)), exercise.points
+    return as_handed_in(GradedExercise(exercise, "started", rows, Score(0, worth, worth)), submission)
+
+
+BY_STAFF = "a person grades this; the points are not entered yet"
+"""The message of a rule whose points staff gives."""
+
+
+def staff_rows(exercise: Exercise) -> list[GradedCheck]:
+    """Return a row for each rule that a person grades, or for the exercise: undecided until overrides.csv has points.
+
+    Args:
+        exercise: the exercise.
+    """
+    rows = []
+    for rule, points in exercise.staff.items():
+        title = exercise.title if rule == WHOLE else exercise.contract[rule].split("\n")[0]
+        check = Check(rule, exercise.id, title, "" if rule == WHOLE else rule, shown=True)
+        outcome = Outcome(rule, Verdict.NOT_RUN, BY_STAFF)
+        rows.append(GradedCheck(check, outcome, Score(0, points, points)))
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,9 @@
-"""Submissions that no known wrong answer explains: groups that behave alike, and a draft of a new wrong answer of one.
+"""Functions that no known wrong answer explains: groups that behave alike, and a draft of a new wrong answer of one.
 
-Where its failing checks can be compared, a submission was run with inputs that are the same for everybody, and those
-belong together that did the same with them. Others are grouped by how their checks ended: such a group says what went
-wrong, and nothing by which a mistake could be recognised.
+Each function of a submission belongs to a group of its own. Where its failing checks can be compared, it was run with
+inputs that are the same for everybody, and those belong together that did the same with them. Others are grouped by how
+their checks ended: such a group says what went wrong, and nothing by which a mistake could be recognised. Who has no
+such function, has not written it yet or returns nothing reads that in the message, and is in no group.
 
 Of a draft its author must write the sentence alone. What tells whose it is goes out: comments, docstrings, the block
 that runs the file as a program, the author's names. The rest is the student's code as Python prints it.
@@ -21,9 +22,9 @@ from grader.course.answers import UNWRITTEN
 from grader.grading.behaviour import COSTS, is_comparable
 from grader.grading.diagnosis import can_diagnose, has_known_mistakes
 from grader.intake.collect import anonymous_code
-from grader.model import Exercise, GradedCheck, GradedExercise, Verdict
+from grader.model import Exercise, GradedCheck, GradedExercise, Outcome, Verdict
 from grader.model.errors import SubmissionError
-from grader.model.score import Causes
+from grader.model.score import Causes, function_of
 
 _SHORTEST_NAME = 4
 _DRAWN = re.compile(r"\d[\d.e+-]*")
@@ -33,35 +34,55 @@ _NOT_COMPARABLE = "no failing check shows how they behave; for example, they do 
 
 @dataclass(frozen=True)
 class Group:
-    """Submissions of an exercise that lost points, and behave alike and like no known wrong answer.
+    """Submissions of an exercise in which a function lost points, and behaves alike and like no known wrong answer.
 
     Attributes:
         exercise: the exercise.
+        function: the function that fails; "" where no function was called.
         name: a few digits, the same as long as they behave so.
         why_not: why no wrong answer can be made of it, or "".
         members: by author, the number by which the outcome is found again.
     """
 
     exercise: Exercise
+    function: str
     name: str
     why_not: str
     members: dict[str, int]
 
 
 def is_unexplained(graded: GradedExercise) -> bool:
-    """Return whether somebody worked on an exercise and lost points, and no sentence says why."""
+    """Return whether somebody worked on an exercise and lost points, and of some function no sentence says why."""
     score = graded.score
     lost = score.earned + score.undecided < score.possible
-    return graded.handed_in and graded.state == "started" and lost and not graded.mistakes
+    return graded.handed_in and graded.state == "started" and lost and bool(_unexplained(graded))
 
 
-def lost_rows(graded: GradedExercise) -> list[GradedCheck]:
-    """Return the checks that lost their points."""
-    return [row for row in graded.checks if row.verdict.lost]
+def lost_rows(graded: GradedExercise, function: str = "") -> list[GradedCheck]:
+    """Return the checks that lost their points; those of a function, where it is named and has some."""
+    rows = [row for row in graded.checks if row.verdict.lost]
+    return [row for row in rows if function and function_of(row) == function] or rows
+
+
+def _unexplained(graded: GradedExercise) -> dict[str, list[GradedCheck]]:
+    """Return the checks that lost points for a reason that neither a sentence nor their message names, by function."""
+    explained = {name for mistake in graded.mistakes for name in mistake.functions}
+    told = {id for mistake in graded.mistakes for id in mistake.checks}
+    rows: dict[str, list[GradedCheck]] = {}
+    for row in lost_rows(graded):
+        if row.check.id not in told and function_of(row) not in explained and not _says_it_all(row.outcome):
+            rows.setdefault(function_of(row), []).append(row)
+    return rows
+
+
+def _says_it_all(outcome: Outcome) -> bool:
+    """Return whether a message says what is wrong: no such function, not written yet, or nothing returned."""
+    unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
+    return unwritten or outcome.cause == "name" or outcome.got_none
 
 
 def add_to_group(groups: dict[str, Group], author: str, number: int, graded: GradedExercise) -> None:
-    """Add an exercise for which `is_unexplained` holds to the group of answers that behave like it.
+    """Add each function of an exercise for which `is_unexplained` holds to its group, by digests of what they do.
 
     Args:
         groups: by a digest of their behaviour; this one is changed.
@@ -69,13 +90,16 @@ def add_to_group(groups: dict[str, Group], author: str, number: int, graded: Gra
         number: of its result.
         graded: the exercise.
     """
-    key, why_not = graded.behaviour, ""
-    if not key:
-        # Where no mistake is known yet, a draft may be made of any answer whose checks say something about its code.
-        unseen = _MISSED if has_known_mistakes(graded.exercise) else ""
-        key, why_not = _ending_digest(graded), unseen if can_diagnose(graded) else _NOT_COMPARABLE
-    digest = hashlib.sha256(f"{graded.exercise.id}\0{key}".encode()).hexdigest()
-    groups.setdefault(digest, Group(graded.exercise, digest, why_not, {})).members[author] = number
+    for function, rows in _unexplained(graded).items():
+        key, why_not = graded.behaviours.get(function, ""), ""
+        if not key:
+            # Where no mistake is known yet, a draft may be made of any answer whose checks say something of its code.
+            unseen = _MISSED if has_known_mistakes(graded.exercise) else ""
+            comparable = can_diagnose(graded) and any(is_comparable(row.outcome) for row in rows)
+            key, why_not = _ending_digest(rows), unseen if comparable else _NOT_COMPARABLE
+        digest = hashlib.sha256(f"{graded.exercise.id}\0{function}\0{key}".encode()).hexdigest()
+        group = groups.setdefault(digest, Group(graded.exercise, function, digest, why_not, {}))
+        group.members[author] = number
 
 
 def in_order(groups: Mapping[str, Group]) -> list[Group]:
@@ -89,13 +113,13 @@ def in_order(groups: Mapping[str, Group]) -> list[Group]:
     return sorted(named, key=lambda one: (-len(one.members), bool(one.why_not), one.exercise.number, one.name))
 
 
-def _ending_digest(graded: GradedExercise) -> str:
-    """Return a digest of how the checks ended that lost points, without numbers, as inputs differ."""
-    rows = [
+def _ending_digest(rows: Sequence[GradedCheck]) -> str:
+    """Return a digest of how checks ended, without numbers, as inputs differ."""
+    ends = [
         (row.check.id, row.outcome.verdict.value, row.outcome.cause, _DRAWN.sub("", row.outcome.message.split("\n")[0]))
-        for row in lost_rows(graded)
+        for row in rows
     ]
-    return hashlib.sha256(repr(rows).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    return hashlib.sha256(repr(ends).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 # -- a draft of a wrong answer -----------------------------------------------------------------------------------------
@@ -104,13 +128,14 @@ _CAUGHT = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMI
 _SENTENCE = f"{UNWRITTEN}: say what the mistake is, and what is right instead, in one sentence for students."
 
 
-def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> str:
+def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], function: str = "") -> str:
     """Return the text of a new wrong answer.
 
     Args:
         graded: the exercise as it was graded.
         source: its module.
         people: the names of its authors, which do not stand in it.
+        function: the function that is wrong; "" for any.
 
     Raises:
         ValueError: no wrong answer can be made of it.
@@ -119,7 +144,7 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> 
         plain = anonymous_code(source, people, _words_of(graded.exercise))
     except SubmissionError as error:
         raise ValueError(str(error)) from None
-    caught_by, rule = _caught_by(graded)
+    caught_by, rule = _caught_by(graded, function)
     others = {row.check.contract for row in lost_rows(graded) if row.score.possible} - {rule, ""}
     rules = sorted({*others, rule}, key=lambda name: (len(name), name)) if others else []
     breaks = f"breaks: {', '.join(rules)}\n" if rules else ""
@@ -128,9 +153,9 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> 
     return f'"""{_SENTENCE}\n\ncaught by: {caught_by}\n{breaks}"""\n\n{code}\n'
 
 
-def _caught_by(graded: GradedExercise) -> tuple[str, str]:
+def _caught_by(graded: GradedExercise, function: str) -> tuple[str, str]:
     """Return the check that must catch it, and its rule: the one that is explained to students."""
-    rows = [row for row in lost_rows(graded) if row.outcome.verdict in _CAUGHT and is_comparable(row.outcome)]
+    rows = [row for row in lost_rows(graded, function) if row.outcome.verdict in _CAUGHT and is_comparable(row.outcome)]
     rows = [row for row in rows if row.check.category != COSTS] or rows
     if not rows:
         raise ValueError("no check failed in a way that can be compared")

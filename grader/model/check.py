@@ -176,6 +176,10 @@ class Outcome:
         same_for_all: whether the check drew no number, so that its inputs are those of all authors; or called a
             function that hangs on a rank, which is not tried with other inputs. Where a check passes in the first run,
             this is not examined.
+        from_text: whether it follows from the text of the submission alone, and so from no input.
+        got_none: whether it failed as the function that it called last returned None.
+        calls: how many calls of student code the check made.
+        at_weak_input: whether it failed at its first call, with tensors that are all empty or constant.
     """
 
     check: str
@@ -192,3 +196,7 @@ class Outcome:
     line: int = 0
     called: tuple[str, ...] = ()
     same_for_all: bool = False
+    from_text: bool = False
+    got_none: bool = False
+    calls: int = 0
+    at_weak_input: bool = False

@@ -97,6 +97,10 @@ class PlannedExercise:
         return self.shown_checks, self.hidden_checks, *self.probes, self.reference, *beside
 
 
+WHOLE = "staff"
+"""The name under which a person gives all points of an exercise, as a check's id; no rule has it."""
+
+
 @dataclass(frozen=True)
 class RubricLine:
     """A sentence that a person may say of a rule that they grade, and the hundredths of a point that it then has."""
@@ -136,7 +140,7 @@ class Exercise(PlannedExercise):
         par: the operations of the shortest known right answer, in an exercise for golf; else None.
         caps: by rule or by check, the hundredths of a point that the exercise earns at most while such a check is lost.
         void: ids of checks whose points everybody gets who handed in an answer.
-        staff: by rule, the hundredths of a point that a person gives.
+        staff: by rule, the hundredths of a point that a person gives; where a person gives all, under `WHOLE`.
         rubrics: by such a rule, what they may say of it.
     """
 
@@ -167,6 +171,11 @@ class Exercise(PlannedExercise):
     rubrics: Mapping[str, tuple[RubricLine, ...]] = field(default_factory=dict)
     example: Picture | None = None
     par: int | None = None
+
+    @property
+    def is_by_staff(self) -> bool:
+        """Whether a person gives all of its points, so that it has no checks."""
+        return WHOLE in self.staff
 
     @property
     def file_name(self) -> str:

@@ -201,8 +201,8 @@ class GradedExercise:
         place: where the submission has it, or None if it has not.
         handed_in: whether there was a file of it at all.
         notes: what staff should know of where its file came from.
-        behaviour: of what lost points like no known wrong answer, a digest of what it does with inputs that are the
-            same for everybody; "" where no value shows that.
+        behaviours: of functions that lost points like no known wrong answer, a digest of what each does with inputs
+            that are the same for everybody; nothing of those where no value shows that.
         held_by: the rule that caps the points of the exercise, or None. If checks hold points back without such a
             rule, no value was right.
         set_by: why staff gave the exercise these points in place of those of its checks, or "".
@@ -220,7 +220,7 @@ class GradedExercise:
     place: Place | None = None
     handed_in: bool = True
     notes: tuple[str, ...] = ()
-    behaviour: str = ""
+    behaviours: Mapping[str, str] = field(default_factory=dict)
     held_by: str | None = None
     set_by: str = ""
     comments: tuple[LineComment, ...] = ()
@@ -232,9 +232,16 @@ class GradedExercise:
         return cls(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
 
     def as_not_started(self) -> GradedExercise:
-        """Return the same exercise as not started: it earns 0, even if the given code passes a check."""
+        """Return the same exercise as not started: it earns 0, even if the given code passes a check.
+
+        A person need not look at what the course gave, or at nothing.
+        """
         rows = tuple(replace(row, score=replace(row.score, earned=0), held_back=0) for row in self.checks)
-        return replace(self, checks=rows, score=replace(self.score, earned=0), state="not_started", held_by=None)
+        by_staff = [row for row in rows if row.check.id in self.exercise.staff]
+        rows = tuple(row for row in rows if row not in by_staff)
+        undecided = self.score.undecided - sum(row.score.undecided for row in by_staff)
+        score = Score(0, self.score.possible, undecided)
+        return replace(self, checks=rows, score=score, state="not_started", held_by=None)
 
     @property
     def passes(self) -> bool:

@@ -282,10 +282,8 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
             for answer in answers:
                 (sentence,), names = sentences_of([answer]), must_name(exercise, answer, behaviour[0])
                 if (before := told.get(sentence)) is not None:
-                    names &= frozenset(before.names)
-                told[sentence] = Told(
-                    tuple(sorted(names)), _functions_at_fault(exercise, answer), rules.get(answer.caught_by, "")
-                )
+                    names |= before.names
+                told[sentence] = Told(names, _functions_at_fault(exercise, answer), rules.get(answer.caught_by, ""))
             sealed[name] = seal(exercise.id, behaviour, told)
     return sealed, texts
 

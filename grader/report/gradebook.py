@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import click
 
 from grader.model import Exercise, GradedExercise, Report, Verdict
+from grader.model.course import WHOLE
 from grader.model.progress import Progress
 from grader.model.score import counted, points_text
 from grader.report.blocks import Rate
@@ -69,7 +70,7 @@ def gradebook_lines(
         for graded in report.exercises:
             mine = [row for row in graded.checks if row.check.id in graded.exercise.staff]
             verdicts.update(row.verdict for row in graded.checks if row not in mine)
-            by_staff.update((graded.exercise.number, row.check.id) for row in mine if not row.set_by)
+            by_staff.update((graded.exercise.number, id) for id in waits_for_staff(graded))
     if signs := [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in seen]:
         yield "  ".join(["", *signs])
     # Undecided points look like lost ones in a column of numbers, so they are said in words.
@@ -77,7 +78,25 @@ def gradebook_lines(
         if count := verdicts[verdict]:
             yield f"{count} checks are {verdict.value.replace('_', ' ')}: their points are undecided, not lost"
     for (number, rule), count in by_staff.items():
-        yield f"{number} {rule}: {counted(count, 'submission')} without the points that a person gives; {BY_HAND}"
+        yield f"{waiting_text(number, rule, count)}; {BY_HAND}"
+
+
+def waits_for_staff(graded: GradedExercise) -> list[str]:
+    """Return the rules of an exercise whose points a person has not entered yet; `WHOLE` for all of it."""
+    waits = [row.check.id for row in graded.checks if row.check.id in graded.exercise.staff and not row.set_by]
+    return [] if graded.set_by else waits
+
+
+def waiting_text(exercise: str, rule: str, count: int) -> str:
+    """Say of how many submissions a person has not entered the points.
+
+    Args:
+        exercise: its number or id.
+        rule: the rule; `WHOLE` for all of it.
+        count: of the submissions.
+    """
+    name = exercise if rule == WHOLE else f"{exercise} {rule}"
+    return f"{name}: {counted(count, 'submission')} without the points that a person gives"
 
 
 def cell_text(graded: GradedExercise | None) -> str:

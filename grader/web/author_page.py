@@ -10,6 +10,7 @@ from nicegui import ui
 from grader.batch.feedback import failing_function
 from grader.model import GradedExercise, Report
 from grader.model.score import points_text
+from grader.report.gradebook import waits_for_staff
 from grader.report.html import rendered
 from grader.report.safe import for_html
 from grader.report.words import in_full
@@ -109,7 +110,7 @@ def numbered(text: bytes, graded: GradedExercise | None = None) -> str:
 def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: GradedExercise, saved: Saved) -> None:
     """Points by hand, with their reason."""
     exercise = graded.exercise
-    waiting = [row.check.id for row in graded.checks if row.check.id in exercise.staff and not row.set_by]
+    waiting = waits_for_staff(graded)
     with ui.element("details").props("open" if waiting else ""):
         look.html("Give points by hand", "summary")
         with ui.element("div").classes("row"):

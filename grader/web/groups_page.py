@@ -25,7 +25,8 @@ def show_groups(now: Snapshot) -> None:
         look.html("<p>All lost points are explained by known mistakes.</p>")
     for group in now.overview.groups:
         with ui.element("p"):
-            words = f"{group.exercise.number} {group.exercise.title}, group {group.name}"
+            function = f", {group.function}" if group.function else ""
+            words = f"{group.exercise.number} {group.exercise.title}{function}, group {group.name}"
             ui.link(f"{words}: {counted(len(group.members), 'answer')}", address_of(group))
 
 
@@ -49,7 +50,9 @@ def show_group(folder: ClassFolder, now: Snapshot, exercise: str, name: str) -> 
         return
     look.heading(f"{group.exercise.number} {group.exercise.title}, group {group.name}", 1)
     members = now.members(group)
-    look.html(f"<p>{counted(len(members), 'answer')}{' behave alike' if len(members) > 1 else ''}.</p>")
+    function = f" in <code>{for_html(group.function)}</code>" if group.function else ""
+    alike = f" behave alike{function}" if len(members) > 1 else function
+    look.html(f"<p>{counted(len(members), 'answer')}{alike}.</p>")
     second = members[1] if len(members) > 1 else members[0]
     names = {author: author for author in members}
     with ui.element("div").classes("row"):

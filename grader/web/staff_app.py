@@ -18,6 +18,7 @@ from grader.model import GradedExercise, Report, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.model.score import points_text
+from grader.report.gradebook import waits_for_staff
 from grader.report.safe import for_html
 from grader.report.words import VERDICTS
 from grader.web import look
@@ -201,7 +202,7 @@ def _is_in(graded: GradedExercise, state: str) -> bool:
         case "open":
             return bool(score.undecided)
         case "hand":
-            return any(row.check.id in graded.exercise.staff and not row.set_by for row in graded.checks)
+            return bool(waits_for_staff(graded))
         case "set":
             return bool(graded.set_by) or any(row.set_by for row in graded.checks)
         case "commented":

@@ -68,6 +68,19 @@ def test_no_full_marks_where_nothing_is_decided(exercise: Exercise) -> None:
     assert [silent.notes, silent.problems] == [[], []]
 
 
+def test_a_check_that_ends_at_a_weak_first_input_is_noted(exercise: Exercise) -> None:
+    """If it makes more calls, which would tell mistakes apart; a check of one call has nothing behind it."""
+    right, wrong = Case(exercise, "reference", ANSWER, 0), Case(exercise, "wrong", ANSWER, 0)
+    ended = Outcome("small", Verdict.FAILED, calls=1, at_weak_input=True)
+    notes = [
+        judge(exercise, [], [run(right, Outcome("small", Verdict.PASSED, calls=calls)), run(wrong, ended)]).notes
+        for calls in (1, 2)
+    ]
+    assert [len(each) for each in notes] == [0, 1]
+    where = f"{FOLDER}: check_small: its first call has an empty or constant input, at which it ends for triples.py;"
+    assert notes[1][0].startswith(where)
+
+
 def test_a_wrong_answer_without_a_verdict_proves_nothing(exercise: Exercise) -> None:
     """A check that could not tell did not catch the mistake; one that needs what is not here is noted apart."""
     case = Case(exercise, "wrong", ANSWER, 0)

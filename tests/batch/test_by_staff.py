@@ -62,6 +62,89 @@ def test_points_wait_until_a_person_enters_them(course: Path, tmp_path: Path, ty
     assert "Graded by a person" in page and "bob" in page.partition("Graded by a person")[2].partition("<h2>")[0]
 
 
+def test_diff_lists_what_was_entered_and_what_waits(course: Path, tmp_path: Path, type_grade: WarmGrade) -> None:
+    """With the comment; of who handed nothing in, and of the given file, nothing waits for a person."""
+    out = tmp_path / "out"
+    starter = (course / "exercises/01_basics/double/double.py").read_text()
+    for name, text in (("ada", RIGHT), ("bob", RIGHT), ("cy", starter), ("dee", None)):
+        (tmp_path / "in" / name).mkdir(parents=True)
+        (tmp_path / "in" / name / ("double.py" if text else "total.py")).write_text(
+            text or "def total(x):\n    return x\n"
+        )
+    type_grade("verify", "--write-digests", "double", "--seeds", "1", cwd=course)
+    words = ("batch", str(tmp_path / "in"), "--out", str(out), "-j", "1")
+    type_grade(*words, cwd=course)
+    (out / "overrides.csv").write_text("author,exercise,check,points,why\nada,double,C9,1.5,Good.\n")
+    ran = type_grade(*words, cwd=course)
+    assert "C9: 1 submission without" in " ".join(ran.stdout.split())
+    shown = " ".join(type_grade("diff", str(out), cwd=course).stdout.split())
+    assert "01-1 8 -> 9.5 ada (Good.) not_run 0 -> failed 1.5 C9" in shown
+    assert "01-1 C9: 1 submission without the points that a person gives; enter them in overrides.csv" in shown
+    assert [double_of(out, name)["score"] for name in ("cy", "dee")] == [
+        {"earned": 0, "possible": 10, "undecided": 0}
+    ] * 2
+    # Points of the whole exercise decide its rules, too.
+    (out / "overrides.csv").write_text("author,exercise,check,points,why\nada,double,,7,All.\nbob,double,,7,All.\n")
+    assert "without" not in type_grade(*words, cwd=course).stdout
+    type_grade("report", str(out), cwd=course)
+    assert "Graded by a person" not in (out / "report.html").read_text()
+
+
+@pytest.fixture
+def essay(tmp_path: Path) -> Path:
+    """The pretend course with an exercise that a person grades, and that has no checks."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    folder = root / "exercises/01_basics/essay"
+    folder.mkdir()
+    (folder / "essay.py").write_text(
+        '"""Say why\n\nC1  `TEXT` says why a view needs no memory.\n"""\n\nTEXT = ""  # TODO\n'
+    )
+    (folder / "exercise.yaml").write_text(
+        "number: 01-3\ntitle: Say why\nkind: implement\ndifficulty: 1\npoints: 4\ntopics: [T1]\n"
+        "hints: [Read., Think., Write.]\nby: staff\n"
+    )
+    yaml = root / "course.yaml"
+    yaml.write_text(
+        yaml.read_text().replace("total]", "total, essay]").replace("- total\n", "- total\n      - essay\n")
+    )
+    return root
+
+
+def test_a_person_grades_a_whole_exercise(essay: Path, tmp_path: Path, type_grade: WarmGrade) -> None:
+    """It has no checks; its points are undecided until they are entered, as a check or for the whole."""
+    ran = type_grade("verify", "--write-digests", "essay", cwd=essay)
+    assert "No problems found." in ran.stdout, ran.stdout
+    for name in ("ada", "bob"):
+        (tmp_path / "in" / name).mkdir(parents=True)
+        (tmp_path / "in" / name / "essay.py").write_text(f'TEXT = "It shares memory, says {name}."\n')
+    (tmp_path / "in" / "cy").mkdir()
+    shutil.copy(essay / "exercises/01_basics/essay/essay.py", tmp_path / "in" / "cy")
+    out = tmp_path / "out"
+    words = ("batch", str(tmp_path / "in"), "--out", str(out), "--only", "essay", "-j", "1")
+    ran = type_grade(*words, cwd=essay)
+    assert "01-3: 2 submissions without the points that a person gives" in " ".join(ran.stdout.split()), ran.stderr
+    (out / "overrides.csv").write_text(
+        "author,exercise,check,points,why\nada,essay,,3,Well said.\nbob,essay,staff,2,Too short.\n"
+    )
+    for again in ((), ("--rerun", "all")):
+        assert "without" not in type_grade(*words, *again, cwd=essay).stdout
+        scores = {
+            name: json.loads((out / "reports" / f"{name}.json").read_text())["score"] for name in ("ada", "bob", "cy")
+        }
+        assert [(each["earned"], each["undecided"]) for each in scores.values()] == [(3, 0), (2, 0), (0, 0)]
+    type_grade("report", str(out), cwd=essay)
+    assert "Too short." in (out / "feedback" / "bob.html").read_text()
+    shown = type_grade("essay", "--submission", str(tmp_path / "in" / "ada"), cwd=essay).stdout
+    assert "a person grades this" in " ".join(shown.split())
+
+
+def test_an_exercise_has_checks_or_a_person(essay: Path) -> None:
+    """Not both."""
+    (essay / "exercises/01_basics/essay/check_essay.py").write_text("")
+    (broken,) = load_course(essay, whole=False).broken
+    assert "by: a person gives all points, and there is check_essay.py; remove one of the two" in broken.problems[0]
+
+
 @pytest.mark.parametrize(
     ("rules", "said"),
     [

@@ -102,7 +102,7 @@ def test_pages(graded: Graded, type_grade: WarmGrade) -> None:
     """The command writes a page for the class and one for each author; nothing of a student's is markup."""
     ran = type_grade("report", str(graded.out), cwd=graded.root)
     assert ran.returncode == 0, ran.stderr
-    assert "3 submissions of 01-1 Double it\n      ada, ada/double.py\n      FAIL  C1" in ran.stdout
+    assert "3 submissions of 01-1 Double it, double\n      ada, ada/double.py\n      FAIL  C1" in ran.stdout
     assert "         4  def double(x):\n         5      # by Ada\n" in ran.stdout
     assert re.search(r"^ {20,}7 lose C1 ", ran.stdout, re.MULTILINE)
     text = (graded.out / "report.html").read_text()

@@ -102,7 +102,9 @@ def test_a_rule_keeps_its_layout() -> None:
     assert rules["C3"] == "Plain prose."
 
 
-@pytest.mark.parametrize("body", ["pass", "...", '"""Double."""', "pass  # TODO"])
+@pytest.mark.parametrize(
+    "body", ["pass", "...", '"""Double."""', "pass  # TODO", "return None", "y = None  # YOUR CODE\n    return y"]
+)
 def test_a_stub_that_returns_none_is_not_written_yet(grade: Grade, body: str) -> None:
     """A function that does nothing is skipped, as with NotImplementedError; one that does more has failed."""
     graded = grade(f"def double(x):\n    {body}\n")

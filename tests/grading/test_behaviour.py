@@ -12,6 +12,7 @@ import pytest
 
 from grader.check.costs import most_frequent
 from grader.grading.behaviour import (
+    Names,
     Told,
     Trace,
     as_file,
@@ -64,6 +65,32 @@ def test_what_it_does_counts(one: str, other: str) -> None:
     """Other values, another type of error and what PyTorch says are another mistake, and so is another verdict."""
     assert trace(one) != trace(other)
     assert trace(one) != trace(one, Verdict.CRASHED)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "`f` uses `torch.mean`, which the rule does not allow; allowed: where\n    f.py, line 2\n        mean(x)",
+            "`f` uses `.mean`, which the rule does not allow; allowed: where\n    f.py, line 9, in f\n        x.mean()",
+        ),
+        (
+            "`f` uses `outer`, which the rule forbids (`.ger` is another name or form of it)\n    f.py, line 2",
+            "`f` uses `outer`, which the rule forbids\n    f.py, line 7",
+        ),
+        (
+            "your file imports numpy, which the rule forbids (line 1)",
+            "your file imports numpy, which the rule forbids (line 3)",
+        ),
+        ("`f` contains a loop: `for`\n    f.py, line 2", "`f` contains a loop: a comprehension\n    f.py, line 2"),
+    ],
+)
+def test_of_a_rule_on_the_text_the_spelling_does_not_count(one: str, other: str) -> None:
+    """Two spellings of one mistake, and two lines, are the same mistake; another use is another one."""
+    assert trace(one, from_text=True) == trace(other, from_text=True) != trace(one)
+    assert not trace(one, from_text=True).has_value
+    another = one.replace("mean", "sum").replace("outer", "inner").replace("numpy", "scipy").replace("loop", "call")
+    assert trace(another, from_text=True) != trace(one, from_text=True)
 
 
 def test_of_costs_the_size_is_left() -> None:
@@ -124,7 +151,7 @@ def test_checks_that_call_one_function_fail_together() -> None:
 
 FIRST = {"small": Trace(Verdict.FAILED, "0123"), "other": Trace(Verdict.PASSED)}
 SECOND = {"small": Trace(Verdict.FAILED, "4567")}
-SENTENCES = {"You tripled it.": Told(), "Été: 3 x.": Told(("Tensor",), ("double",), "C1")}
+SENTENCES = {"You tripled it.": Told(), "Été: 3 x.": Told(Names((("Tensor",),), ("clone",)), ("double",), "C1")}
 
 
 @pytest.fixture
@@ -167,7 +194,7 @@ def test_another_behaviour_opens_nothing(mistakes: bytes, exercise: str, behavio
         lambda data: b"[]",
         lambda data: data[:-9],
         lambda data: data + b" ",
-        lambda data: data.replace(b'"version": 5', b'"version": 4'),
+        lambda data: data.replace(b'"version": 6', b'"version": 5'),
         lambda data: data.replace(b"{", b'{"says": "You tripled it.",'),
         lambda data: as_file({"triples": "AAAA"}),
         lambda data: as_file({"0" * 32: "You tripled it."}),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import FORK, grade_one
+from support import COURSES, FORK, grade_one, open_lane
 
 from grader.course.answers import Answer
-from grader.grading.behaviour import named_by
+from grader.course.load import load_course
+from grader.grading.behaviour import Names, named_by
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.store import open_store
 from grader.intake.code import names_used
@@ -227,7 +230,93 @@ def test_spellings_of_one_mistake_name_the_same(tmp_path: Path, said: str) -> No
     reference = tmp_path / "reference.py"
     reference.write_text("def f(x):\n    return x.sum()\n")
     answer = Answer(tmp_path / "wrong.py", text.encode(), f"You take {said}.", "values")
-    assert named_by(answer, reference) == {"mean"}
+    assert named_by(answer, reference) == Names((("mean",),))
+
+
+def named(folder: Path, sentence: str, code: str, right: str, *, has_value: bool = False) -> Names:
+    """What a sentence says of the names in code, where this is the wrong answer's line and that the reference's."""
+    reference = folder / "reference.py"
+    reference.write_text(f"def f(x):\n    return {right}\n")
+    answer = Answer(folder / "wrong.py", f"def f(x):\n    return {code}\n".encode(), sentence, "values")
+    return named_by(answer, reference, has_value=has_value)
+
+
+def test_a_sentence_that_lists_spellings_is_true_of_each(tmp_path: Path) -> None:
+    """Whichever of them the wrong answer has; an argument may stand without its name."""
+    names = named(tmp_path, "You copy it (`repeat`, `stack`).", "x.repeat(3)", "x.expand(3)")
+    assert [names.fit({used}) for used in ("repeat", "stack", "tile")] == [True, True, False]
+    assert named(tmp_path, "You take `x.mean(dim=0)`.", "x.mean(dim=0)", "x").any_of == (("mean",),)
+
+
+def test_where_a_value_shows_it_one_function_is_enough(tmp_path: Path) -> None:
+    """A dtype that is named is seen in the result, however the code comes to it."""
+    sentence, code = "You call `round` after `floor`, in `float64`.", "x.floor().round().to(torch.float64)"
+    with_value, without = (named(tmp_path, sentence, code, "x", has_value=each) for each in (True, False))
+    assert [with_value.fit(used) for used in ({"round"}, {"floor"}, {"float64"})] == [True, True, False]
+    assert [without.fit(used) for used in ({"round"}, {"round", "floor", "float64"})] == [False, True]
+
+
+def test_what_is_said_to_be_missing_must_be_missing(tmp_path: Path) -> None:
+    """Who clones each is not told to clone each."""
+    names = named(tmp_path, "You leave out `clone`; clone each `row`.", "[row for row in x]", "[r.clone() for r in x]")
+    assert names == Names((), ("clone",))
+    assert (names.fit({"x"}), names.fit({"x", "clone"})) == (True, False)
+
+
+HIDDEN = '''
+import torch
+
+from grader.check import assert_values, check
+
+
+@check("C1", share=2)
+def check_several(student):
+    """Doubles zeros, then others"""
+    assert_values(student.double(torch.zeros(3)), torch.zeros(3))
+    assert_values(student.double(torch.tensor([1.0, 2.0, 3.0])), torch.tensor([2.0, 4.0, 6.0]))
+
+
+@check("C3", category="memory")
+def check_both(student):
+    """Doubles in place, then anew"""
+    x = torch.zeros(2)
+    student.double_(x)
+    assert_values(student.double(x), torch.zeros(2))
+'''
+SHOWN = '''
+import torch
+
+from grader.check import assert_values, check
+
+
+@check("C3")
+def check_in_place(student):
+    """Doubles in place"""
+    x = torch.tensor([1.0, -1.0])
+    student.double_(x)
+    assert_values(x, torch.tensor([2.0, -2.0]))
+'''
+ADDS = (
+    '"""You add one.\n\ncaught by: several\nbreaks: C1, C3\n"""\n\n'
+    f"def double(x):\n    return 2 * x + 1\n\n\n{IN_PLACE}"
+)
+
+
+@pytest.fixture(scope="module")
+def weak(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Lane, Exercise]]:
+    """An exercise whose check begins with zeros, for which many mistakes do the same."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path_factory.mktemp("weak") / "course"))
+    (home / "exercises/01_basics/double/check_double.py").write_text(SHOWN)
+    (home / "solutions/01_basics/double/check_double.py").write_text(HIDDEN)
+    exercise = with_wrong(load_course(home).exercises[0], home, ADDS)
+    with open_lane([exercise], FORK) as lane:
+        yield lane, exercise
+
+
+def test_another_function_that_crashes_hides_no_mistake(weak: tuple[Lane, Exercise]) -> None:
+    """A check of both ends in the function that it calls first, and says nothing of the other one."""
+    text = "def double(x):\n    return x + x + 1\n\n\ndef double_(x):\n    raise ValueError(len(x))\n"
+    assert diagnosed(*weak, text) == "You add one."
 
 
 def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:

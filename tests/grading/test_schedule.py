@@ -149,7 +149,7 @@ def test_the_report_is_that_of_one_lane(class_of_one: tuple[RunPlan, Submission]
 
     lane: Any = PretendLane(list(plan.exercises))
     expected = report(InLane(lane, Known(plan.setup)))
-    assert [bool(graded.behaviour) for graded in expected[0].exercises] == [word == "failed" for word in WORDS]
+    assert [bool(graded.behaviours) for graded in expected[0].exercises] == [word == "failed" for word in WORDS]
     with opened(plan, slow) as runtime:
         assert report(runtime) == expected
     assert expected[1] == ["ex0", "ex2", "ex3", "ex4", "ex1", "ex5"]

@@ -6,9 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from grader.grading.unexplained import Group, add_to_group, draft_text
+from grader.grading.unexplained import Group, add_to_group, draft_text, in_order, is_unexplained
 from grader.intake.code import without_names
-from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Verdict
+from grader.model import (
+    Check,
+    Course,
+    Exercise,
+    GradedCheck,
+    GradedExercise,
+    Mistake,
+    Outcome,
+    Score,
+    Verdict,
+)
 
 HEAD = '"""TODO: say what the mistake is, and what is right instead, in one sentence for students.\n\n'
 
@@ -82,6 +92,32 @@ def test_of_what_none_can_be_made(double: Exercise, text: str, why: str) -> None
 def test_plain_code() -> None:
     """A function of which only its docstring is left does nothing."""
     assert without_names(b'def f(x):\n    """Adds."""\n', (), ()) == "def f(x):\n    pass"
+
+
+def test_what_a_message_says_makes_no_group(double: Exercise) -> None:
+    """No such function, not written yet, nothing returned: of these no group says more. Others go by function."""
+    rows = [
+        ("a", Outcome("a", Verdict.ERROR, cause="name", called=("f",))),
+        ("b", Outcome("b", Verdict.SKIPPED, cause="raised", called=("g",))),
+        ("c", Outcome("c", Verdict.FAILED, cause="kind", called=("h",), got_none=True)),
+    ]
+    checks = [GradedCheck(Check(id, double.id, "t"), outcome, Score(0, 10)) for id, outcome in rows]
+    graded = GradedExercise(double, "started", tuple(checks), Score(0, 30))
+    assert not is_unexplained(graded)
+    more = [
+        GradedCheck(
+            Check(id, double.id, "t"), Outcome(id, Verdict.FAILED, cause="values", called=(name,)), Score(0, 10)
+        )
+        for id, name in (("d", "h"), ("e", "k"), ("m", "known"))
+    ]
+    mistakes = (Mistake("You know.", ("known",), checks=("m",)),)
+    graded = replace(graded, checks=(*checks, *more), mistakes=mistakes, behaviours={"h": "1", "k": "2"})
+    groups: dict[str, Group] = {}
+    assert is_unexplained(graded)
+    add_to_group(groups, "ada", 1, graded)
+    add_to_group(groups, "bo", 2, replace(graded, behaviours={"h": "1", "k": "3"}))
+    told = sorted((group.function, *group.members) for group in in_order(groups))
+    assert told == [("h", "ada", "bo"), ("k", "ada"), ("k", "bo")]
 
 
 def test_what_was_graded_before_behaviour_was_saved(double: Exercise) -> None:

@@ -420,8 +420,8 @@ def codequality(report: ReportFile, options: Options) -> str:
 
 
 def markdown(report: ReportFile, options: Options) -> str:
-    """Return the report as Markdown; one that is too large for a page only has what to fix first."""
-    shown = len(report.exercises)
+    """Return the report as Markdown, with the first failure of each function; too large a page has fewer of them."""
+    shown = sum(item.in_full for item in items_of(report, points=options.points))
     while True:
         text = _rendered("summary.md", report, options, _MOST_OF_A_MESSAGE, shown=shown)
         if not shown or len(text.encode("utf-8")) <= _LARGEST_PAGE:
