@@ -15,6 +15,7 @@ import pytest
 
 from grader.check.declare import Accelerator
 from grader.check_process import features
+from grader.check_process.all_calls import AllCalls
 from grader.check_process.checks import CheckFile, CollectedCheck
 from grader.check_process.connections import Connections
 from grader.check_process.fixtures import Fixtures
@@ -58,6 +59,7 @@ class CheckSession:
         self._problems: dict[str, str] = {}
         self._verdicts: Verdicts = {}
         self._reproducer = Reproducer()
+        self._all_calls = AllCalls(connections)
         self.fixtures = Fixtures(plan.root, accelerator)
         self._runner = CheckRunner(connections, self.fixtures)
         self.ended_by: Message | None = None
@@ -188,6 +190,8 @@ class CheckSession:
             return run_traced(planned, student, part.traced[check.id])
         if check.id in part.typed:
             return run_typed_lines(check, student, part.typed[check.id])
+        if part.compares:
+            return self._all_calls.run(planned, student)
         started = time.monotonic()
         outcome = Judge(planned, student, self._connections, self._verdicts).judge()
         # Only a diagnosis asks whether something was drawn.

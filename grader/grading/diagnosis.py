@@ -12,6 +12,9 @@ What no wrong answer explains alone may be two mistakes at once in one function,
 failing checks. What none explains gets a digest of what it does with the first of the seeds, by which `unexplained`
 groups those that behave alike.
 
+Many mistakes do the same with an empty or a constant input, and a check ends at the first that fails. So before a wrong
+answer is named, its functions and the submission's are called with all inputs of all checks, and must return the same.
+
 A copy without wrong answers has them sealed. An exercise that has neither is compared with nothing, so nothing of it is
 run again.
 """
@@ -19,6 +22,7 @@ run again.
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -43,7 +47,7 @@ from grader.grading.behaviour import (
 from grader.grading.store import Keys, Store, digest_of, machine_digest
 from grader.intake.collect import names_in
 from grader.intake.match import starter_names
-from grader.model import Exercise, GradedExercise, Mistake, Submission
+from grader.model import Exercise, GradedExercise, Mistake, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
 from grader.model.progress import Progress
@@ -93,6 +97,10 @@ class Diagnosed(NamedTuple):
 
     graded: GradedExercise
     late: bool = False
+
+
+Results = Mapping[str, Mapping[str, Sequence[str]]]
+"""By check and by function, digests of what each call gave."""
 
 
 _Ids = Collection[str]
@@ -158,12 +166,52 @@ class Known:
                 self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict.lasts})
         return Traced(traces | {id: mine[id] for id in wanted}, late)
 
+    def results(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> tuple[Results, bool]:
+        """Return what the functions of a wrong answer return for all inputs of these checks, and if a run was late.
+
+        Args:
+            lane: that runs it.
+            answer: the wrong answer.
+            exercise: that it answers.
+            seed: of the inputs.
+            checks: their ids.
+        """
+        key, mine = self._saved(answer, exercise, seed, "results")
+        late = False
+        if missing := set(checks).difference(mine):
+            files = as_submitted(exercise, answer.source)
+            new, late = results_in(lane, exercise, files, seed, missing)
+            rows = {id: Trace(Verdict.PASSED, json.dumps(row)) for id, row in new.items()}
+            mine.update(rows)
+            if self._store is not None and not late:
+                self._store.save_traces(key, rows)
+        return {id: json.loads(mine[id].story) for id in checks if id in mine}, late
+
     def _saved(self, answer: Answer, exercise: Exercise, seed: int, what: str) -> tuple[str, dict[str, Trace]]:
         """Return the key of what a wrong answer does with a seed, and what is known of it, by check."""
         key = digest_of(what, answer.source, self._keys.judge(exercise), self._machine, str(seed))
         if key not in self._traces:
             self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
         return key, self._traces[key]
+
+
+def results_in(
+    lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids
+) -> tuple[Results, bool]:
+    """Return what a submission's functions return for all inputs of these checks, and whether the run was late.
+
+    Args:
+        lane: that runs them.
+        exercise: that is answered.
+        files: of the submission, by name.
+        seed: of the inputs.
+        checks: their ids.
+    """
+    part = Part(frozenset(checks), again=True, with_tries=False, compares=True)
+    run = lane.run(exercise, files, seed, part=part, progress=_Comparing(lane.progress))
+    # A check process that was lost, or a fault of ours, says nothing.
+    came = [one for one in run.outcomes if one.verdict is Verdict.NOT_RUN]
+    return {one.check: {name: [*rows] for name, rows in one.results.items()} for one in came}, run.late
 
 
 def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> Traced:
@@ -304,7 +352,7 @@ class _Task:
             alone = [answer for answer, part in parts.items() if group <= part and self._keeps_to([answer], group)]
             # Who explains other functions as well is the likelier one.
             most = max((len(parts[answer]) for answer in alone), default=0)
-            alone = [answer for answer in alone if len(parts[answer]) == most]
+            alone = [answer for answer in alone if len(parts[answer]) == most and self._agrees(answer, group)]
             if not alone:
                 yield from (self._told([each], parts[each] & group) for each in self._two_at_once(parts, group))
             elif not done.intersection(alone) and len(sentences_of(alone)) <= MOST:
@@ -368,6 +416,34 @@ class _Task:
         if failing not in self._names:
             self._names[failing] = names_in(self._files, failing)
         return names.fit(self._names[failing])
+
+    def _agrees(self, answer: Answer, checks: _Ids) -> bool:
+        """Return whether the functions of a wrong answer return what the submission's do, for all inputs of all checks.
+
+        What only costs too much returns what is right.
+        """
+        if self._costs.issuperset(checks):
+            return True
+        called = self._called(checks)
+        functions = called.intersection(self._changed(answer)) or called
+        compared = {id for id in self._compared() if functions & self._called([id])}
+        theirs, late = self._known.results(self._lane, answer, self._exercise, SEEDS[0], compared)
+        self.late |= late
+        here = self._results_here
+        if not compared <= here.keys() & theirs.keys():
+            return False
+        return all(_alike(here[id].get(name, ()), theirs[id].get(name, ())) for id in compared for name in functions)
+
+    @functools.cached_property
+    def _results_here(self) -> Results:
+        """What the submission's functions return, with the first of the seeds: all checks that run have many inputs."""
+        results, late = results_in(self._lane, self._exercise, self._files, SEEDS[0], self._compared())
+        self.late |= late
+        return results
+
+    def _compared(self) -> set[str]:
+        """Return the checks whose inputs show what functions return."""
+        return {*self._passing, *self._failing} - self._costs
 
     def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
         """Return the failing checks in which a wrong answer does the same; none if it does anything else wrong."""
@@ -440,6 +516,14 @@ def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
     """
     has_value = any(trace.lost and trace.has_value for trace in traces.values())
     return behaviour.named_by(answer, exercise.reference, has_value=has_value)
+
+
+def _alike(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Return whether calls gave the same, by two digests of each, of which one suffices."""
+    return len(mine) == len(theirs) and all(
+        any(one == other for one, other in zip(own.split(":"), their.split(":"), strict=False))
+        for own, their in zip(mine, theirs, strict=True)
+    )
 
 
 def _only(traces: Traces, ids: Iterable[str]) -> Traces:

@@ -180,6 +180,7 @@ class Outcome:
         got_none: whether it failed as the function that it called last returned None.
         calls: how many calls of student code the check made.
         at_weak_input: whether it failed at its first call, with tensors that are all empty or constant.
+        results: where a diagnosis compares answers, by function a digest of what each call of it gave.
     """
 
     check: str
@@ -200,3 +201,4 @@ class Outcome:
     got_none: bool = False
     calls: int = 0
     at_weak_input: bool = False
+    results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -141,6 +141,7 @@ class Part:
         traced: by id, checks for which a report says what took virtual time: of the check itself, or, where there are
             lines, of these lines in its place.
         typed: by id, lines that are run in the place of a check: the message says what they print.
+        compares: whether the calls of each check are made in its place: the outcome says what functions returned.
     """
 
     only: frozenset[str] | None = None
@@ -149,6 +150,7 @@ class Part:
     with_tries: bool = True
     traced: Mapping[str, str] = field(default_factory=dict)
     typed: Mapping[str, str] = field(default_factory=dict)
+    compares: bool = False
 
     def has(self, check: str) -> bool:
         """Return whether the check of that id is among them."""

@@ -313,6 +313,14 @@ def weak(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Lane, Exerc
         yield lane, exercise
 
 
+def test_a_match_at_zeros_alone_names_no_mistake(weak: tuple[Lane, Exercise]) -> None:
+    """The functions are called with all inputs of the check, also with those behind the one at which it ends."""
+    told = [
+        diagnosed(*weak, f"def double(x):\n    return {code}\n\n\n{IN_PLACE}") for code in ("x + 1 + x", "3 * x + 1")
+    ]
+    assert told == ["You add one.", None]
+
+
 def test_another_function_that_crashes_hides_no_mistake(weak: tuple[Lane, Exercise]) -> None:
     """A check of both ends in the function that it calls first, and says nothing of the other one."""
     text = "def double(x):\n    return x + x + 1\n\n\ndef double_(x):\n    raise ValueError(len(x))\n"

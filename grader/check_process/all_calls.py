@@ -1,0 +1,166 @@
+"""What functions return for all inputs of a check, also for those behind the first that fails.
+
+A check ends at the first thing that is wrong, often with an empty or a constant input, for which many mistakes do the
+same. So a check is run with the reference in the student's place, and the calls that it makes then are made of the
+student's functions. Of each result a digest is left, by which the host compares answers; it says nothing of an input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.check_process.connections import Connections
+from grader.check_process.run_check import PlannedRun
+from grader.connection.connection import Connection, is_proxy, kind_of
+from grader.connection.raised import raised_by_student
+from grader.connection.record import Record, SentCall
+from grader.connection.student import Student
+from grader.model import Device, Outcome, Verdict
+from grader.model.endings import CheckFailed, NotUsable, WorkerLost
+from grader.wire.table import parts
+
+MOST_CALLS = 50
+"""So many calls of a check are made again."""
+
+_MOST_BYTES = 1 << 18
+"""A call with more in its arguments is left out: what is wrong shows with a small input, too."""
+
+_STEPS = 1000
+"""Of the largest number of a result: so many steps are different."""
+
+_OFFSETS = (0.31, 0.81)
+"""Numbers are rounded on two grids: the last digits of a sum depend on the order in which it was made, and what lies at
+an edge of one grid lies within a cell of the other."""
+
+_DEEPEST = 20
+_VARIES = "varies"
+"""In place of the digests of a result that another seed of the worker's generators changes: it says nothing."""
+
+
+class AllCalls:
+    """Makes all calls of checks.
+
+    Args:
+        connections: give the reference in the student's place.
+    """
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._of: tuple[str, int, Device] | None = None
+        self._calls: dict[str, list[SentCall]] = {}
+
+    def run(self, planned: PlannedRun, student: Connection) -> Outcome:
+        """Return an outcome that says what each call of a check gave, by function.
+
+        Args:
+            planned: runs the check.
+            student: whose functions are called.
+        """
+        results: dict[str, list[str]] = {}
+        for call in self._calls_of(planned, student.device):
+            first, second = (self._result(student, call, seed) for seed in (0, 1))
+            results.setdefault(call.name, []).append(first if first == second else _VARIES)
+            if student.record.lost is not None:
+                break
+        told = {name: tuple(rows) for name, rows in results.items()}
+        return Outcome(planned.row.check.id, Verdict.NOT_RUN, device=student.device, results=told)
+
+    def _calls_of(self, planned: PlannedRun, device: Device) -> list[SentCall]:
+        """Return the calls that a check makes of the reference: those with values alone, and not with large ones."""
+        exercise, check = planned.row.file.exercise, planned.row.check.id
+        if exercise.reference is None:
+            return []
+        # They serve all answers that are compared with this seed; those of another exercise would fill the memory.
+        if self._of != (key := (exercise.id, planned.job.seed, device)):
+            self._of = key
+            self._calls.clear()
+        if check not in self._calls:
+            with closing(self._connections.open_reference(exercise, device)) as stand_in:
+                # Nothing runs next: fixtures that others share must not keep this connection.
+                replace(planned, following=None).run(stand_in, recording=True)
+                alone = (each for each in stand_in.record.sent if each.ranks == 1)
+                small = (each for each in alone if sum(map(len, each.encoded.memory)) <= _MOST_BYTES)
+                whole = [each for each in small if not any(map(is_proxy, parts(list(each.read().values))))]
+            self._calls[check] = whole[:MOST_CALLS]
+        return self._calls[check]
+
+    def _result(self, student: Connection, sent: SentCall, seed: int) -> str:
+        """Make a call, and return the digests of what it returns and of what becomes of its arguments."""
+        record, call = Record(seed), sent.read()
+        student.begin_check(record)
+        self._connections.waiting.begin(record.budget)
+        try:
+            value = getattr(Student(student), call.name)(*call.args, **call.kwargs)
+        except WorkerLost as lost:
+            return f"lost: {lost.verdict}"
+        except NotUsable:
+            return "missing"
+        except CheckFailed:
+            return "unreadable"
+        except Exception as error:
+            raised = raised_by_student(error)
+            if raised is None:  # a fault of ours
+                raise
+            return f"raised: {raised.builtin}"
+        return digests_of([value, *call.values])
+
+
+def digests_of(value: Any) -> str:
+    """Return two digests of a value, with a colon between them; of values that are nearly equal one is the same.
+
+    Args:
+        value: of a result; how it is kept, its dtype and its kind of sequence, does not count.
+    """
+    plain = (repr(_plain(value, offset, _DEEPEST)).encode("utf-8", "backslashreplace") for offset in _OFFSETS)
+    return ":".join(hashlib.sha256(text).hexdigest()[:12] for text in plain)
+
+
+def _plain(value: Any, offset: float, deepest: int) -> object:
+    """Return what a digest is made of."""
+    if deepest == 0:  # a list may hold itself
+        return "deep"
+    if is_proxy(value):
+        return kind_of(value)
+    if isinstance(value, dict):
+        rows = ((repr(key), _plain(each, offset, deepest - 1)) for key, each in value.items())
+        return sorted(rows, key=lambda row: row[0])
+    if isinstance(value, (list, tuple)):
+        return [_plain(each, offset, deepest - 1) for each in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(repr, value))
+    tensor = _tensor_of(value)
+    if tensor is None:
+        return value.tolist() if isinstance(value, np.ndarray) else repr(value)
+    if not tensor.dtype.is_floating_point:
+        return [*tensor.shape], tensor.to(torch.int64).flatten().tolist()
+    numbers = tensor.to(torch.float64).flatten()
+    finite = numbers.isfinite()
+    largest = numbers[finite].abs().max().item() if finite.any() else 0.0
+    size = math.floor(math.log(largest) * _STEPS + offset) if largest else None
+    steps = torch.where(finite, numbers / (largest or 1.0) * _STEPS + offset, 0.0).floor().to(torch.int64)
+    return [*tensor.shape], steps.tolist(), [str(each) for each in numbers[~finite].tolist()], size
+
+
+def _tensor_of(value: Any) -> torch.Tensor | None:
+    """Return the numbers of a value as a tensor on the CPU; None if it has none, or some that no tensor can hold."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "biufc":
+            return None
+        dtype = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64, "c": np.complex128}[value.dtype.kind]
+        return _real(torch.from_numpy(np.array(value, dtype=dtype)))
+    if isinstance(value, torch.Tensor):
+        return _real(value.detach().cpu())
+    if isinstance(value, bool | float | complex) or (isinstance(value, int) and abs(value) < 1 << 62):
+        return _real(torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None))
+    return None
+
+
+def _real(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor.resolve_neg()
