@@ -189,10 +189,9 @@ class Prover:
 
     def _save(self, case: Case, finished: WorkResult) -> None:
         """Save a result that no other command would save."""
-        with suppress(sqlite3.Error):  # it can be run again
-            number = self.store.add(finished)
-            if not _lasts(case, finished.graded):
-                self._until_the_end.append(number)
+        number = self.store.save_any(finished)
+        if number is not None and not _lasts(case, finished.graded):
+            self._until_the_end.append(number)
 
     def watch(self, named: Sequence[str], say: Callable[..., None], *, poll: bool = False) -> None:
         """Prove the named exercises, then each that is saved, until Ctrl-C.
@@ -302,6 +301,15 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
     for problem in problems:
         yield from prose(problem, WIDTH, further="    ")
     yield "No problems found." if not problems else f"{counted(len(problems), 'problem')} to fix."
+
+
+def unsaved_line(why: str) -> str:
+    """Say that results could not be saved.
+
+    Args:
+        why: what kept them from it.
+    """
+    return f"Results cannot be saved ({why}), so the next grade verify will run again what this one ran."
 
 
 def _table(proofs: Sequence[Proof]) -> Iterator[str]:

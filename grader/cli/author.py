@@ -122,7 +122,7 @@ def verify_command(
     say, details = Say(quiet=as_json), Say(quiet=quiet or as_json)
     details.meanwhile("Verifying ...")
     from grader.author.cases import SEEDS
-    from grader.author.verify import WATCH_SEEDS, Prover, loss_lines, proof_data, proof_lines
+    from grader.author.verify import WATCH_SEEDS, Prover, loss_lines, proof_data, proof_lines, unsaved_line
     from grader.course.answers import write_digest
     from grader.course.layout import kept_results, refuse_given
     from grader.grading.store import open_store
@@ -140,6 +140,8 @@ def verify_command(
     with open_store(kept_results(course)) as store:
         for exercise in exercises if fresh or as_json else ():
             store.forget(exercise.id, store.keys.judge(exercise))
+        if told := store.unsaved:  # at once: who is told at the end may have interrupted it before
+            say.prose(unsaved_line(told))
         prover = Prover(course, setup, store, seeds or SEEDS, Lines(details), known_only=watch)
         if watch:
             details("Watching; Ctrl-C ends.")
@@ -151,6 +153,8 @@ def verify_command(
     if losses:
         say("", *loss_lines(proofs), "")
     say(*proof_lines(proofs, broken))
+    if store.unsaved and not told:
+        say.prose(unsaved_line(store.unsaved))
     if as_json:
         print_json(proof_data(proofs, broken))
     sys.exit(1 if broken or any(proof.problems for proof in proofs) else 0)

@@ -47,7 +47,10 @@ VERSION = 7
 MOST_BYTES = 256 << 20
 """Of one value. The largest are the outcomes of an exercise, with all that it printed."""
 
-_MOST_RESULTS, _MOST_TRACES = 10_000, 40_000
+_MANY_RESULTS, _MOST_RESULTS, _MOST_TRACES = 10_000, 30_000, 100_000
+"""Of many results those go that a newer one replaces. The others stay as long as they are not more than the most, as
+`grade verify` of a large course needs all of them: of 42 exercises it saves 7,000."""
+
 _WAIT_S = 2.0
 """How long a cache waits for another process that writes to it."""
 
@@ -67,6 +70,16 @@ CREATE TABLE IF NOT EXISTS traces (
 
 SAVE_TRACE = "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)"
 """A row of `traces`, with a value for each column."""
+
+_FORGET_REPLACED = """
+DELETE FROM results WHERE id IN (
+    SELECT id FROM results AS older WHERE EXISTS (
+        SELECT 1 FROM results AS newer WHERE newer.author = older.author AND newer.exercise = older.exercise
+        AND newer.files = older.files AND newer.seed = older.seed AND newer.id > older.id
+    ) ORDER BY id LIMIT ?
+)
+"""
+_FORGET_OLDEST = "DELETE FROM {0} WHERE rowid IN (SELECT rowid FROM {0} ORDER BY rowid DESC LIMIT -1 OFFSET ?)"
 
 
 # -- what a verdict depends on -----------------------------------------------------------------------------------------
@@ -228,6 +241,9 @@ class Store:
     run = 0
     """The run that results are saved for; a batch numbers its runs."""
 
+    unsaved = ""
+    """Why a result could not be saved; "" if each was. Without it, it is found again."""
+
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.keys = Keys()
         self._connection = connection
@@ -253,9 +269,15 @@ class Store:
 
     def save(self, one: WorkResult) -> int | None:
         """Save a result, if the next run would find the same; give its number."""
-        with suppress(sqlite3.Error):  # it can be found again, in a second or two
-            return self.add(one) if is_repeatable(one.graded) else None
-        return None
+        return self.save_any(one) if is_repeatable(one.graded) else None
+
+    def save_any(self, one: WorkResult) -> int | None:
+        """Save a result, whatever the next run would find; return its number, or None where it cannot be saved."""
+        try:
+            return self.add(one)
+        except sqlite3.Error as error:
+            self.unsaved = str(error)
+            return None
 
     def add(self, one: WorkResult, path: str | None = None, text: bytes | None = None) -> int:
         """Write a result down, as graded now.
@@ -314,10 +336,12 @@ class Store:
             self.execute_all(SAVE_TRACE, rows)
 
     def forget_oldest(self) -> None:
-        """Keep a cache small."""
+        """Keep a cache small: first those results go that a newer one of the same answer and inputs replaces."""
+        ((count,),) = self.execute("SELECT count(*) FROM results")
+        if count > _MANY_RESULTS:
+            self.execute(_FORGET_REPLACED, (count - _MANY_RESULTS,))
         for table, most in (("results", _MOST_RESULTS), ("traces", _MOST_TRACES)):
-            last = f"SELECT max(rowid) - {most} FROM {table}"  # noqa: S608
-            self.execute(f"DELETE FROM {table} WHERE rowid <= ({last})")  # noqa: S608
+            self.execute(_FORGET_OLDEST.format(table), (most,))
 
     def execute(self, statement: str, values: Any = ()) -> list[tuple[Any, ...]]:
         """Run a statement, committed at once, and give all of its rows: threads share the connection."""
@@ -342,32 +366,37 @@ def _outcomes(text: str, number: int) -> Outcomes:
 @contextmanager
 def open_store(path: Path | None) -> Iterator[Store]:
     """Open a cache of results in a file; in memory where there is no file or none can be written."""
-    with closing(_opened(path)) as connection:
+    connection, why_not = _opened(path)
+    with closing(connection):
         store = Store(connection)
+        store.unsaved = why_not
         yield store
         with suppress(sqlite3.Error):
             store.forget_oldest()
 
 
-def _opened(path: Path | None) -> sqlite3.Connection:
+def _opened(path: Path | None) -> tuple[sqlite3.Connection, str]:
+    """Return a connection to the file, or to memory; and why the file cannot be used, or ""."""
+    why_not = ""
     for _ in range(2 if path is not None else 0):
         assert path is not None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             connection = connect(path, _WAIT_S)
             if prepare(connection):
-                return connection
+                return connection, ""
             connection.close()
-        except (sqlite3.OperationalError, OSError):  # another process writes it, or nobody can
+        except (sqlite3.OperationalError, OSError) as error:  # another process writes it, or nobody can
+            why_not = str(error)
             break
-        except sqlite3.DatabaseError:
-            pass
+        except sqlite3.DatabaseError as error:
+            why_not = str(error)
         # Damaged, or of another version: it can all be found again.
         with suppress(OSError):
             path.unlink()
     connection = connect(":memory:", _WAIT_S)
     prepare(connection)
-    return connection
+    return connection, why_not
 
 
 def connect(path: Path | str, wait_s: float) -> sqlite3.Connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -22,7 +23,7 @@ from grader.author.judge import Proof
 from grader.author.verify import Prover
 from grader.course.load import load_course
 from grader.grading import store
-from grader.grading.outcomes import WorkResult
+from grader.grading.outcomes import Outcomes, WorkResult
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
 from grader.grading.store import open_store
@@ -157,6 +158,60 @@ def test_a_command_that_is_killed_goes_on(home: Path) -> None:
     tables = [re.sub(r"[\d.]+ s$", "", next(line for line in text.splitlines() if "01-1 double" in line))
               for text in (again, fresh)]  # fmt: skip
     assert tables[0] == tables[1]
+
+
+UNSAVED = "Results cannot be saved ("
+
+
+def test_results_that_cannot_be_saved_are_said(type_grade: WarmGrade, few_unusual: None, home: Path) -> None:
+    """In one line, with the reason: at once where there can be no file."""
+    shutil.rmtree(home / ".grade", ignore_errors=True)
+    (home / ".grade").write_text("a file where the folder of results belongs")
+    typed = ("verify", "double", "--seeds", "1")
+    ran = type_grade(*typed, cwd=home)
+    assert ran.stdout.count(UNSAVED) == 1 and ran.stdout.index(UNSAVED) < ran.stdout.index("01-1 double")
+    (home / ".grade").unlink()
+    assert UNSAVED not in type_grade(*typed, cwd=home).stdout
+
+
+def test_a_disk_that_is_full_is_said(
+    type_grade: WarmGrade, few_unusual: None, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was found is proved all the same; the line stands behind the table, as it was noticed late."""
+
+    def full(*given: Any) -> int:
+        del given
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(store.Store, "insert", full)
+    text = " ".join(type_grade("verify", "double", "--seeds", "1", cwd=home).stdout.split())
+    assert text.index("01-1 double") < text.index(f"{UNSAVED}database or disk is full)")
+
+
+def test_a_large_course_keeps_all_its_results(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a newer result replaces goes first, and numbers that are not used any more count for nothing."""
+    monkeypatch.setattr(store, "_MANY_RESULTS", 4)
+    monkeypatch.setattr(store, "_MOST_RESULTS", 8)
+    key, path = store.Key("", "judge", "seed", "machine", ""), home / "results.sqlite"
+
+    def result(name: str) -> store.Saved:
+        return store.Saved(0, "right", "double", replace(key, files=name), "now", None, Outcomes("done"))
+
+    def kept_after(*names: str) -> str:
+        with open_store(path) as opened:
+            for name in names:
+                opened.write(result(name))
+        with open_store(path) as opened:
+            return "".join(saved.key.files for saved in reversed(opened.saved_of("right")))
+
+    assert kept_after("a", "b", "c", "a") == "abca"
+    assert kept_after("d", "e") == "bcade"
+    with open_store(path) as opened:  # as a check of speed, which each command tries again
+        tried = [opened.write(result("speed")) for _ in range(9)]
+        opened.write(result("f"))
+        opened.forget_results(tried)
+    assert kept_after("g", "h") == "bcadefgh"
+    assert kept_after("i") == "cadefghi"
 
 
 def rows_of(path: Path) -> int:
