@@ -64,17 +64,19 @@ def new_command(
 
 
 def _ported(tests: Path, reference: Path | None) -> tuple[Draft, list[str]]:
-    from grader.author.port.draft import Port
-    from grader.author.port.notebooks import assignment_of, points_of
+    from grader.author.port.draft import Port, left_to_do_for
+    from grader.author.port.notebooks import MODULE, assignment_of, points_of
 
+    module = ""
     try:
         text, solution = (path.read_text(encoding="utf-8") if path else "" for path in (tests, reference))
         notes = list[str]()
         if (assignment := assignment_of(text)) is not None:
-            text, solution = assignment.test_file(), solution or assignment.reference()
+            text, solution, module = assignment.test_file(), solution or assignment.reference(), MODULE
             notes += [*assignment.notes, *points_of(assignment)]
-        return Port(text, solution).draft("@title@"), notes
-    except (OSError, ValueError) as error:
+        draft = Port(text, solution, module).draft("@title@")
+        return draft, [*notes, *left_to_do_for(solution)]
+    except (OSError, ValueError, SyntaxError) as error:
         raise CourseError(f"{error}; --from and --reference need files of Python, or a notebook, in UTF-8") from None
 
 

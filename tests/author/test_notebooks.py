@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from support import COURSES, WarmGrade
 
-from grader.author.port.notebooks import assignment_of
+from grader.author.port.draft import Port, left_to_do_for
+from grader.author.port.notebooks import MODULE, assignment_of
 from grader.model.errors import CourseError
 
 
@@ -34,7 +35,7 @@ def raw(source: str, kind: str = "raw", **nbgrader: Any) -> dict[str, Any]:
 NBGRADER = notebook(
     code("import torch\n%matplotlib inline"),
     code(
-        "def squares(x):\n    ### BEGIN SOLUTION\n    return x * x\n    ### END SOLUTION\n",
+        "def squares(x):\n    ###BEGIN SOLUTION\n    return x * x\n    ### END SOLUTION\n",
         grade=False, solution=True, grade_id="squares",
     ),
     code(
@@ -131,6 +132,64 @@ AUTOTEST = notebook(
     code("### AUTOTEST add(1, 2)\n### AUTOTEST add(3, 4)", grade=True, grade_id="auto", points="2"),
     raw("Explain.", "markdown", grade=True, solution=True, grade_id="why", points="3"),
 )
+
+
+DATA = notebook(
+    raw("# ASSIGNMENT CONFIG\ninit_cell: true"),
+    code("import numpy as np\nimport no_such_plots\nimport no_such_library as lib\ndata = np.load('data/old.npy')"),
+    raw("# BEGIN QUESTION\nname: q1"),
+    raw("# BEGIN SOLUTION"),
+    code("rows = np.loadtxt('rows.txt')\ntable = np.load('data/table.npy')\n\ndef mean(data):\n    return data.mean()"),
+    raw("# END SOLUTION"),
+    raw("# BEGIN TESTS"),
+    code(
+        "np.random.seed(7)\nx = np.random.uniform(0, 1, 4)\nnp.isclose(mean(x), 0.5045253727214766)", shows="np.True_"
+    ),
+    code("def test_mean(mean):\n    assert mean(np.array([2.0])) == 2\n\nother(mean)  # IGNORE"),
+    code("mean(np.array([1.0, 2.0]))", shows="np.float64(1.5)"),
+    code("assert lib.shape(table) == (2,)"),
+    raw("# END TESTS"),
+    raw("# END QUESTION"),
+)
+
+
+def test_a_seeded_test_keeps_its_numbers() -> None:
+    """A generator of its own draws what the seed gave; values of NumPy's scalars are compared, too."""
+    made = assignment_of(DATA)
+    assert made is not None
+    draft = Port(made.test_file(), made.reference(), MODULE).draft("t")
+    text = draft.shown + draft.hidden
+    assert "    draws = np.random.RandomState(7)\n    x = draws.uniform(0, 1, 4)\n" in text
+    assert "assert np.isclose(student.mean(x), 0.5045253727214766)" in text
+    assert "assert student.mean(np.array([2.0])) == 2" in text and "other" not in text
+    assert "assert student.mean(np.array([1.0, 2.0])) == 1.5" in text
+
+
+def test_only_the_notebook_has_student_code() -> None:
+    """What another library has is not the student's, and what is not installed is named where it is needed."""
+    made = assignment_of(DATA)
+    assert made is not None
+    draft = Port(made.test_file(), made.reference(), MODULE).draft("t")
+    assert "C2  `table` TODO" in draft.starter and "C3" not in draft.starter
+    assert "# TODO: `no_such_library` is not installed here: install it, or write this without it" in draft.shown
+
+
+def test_a_parameter_needs_no_variable_of_the_notebook() -> None:
+    """The reference has what its functions use, and what it needs besides is said."""
+    made = assignment_of(DATA)
+    assert made is not None
+    assert "old.npy" not in made.reference() and "no_such" not in made.reference()
+    needs = "the reference reads 'data/table.npy': put the file into the exercise's folder, and list it under `files:`"
+    assert list(left_to_do_for(made.reference())) == [needs]
+    assert list(left_to_do_for("import no_such.thing")) == [
+        "the reference imports `no_such`, which is not installed here: install it, or write this without it"
+    ]
+
+
+def test_a_cell_that_is_not_python_is_named() -> None:
+    """With its number and its line."""
+    with pytest.raises(CourseError, match=r"cell 2 of the notebook is not valid Python \(.*'x = '\); fix it there"):
+        assignment_of(notebook(raw("# BEGIN QUESTION\nname: q1"), code("y = 1\nx = ")))
 
 
 def test_what_cannot_be_ported_is_named() -> None:

@@ -231,6 +231,7 @@ CORNERS = {
     "def test_f():\n    f(FIXTURES)\n": "# TODO: `FIXTURES` is not defined here",
     "@pytest.mark.parametrize('g', [f])\ndef test_f(g):\n    g(f(1))\n": "# TODO: `f` is not defined here",
     "def test_f():\n    f(np.random.rand(3))\n": "# TODO: draw this from `rng`",
+    "def test_f():\n    np.random.seed(3)\n    assert f(1)\n": "# TODO: `np.random.seed(3)` stood here: if",
     "def test_f():\n    f(1)\n    pytest.skip('later')\n": "# TODO: `pytest.skip` leaves the check's points undecided",
 }
 """What else tests have, and what a check file or the probe file then has."""

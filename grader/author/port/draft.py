@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.author.port.rewrite import WORDS, Tests, has_generator, with_helpers
-from grader.author.port.text import HELPERS, Edits, Item, assembled, closure, items_of
+from grader.author.port.text import HELPERS, Edits, Item, assembled, closure, items_of, not_installed
 from grader.course.answers import first_line, names_of
 from grader.course.layout import Places
 from grader.lint.lines import findings
@@ -75,14 +75,15 @@ class Port:
     Args:
         text: of the file.
         reference: the text of a solution, if there is one.
+        module: the only module of student code; "" for any that is no library.
 
     Raises:
         CourseError: there is nothing to port.
     """
 
-    def __init__(self, text: str, reference: str = "") -> None:
+    def __init__(self, text: str, reference: str = "", module: str = "") -> None:
         self._reference = reference
-        self._plain = plain = Tests(text, {item.name for item in items_of(reference)} if reference else ())
+        self._plain = plain = Tests(text, {item.name for item in items_of(reference)} if reference else (), module)
         helpers = [f"{HELPERS}{word}" for word in WORDS]
         whole = with_helpers("\n\n".join([*helpers, *filter(None, map(plain.for_checks, plain.items))]))
         self._items = items_of(whole)
@@ -210,7 +211,7 @@ def _emptied(item: Item) -> str:
     for one in ast.walk(node):
         if isinstance(one, (Function, ast.ClassDef)):
             text = ast.get_docstring(one)
-            first = [ast.Expr(ast.Constant(text.splitlines()[0]))] if text else []
+            first = [ast.Expr(ast.Constant(_first_paragraph(text, one.body[0].col_offset)))] if text else []
             public = [part for part in one.body if isinstance(part, Function) and not re.match("_(?!_)", part.name)]
             one.body = [*first, *(public if isinstance(one, ast.ClassDef) else ast.parse(_RAISES).body)]
     text = ast.unparse(node) + "\n"
@@ -219,6 +220,11 @@ def _emptied(item: Item) -> str:
         if isinstance(one, ast.Raise):
             edits.replace(one, _TODO)
     return edits.result()
+
+
+def _first_paragraph(text: str, column: int) -> str:
+    """Return the first paragraph of a docstring that begins in a column."""
+    return f"\n{' ' * column}".join(textwrap.wrap(text.split("\n\n")[0], 110 - column, break_long_words=False))
 
 
 def _guessed(plain: Tests, name: str) -> str:
@@ -297,12 +303,36 @@ def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
     for node in source.nodes:
         if isinstance(node, ast.Name) and node.id in missing:
             yield node.lineno, f"`{node.id}` is not defined here: define it in this file, or inside the check"
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            for module in not_installed(node):
+                yield node.lineno, f"`{module}` is not installed here: install it, or write this without it"
         elif isinstance(node, ast.Call):
             path = source.path(node) or ast.unparse(node.func)
-            if _FILES.fullmatch(path):
+            if _reads_file(source, node):
                 yield node.lineno, _ELSEWHERE
             elif of_checks and _DRAWS.fullmatch(path) and not has_generator(node):
                 yield node.lineno, "draw this from `rng`, so that all inputs depend on the seed of the run"
+
+
+def files_read(text: str) -> list[str]:
+    """Return the files that a text reads whose names stand in it, each once."""
+    source = Source(ast.parse(text))
+    calls = [node for node in source.nodes if isinstance(node, ast.Call) and _reads_file(source, node)]
+    names = [call.args[0].value for call in calls if call.args and isinstance(call.args[0], ast.Constant)]
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
+
+
+def _reads_file(source: Source, call: ast.Call) -> bool:
+    return _FILES.fullmatch(source.path(call) or ast.unparse(call.func)) is not None
+
+
+def left_to_do_for(reference: str) -> Iterator[str]:
+    """Yield what a reference needs that is not here, and that students need as well."""
+    modules = [name for node in ast.walk(ast.parse(reference)) for name in not_installed(node)]
+    for module in dict.fromkeys(modules):
+        yield f"the reference imports `{module}`, which is not installed here: install it, or write this without it"
+    for name in files_read(reference):
+        yield f"the reference reads {name!r}: put the file into the exercise's folder, and list it under `files:`"
 
 
 def _parametrized(source: Source, decorator: ast.expr) -> list[str]:

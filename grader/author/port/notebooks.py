@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.author.port.text import Item, closure, items_of
+from grader.author.port.text import Item, closure, items_of, not_installed
 from grader.course.answers import names_of
 from grader.course.files import parse_yaml
 from grader.intake.cells import python_of
@@ -22,14 +22,18 @@ from grader.lint.scope import Function, imported, parameters
 from grader.model.errors import CourseError
 from grader.model.score import counted
 
-_MODULE = "solution"
-_SOLUTION = re.compile(r"^\s*#+ (?:BEGIN|END) SOLUTION\b.*\n?|[ \t]*# SOLUTION(?: NO PROMPT)?[ \t]*$", re.MULTILINE)
+MODULE = "solution"
+"""From which the test file of a notebook imports what students write."""
+_SOLUTION = re.compile(r"^\s*#+ *(?:BEGIN|END) SOLUTION\b.*\n?|[ \t]*# SOLUTION(?: NO PROMPT)?[ \t]*$", re.MULTILINE)
 _PROMPT = re.compile(r'^[ \t]*""" # BEGIN PROMPT\n.*?""";? # END PROMPT[ \t]*\n?', re.MULTILINE | re.DOTALL)
 _HIDDEN = re.compile(
-    r"^[ \t]*### BEGIN HIDDEN TESTS[ \t]*\n(.*?)^[ \t]*### END HIDDEN TESTS[ \t]*\n?", re.M | re.DOTALL
+    r"^[ \t]*#+ *BEGIN HIDDEN TESTS[ \t]*\n(.*?)^[ \t]*#+ *END HIDDEN TESTS[ \t]*\n?", re.M | re.DOTALL
 )
 _AUTOTEST = re.compile(r"^[ \t]*#[# \t]*AUTOTEST\b(.*)$", re.MULTILINE)
 _CONFIG = re.compile(r'^""" # BEGIN TEST CONFIG\n(.*?)""" # END TEST CONFIG[ \t]*\n?', re.DOTALL)
+_IGNORE = "# IGNORE"
+_NUMPY = re.compile(r"(?:np|numpy)\.(?:(True|False)_|(?:float|int|uint|bool|str)\d*_?\((.*)\))", re.DOTALL)
+"""A scalar, as NumPy 2 shows it."""
 _MARK = re.compile(r"#?\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)\b")
 
 
@@ -79,7 +83,8 @@ class Assignment:
             self.points[key] = points
 
     def _items(self) -> list[Item]:
-        return [item for cell in self.code for item in items_of(cell)]
+        # A parameter that is called as a variable of the notebook does not need that.
+        return [item for cell in self.code for item in items_of(cell, with_parameters=False)]
 
     def _used(self) -> set[str]:
         """Return the names that tests use and do not define."""
@@ -100,7 +105,8 @@ class Assignment:
         names = [item.name for item in items if isinstance(item.node, (Function, ast.ClassDef))]
         names += sorted(self._variables())
         kept = closure(items, names)
-        imports = [item for item in items if imported(item.node) and item not in kept]
+        unused = [item for item in items if imported(item.node) and item not in kept]
+        imports = [item for item in unused if not not_installed(item.node)]
         chosen = [item for item in items if item in kept or item in imports]
         return "\n\n".join(item.text.rstrip("\n") for item in chosen) + "\n"
 
@@ -110,7 +116,7 @@ class Assignment:
         imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported(item.node))
         bodies = [f"def {name}():\n{textwrap.indent(_body(source), '    ')}" for name, source in self.tests.items()]
         needed = sorted(({item.name for item in items if item.name} & used) | variables)
-        own = [f"from {_MODULE} import {', '.join(needed)}"] if needed else []
+        own = [f"from {MODULE} import {', '.join(needed)}"] if needed else []
         plain = [item for item in items if not item.name and not imported(item.node)]
         given = [item.text.rstrip("\n") for item in closure(plain, used - variables)]
         return "\n".join([*imports, *own, "", *given, "", "", "\n\n\n".join(bodies), ""])
@@ -157,7 +163,7 @@ Row = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
 
 def _of_nbgrader(rows: Sequence[Row]) -> Assignment:
     made = Assignment("nbgrader")
-    for kind, source, metadata, _ in rows:
+    for number, (kind, source, metadata, _) in enumerate(rows, 1):
         marks = metadata.get("nbgrader", {})
         name, points = str(marks.get("grade_id", "")), _number(marks.get("points"))
         graded, solved = marks.get("grade") is True, marks.get("solution") is True
@@ -165,7 +171,7 @@ def _of_nbgrader(rows: Sequence[Row]) -> Assignment:
             made.notes.append(f"{name} ({points or 0:g} points) is graded by a person: give its rule `by: staff`")
         if kind != "code":
             continue
-        code = python_of(source).text
+        code = _python(source, number)
         if not graded or solved:
             made.add_code(code, is_solution=solved)
             continue
@@ -179,10 +185,27 @@ def _of_nbgrader(rows: Sequence[Row]) -> Assignment:
     return made
 
 
+def _python(source: str, number: int) -> str:
+    """Return the Python text of a cell.
+
+    Raises:
+        CourseError: it is not Python.
+    """
+    text = python_of(source).text
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        line = text.splitlines()[(error.lineno or 1) - 1 : error.lineno]
+        raise CourseError(
+            f"cell {number} of the notebook is not valid Python ({error.msg}: {''.join(line).strip()!r}); fix it there"
+        ) from None
+    return text
+
+
 def _of_otter(rows: Sequence[Row]) -> Assignment:
     made, question = Assignment("otter"), dict[str, Any]()
     in_tests = in_prompt = in_solution = False
-    for kind, source, _, cell in rows:
+    for number, (kind, source, _, cell) in enumerate(rows, 1):
         if kind != "code":
             match _mark(source):
                 case "BEGIN", "QUESTION":
@@ -201,7 +224,7 @@ def _of_otter(rows: Sequence[Row]) -> Assignment:
                 case begin, "SOLUTION":
                     in_solution = begin == "BEGIN"
             continue
-        code = python_of(source).text
+        code = _python(source, number)
         if in_tests:
             made.add_test(str(question.get("name", "cell")), *_test_of_otter(code, cell, question))
         elif not in_prompt:
@@ -216,6 +239,8 @@ def _test_of_otter(code: str, cell: Mapping[str, Any], question: Mapping[str, An
     code = code[config.end() :] if config else re.sub(r"^# HIDDEN[^\n]*\n", "", code)
     points = settings.get("points", question.get("points"))
     tree = ast.parse(code)
+    if _calls_another(tree.body) and code.rstrip().endswith(_IGNORE):  # the notebook alone runs this line
+        del tree.body[-1]
     match tree.body:
         # A test by exceptions: a function whose parameters are names of the notebook, which otter calls itself. Some
         # notebooks call it, too.
@@ -233,6 +258,14 @@ def _test_of_otter(code: str, cell: Mapping[str, Any], question: Mapping[str, An
     return code, _number(points)
 
 
+def _calls_another(body: Sequence[ast.stmt]) -> bool:
+    """Return whether a cell ends with a function, and with a call of another one."""
+    match body:
+        case [*_, ast.FunctionDef(name=name), ast.Expr(ast.Call(func=ast.Name(id=called)))]:
+            return name != called
+    return False
+
+
 def _number(points: object) -> float | None:
     """Return points as a number; None of anything else, such as a list of points for each test."""
     try:
@@ -243,6 +276,8 @@ def _number(points: object) -> float | None:
 
 def _compared(expression: str, shown: str) -> str:
     """Return an assert that an expression has the value that the notebook shows."""
+    if scalar := _NUMPY.fullmatch(shown.strip()):
+        shown = scalar[1] or scalar[2]
     if shown == "True":
         return f"assert {expression}"
     try:

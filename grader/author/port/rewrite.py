@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import random
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+import numpy as np
 
 from grader.author.port.text import Edits, Item, assembled, items_of, moved
 from grader.course.answers import first_line, lines_of, names_of
@@ -22,6 +25,11 @@ _HELPERS = {"common", "conftest", "fixtures", "helpers", "test_utils", "utils"}
 
 _SEEDS = re.compile(r"torch\.(cuda\.)?manual_seed(_all)?|(numpy\.)?random\.seed")
 _DRAWS = {f"torch.{name}" for name in ("randn", "rand", "randperm", "randint", "bernoulli", "multinomial", "normal")}
+_GENERATOR = "draws"
+_GENERATOR_OF = {"numpy.random": "RandomState", "random": "Random"}
+_DRAWN_BY = {"numpy.random": {*dir(np.random.RandomState)} - {"seed"}, "random": {*dir(random.Random)} - {"seed"}}
+"""By module what its one generator draws, and what makes another one that draws the same numbers."""
+_SEEDS_OF = {f"{module}.seed" for module in _GENERATOR_OF}
 _MARKS_OF_CHECKS = ("pytest.mark.parametrize", "pytest.mark.usefixtures")
 _WRAPS = {
     "tmp_path": ("with TemporaryDirectory() as folder:\n", "    tmp_path = Path(folder)\n"),
@@ -37,6 +45,7 @@ class Tests:
     Args:
         text: of the file.
         defined: the names of the reference, where there is one.
+        module: the only module of student code; "" for any that is no library.
 
     Attributes:
         items: its statements, without imports of student code; methods of test classes are functions.
@@ -49,13 +58,14 @@ class Tests:
         CourseError: there is nothing to port.
     """
 
-    def __init__(self, text: str, defined: Collection[str] = ()) -> None:
+    def __init__(self, text: str, defined: Collection[str] = (), module: str = "") -> None:
+        self._module = module
         try:
             whole = items_of(text)
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
         names = Source(ast.parse(text))
-        self.items = items_of("\n\n".join(_flat(item, names) for item in whole if _stays(item)))
+        self.items = items_of("\n\n".join(_flat(item, names) for item in whole if self._stays(item)))
         self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
         self._modules = set[str]()
         for item in whole:
@@ -79,9 +89,9 @@ class Tests:
         self.beside = self._needs(self.names, self._helpers | self.fixtures)
 
     def _note_import(self, name: str, module: str, inner: str, defined: Collection[str]) -> None:
-        *_, last = parts = module.split(".")
+        last = module.split(".")[-1]
         is_module = not inner or not module.strip(".")
-        if parts[0] in _LIBRARIES or (inner if is_module and inner else last) in _HELPERS:
+        if self._is_library(module) or (inner if is_module and inner else last) in _HELPERS:
             return
         if inner == "*":
             undefined, _ = names_of("".join(item.text for item in self.items))
@@ -91,6 +101,18 @@ class Tests:
         else:  # an adapter's name is the student's name with "run_" before it
             is_adapter = last == "adapters" and inner not in defined
             self._names[name] = inner.removeprefix("run_") if is_adapter else inner
+
+    def _is_library(self, module: str) -> bool:
+        return module != self._module if self._module else module.split(".")[0] in _LIBRARIES
+
+    def _stays(self, item: Item) -> bool:
+        """Return whether a statement stays: no import of student code, no text, nothing that runs it as a program."""
+        match item.node:
+            case ast.Import() | ast.ImportFrom():
+                return all(self._is_library(module) for module, _ in imported(item.node).values())
+            case ast.Expr(value=ast.Constant()) | ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+                return False
+        return True
 
     def students(self, function: ast.AST) -> Iterator[tuple[ast.expr, str]]:
         """Yield where a function's body names student code, with the name that the task has for it."""
@@ -151,11 +173,45 @@ class Tests:
         for call in filter(self._draws, ast.walk(node) if "rng" in needs else ()):
             assert isinstance(call, ast.Call)
             edits.insert(edits.end(call) - 1, ", generator=rng" if call.args or call.keywords else "generator=rng")
+        own = dict(self._own_generators(edits, node))
         bodies = (getattr(inner, "body", None) for inner in ast.walk(node))
         for block in (body for body in bodies if isinstance(body, list)):
             for statement in filter(self._is_seed, block):
+                if statement in own:
+                    edits.replace(statement, own[statement])
+                    continue
+                if self._source.path(getattr(statement, "value", None)) in _SEEDS_OF:
+                    words = f"`{edits.text(statement)}` stood here: if student code draws, call it by `call_seeded`"
+                    edits.comment(statement.lineno, f"TODO: {words}")
                 edits.drop(statement) if len(block) > 1 else edits.replace(statement, "pass")
         return edits.result()
+
+    def _own_generators(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
+        """Have draws of NumPy and of `random` behind a seed made by a generator with this seed: of the same numbers.
+
+        Yields:
+            Each such seed, with the statement that makes the generator.
+        """
+        for seed in filter(self._is_seed, node.body):
+            assert isinstance(seed, ast.Expr)
+            match seed.value:
+                case ast.Call(func=ast.Attribute(value=module), args=[_], keywords=[]) as call:
+                    path = self._source.path(module)
+                case _:
+                    continue
+            draws = [
+                one
+                for one in ast.walk(node)
+                if isinstance(one, ast.Attribute)
+                and isinstance(one.value, ast.Name | ast.Attribute)
+                and self._source.path(one.value) == path
+                and one.attr in _DRAWN_BY.get(path, ())
+            ]
+            if draws and all(one.lineno > seed.lineno for one in draws):
+                for draw in draws:
+                    edits.replace(draw.value, _GENERATOR)
+                made = f"{edits.text(module)}.{_GENERATOR_OF[path]}({edits.text(call.args[0])})"
+                yield seed, f"{_GENERATOR} = {made}"
 
     def name_in_checks(self, name: str) -> str:
         """Return what a function is called in a check file, where a name that begins with check_ means a check."""
@@ -236,16 +292,6 @@ class Tests:
             return name
         short = name.removeprefix("test").strip("_")
         return f"try_{short}" if short in {*self._names.values(), *self._helpers, ""} else short
-
-
-def _stays(item: Item) -> bool:
-    """Return whether a statement stays: no import of student code, no text, nothing that runs the file as a program."""
-    match item.node:
-        case ast.Import() | ast.ImportFrom():
-            return all(module.split(".")[0] in _LIBRARIES for module, _ in imported(item.node).values())
-        case ast.Expr(value=ast.Constant()) | ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
-            return False
-    return True
 
 
 def _flat(item: Item, source: Source) -> str:

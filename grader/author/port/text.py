@@ -7,6 +7,7 @@ import itertools
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from grader.course.answers import first_line, lines_of, names_of
 from grader.lint.scope import Function, imported
@@ -136,8 +137,13 @@ class Item:
         return getattr(self.node, "name", "")
 
 
-def items_of(text: str) -> list[Item]:
-    """Return all statements at the top of a file, each with a syntax tree of its own."""
+def items_of(text: str, *, with_parameters: bool = True) -> list[Item]:
+    """Return all statements at the top of a file, each with a syntax tree of its own.
+
+    Args:
+        text: of the file.
+        with_parameters: whether a function uses what its parameters are called, as pytest's fixtures are.
+    """
     lines = lines_of(text)
     items, last = [], 0
     for whole in ast.parse(text).body:
@@ -148,9 +154,15 @@ def items_of(text: str) -> list[Item]:
         own = "".join(lines[first:last]).rstrip("\n") + "\n"
         (node,) = ast.parse(own).body
         uses, binds = names_of(own)
-        uses |= {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+        uses |= {one.arg for one in ast.walk(node) if with_parameters and isinstance(one, ast.arg)}
         items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
     return items
+
+
+def not_installed(node: ast.AST) -> list[str]:
+    """Return the packages that a statement imports and that are not here."""
+    roots = dict.fromkeys(module.split(".")[0] for module, _ in imported(node).values())
+    return [root for root in roots if root and find_spec(root) is None]
 
 
 def closure(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
