@@ -39,7 +39,7 @@ def new_command(
     if (tests and not name) or (reference and not tests):
         raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
     # First, because it may refuse: nothing is laid out then.
-    draft, notes = _ported(tests, reference) if tests else (None, [])
+    draft, notes, data = _ported(tests, reference) if tests else (None, [], {})
     written = []
     if course_folder:
         written += new_course(course_folder)
@@ -51,7 +51,7 @@ def new_command(
     if name:
         root = find_course((course_folder or Path.cwd()).resolve())
         refuse_given(root, "new")
-        written += new_exercise(root, name, draft.files if draft else None)
+        written += new_exercise(root, name, draft.files if draft else None, data)
     if not written:
         raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
     say = Say()
@@ -63,8 +63,9 @@ def new_command(
         say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
 
 
-def _ported(tests: Path, reference: Path | None) -> tuple[Draft, list[str]]:
-    from grader.author.port.draft import Port, left_to_do_for
+def _ported(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[str, bytes]]:
+    """Return a draft, what else is left to do, and the data files that it needs and that lie beside the tests."""
+    from grader.author.port.draft import Port, data_of, left_to_do_for
     from grader.author.port.notebooks import MODULE, assignment_of, points_of
 
     module = ""
@@ -75,7 +76,8 @@ def _ported(tests: Path, reference: Path | None) -> tuple[Draft, list[str]]:
             text, solution, module = assignment.test_file(), solution or assignment.reference(), MODULE
             notes += [*assignment.notes, *points_of(assignment)]
         draft = Port(text, solution, module).draft("@title@")
-        return draft, [*notes, *left_to_do_for(solution)]
+        data = data_of(solution, tests.parent)
+        return draft, [*notes, *left_to_do_for(solution, data)], data
     except (OSError, ValueError, SyntaxError) as error:
         raise CourseError(f"{error}; --from and --reference need files of Python, or a notebook, in UTF-8") from None
 

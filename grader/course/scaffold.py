@@ -45,13 +45,19 @@ def new_course(root: Path) -> list[Path]:
     return _write(files | _schemas(root / SCHEMAS, schemas()))
 
 
-def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str]] | None = None) -> list[Path]:
+def new_exercise(
+    root: Path,
+    name: str,
+    files: Callable[[Places], dict[Path, str]] | None = None,
+    data: Mapping[str, bytes] | None = None,
+) -> list[Path]:
     """Lay out an exercise and list it in course.yaml, unless that lists it already.
 
     Args:
         root: the course.
         name: "module/exercise"; the module is made if it is new.
         files: what the exercise has besides its description, by path from the course; by default an example.
+        data: data files for student code, by the name under which it reads them.
 
     Raises:
         CourseError: the name is not usable, the exercise exists, or something cannot be written.
@@ -75,6 +81,8 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     fill["yaml_title"] = _as_yaml(title)
     texts = (files or _example)(places) | {places.description: _template(EXERCISE_FILE)}
     filled = {path: re.sub(r"@(\w+)@", lambda word: fill.get(word[1], word[0]), text) for path, text in texts.items()}
+    if data:
+        filled[places.description] += f"files: [{', '.join(data)}]\n"
     filled[places.description] += f"starter: {starter_digest(filled[places.starter].encode())}\n"
     if not (root / page_of(module)).exists():
         filled[page_of(module)] = f"# {module}\n\nTODO: one screen of prose that this module's exercises need.\n"
@@ -85,7 +93,8 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     about = re.sub(r"^[0-9]+_", "", module).replace("_", " ").capitalize()
     new_text = text if id in listed else with_exercise(text, module, about, id)
     course_file = {(root / COURSE_FILE).resolve(): new_text}
-    return _write(course_file | {root / path: text for path, text in filled.items()})[1:]
+    copied = {root / places.shown / name: content for name, content in (data or {}).items()}
+    return _write(course_file | {root / path: text for path, text in filled.items()} | copied)[1:]
 
 
 def _example(places: Places) -> dict[Path, str]:
@@ -115,7 +124,7 @@ def _schemas(folder: Path, by_name: Mapping[str, Any]) -> dict[Path, str]:
     return {folder / name: json.dumps(schema, indent=2) + "\n" for name, schema in by_name.items()}
 
 
-def _write(files: dict[Path, str]) -> list[Path]:
+def _write(files: Mapping[Path, str | bytes]) -> list[Path]:
     """Write all files, or none: where one cannot be written, those that are new are removed again.
 
     What comes first, such as course.yaml, is written last, because it makes a course of the others.
@@ -125,7 +134,7 @@ def _write(files: dict[Path, str]) -> list[Path]:
     """
     new: list[Path] = []
     try:
-        for path, text in reversed(files.items()):
+        for path, text in reversed([*files.items()]):
             with failing_as(f"{path} cannot be written", _TRY_AGAIN):
                 for folder in reversed([folder for folder in path.parents if not folder.exists()]):
                     new.append(folder)

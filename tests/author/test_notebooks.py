@@ -241,3 +241,22 @@ def test_a_ported_notebook_is_graded(tmp_path: Path, type_grade: WarmGrade, text
     assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
     (tmp_path / "squares.py").write_text("def squares(x):\n    return x + x\n")
     assert type_grade("squares", "--submission", str(tmp_path), cwd=home).returncode == 1
+
+
+def test_data_beside_a_notebook_comes_along(tmp_path: Path, type_grade: WarmGrade) -> None:
+    """The exercise lists a file that the solution reads, so that its variables can be graded."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (tmp_path / "master.ipynb").write_text(
+        notebook(
+            code("import torch\nrows = open('data/rows.txt').read().split()", solution=True, grade=False, grade_id="r"),
+            code("assert len(rows) == 3", solution=False, grade=True, grade_id="test", points=1),
+        )
+    )
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/rows.txt").write_text("1 2 3")
+    ran = type_grade("new", "01_basics/table", "--from", str(tmp_path / "master.ipynb"), cwd=home)
+    assert ran.returncode == 0, ran.stderr
+    assert "the reference reads" not in ran.stdout
+    assert "files: [data/rows.txt]\n" in (home / "exercises/01_basics/table/exercise.yaml").read_text()
+    right = type_grade("table", "--submission", str(home / "solutions/01_basics/table"), cwd=home)
+    assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr

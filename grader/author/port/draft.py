@@ -8,7 +8,7 @@ import json
 import re
 import textwrap
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -248,6 +248,8 @@ def _guessed(plain: Tests, name: str) -> str:
 
 _FIXTURES = {"student", "reference", "rng", "probe", "files", "accelerator", "request", "tmp_path"}
 _FILES = re.compile(r"(torch|numpy)\.load|pandas\.read_\w+|open|open_code")
+_DATA = r"[\w-][\w.-]*(/[\w-][\w.-]*)*"
+"""A name that `files:` of exercise.yaml takes."""
 _DRAWS = re.compile(r"(numpy\.)?random\.\w+|torch\.(rand(n|int|perm)?(_like)?|normal)")
 _ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the file under `files:` in exercise.yaml"
 
@@ -326,12 +328,28 @@ def _reads_file(source: Source, call: ast.Call) -> bool:
     return _FILES.fullmatch(source.path(call) or ast.unparse(call.func)) is not None
 
 
-def left_to_do_for(reference: str) -> Iterator[str]:
-    """Yield what a reference needs that is not here, and that students need as well."""
+def data_of(reference: str, folder: Path) -> dict[str, bytes]:
+    """Return the files that a reference reads and that lie in a folder, by the names under which it reads them.
+
+    Args:
+        reference: its text.
+        folder: that has the tests.
+    """
+    found = {name: folder / name for name in files_read(reference) if re.fullmatch(_DATA, name)}
+    return {name: path.read_bytes() for name, path in found.items() if path.is_file()}
+
+
+def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
+    """Yield what a reference needs that is not here, and that students need as well.
+
+    Args:
+        reference: its text.
+        found: names of files that the exercise has.
+    """
     modules = [name for node in ast.walk(ast.parse(reference)) for name in not_installed(node)]
     for module in dict.fromkeys(modules):
         yield f"the reference imports `{module}`, which is not installed here: install it, or write this without it"
-    for name in files_read(reference):
+    for name in (name for name in files_read(reference) if name not in found):
         yield f"the reference reads {name!r}: put the file into the exercise's folder, and list it under `files:`"
 
 
