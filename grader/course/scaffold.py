@@ -92,9 +92,10 @@ def new_exercise(
     text = (root / COURSE_FILE).read_bytes().decode("utf-8")
     about = re.sub(r"^[0-9]+_", "", module).replace("_", " ").capitalize()
     new_text = text if id in listed else with_exercise(text, module, about, id)
-    course_file = {(root / COURSE_FILE).resolve(): new_text}
-    copied = {root / places.shown / name: content for name, content in (data or {}).items()}
-    return _write(course_file | {root / path: text for path, text in filled.items()} | copied)[1:]
+    contents: dict[Path, str | bytes] = {(root / COURSE_FILE).resolve(): new_text}
+    contents |= {root / path: text for path, text in filled.items()}
+    contents |= {root / places.shown / name: content for name, content in (data or {}).items()}
+    return _write(contents)[1:]
 
 
 def _example(places: Places) -> dict[Path, str]:

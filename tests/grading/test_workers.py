@@ -93,8 +93,11 @@ def test_without_known_mistakes_nothing_runs_again(grade: Grade, text: str, coun
 
 
 def test_what_no_check_drew_is_not_run_again_for_a_diagnosis(grade: Grade, tmp_path: Path) -> None:
-    """The graded run is compared with the known mistake; where a check drew numbers, it runs with others as well."""
-    for text, count in ((WRONG_WHERE_PLAIN, 1), (WRONG, 3)):
+    """The graded run is compared with the known mistake; where a check drew numbers, it runs with others as well.
+
+    One worker more is for the calls with all inputs of all checks.
+    """
+    for text, count in ((WRONG_WHERE_PLAIN, 1 + 1), (WRONG, 3 + 1)):
         (path := tmp_path / f"{count}.py").write_text(MISTAKE + text)
         graded, own, others = grade(text, path)
         assert [mistake.sentence for mistake in graded.mistakes] == ["You take five times."]
