@@ -120,6 +120,19 @@ def test_what_a_message_says_makes_no_group(double: Exercise) -> None:
     assert told == [("h", "ada", "bo"), ("k", "ada"), ("k", "bo")]
 
 
+def test_a_rule_on_the_text_is_about_the_one_function_that_fails(double: Exercise) -> None:
+    """A check that calls nothing makes no group of its own beside it; beside several functions, it does."""
+    ends = [("a", ()), ("b", ("f",)), ("c", ("g",))]
+    rows = [
+        GradedCheck(Check(id, double.id, "t"), Outcome(id, Verdict.FAILED, cause="values", called=called), Score(0, 10))
+        for id, called in ends
+    ]
+    for count, functions in ((1, [""]), (2, ["f"]), (3, ["", "f", "g"])):
+        groups: dict[str, Group] = {}
+        add_to_group(groups, "ada", 1, GradedExercise(double, "started", tuple(rows[:count]), Score(0, 30)))
+        assert sorted(group.function for group in groups.values()) == functions
+
+
 def test_what_was_graded_before_behaviour_was_saved(double: Exercise) -> None:
     """It says what to do; where no failing check can be compared, it says that."""
     groups: dict[str, Group] = {}
