@@ -188,7 +188,7 @@ def test_a_parameter_needs_no_variable_of_the_notebook() -> None:
 
 def test_a_cell_that_is_not_python_is_named() -> None:
     """With its number and its line."""
-    with pytest.raises(CourseError, match=r"cell 2 of the notebook is not valid Python \(.*'x = '\); fix it there"):
+    with pytest.raises(CourseError, match=r"cell 2 of the notebook is not valid Python \(.*'x ='\); fix it there"):
         assignment_of(notebook(raw("# BEGIN QUESTION\nname: q1"), code("y = 1\nx = ")))
 
 

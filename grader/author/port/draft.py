@@ -75,7 +75,7 @@ class Port:
     Args:
         text: of the file.
         reference: the text of a solution, if there is one.
-        module: the only module of student code; "" for any that is no library.
+        module: the only module that student code is in; "" if any may be that is not a library.
 
     Raises:
         CourseError: there is nothing to port.

@@ -45,7 +45,7 @@ class Tests:
     Args:
         text: of the file.
         defined: the names of the reference, where there is one.
-        module: the only module of student code; "" for any that is no library.
+        module: the only module that student code is in; "" if any may be that is not a library.
 
     Attributes:
         items: its statements, without imports of student code; methods of test classes are functions.
