@@ -81,7 +81,7 @@ def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[
         journal: of the batch.
         rules: with what staff entered.
     """
-    reports = (report_of(plan, journal, noted, rules) for noted in journal.submissions())
+    reports = (report_from_journal(plan, journal, noted, rules) for noted in journal.submissions())
     return Counter(
         (graded.exercise.number, rule)
         for report in reports

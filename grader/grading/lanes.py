@@ -107,7 +107,7 @@ def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
     wanted = [id for id in wanted if not plan.checks or id.split("[")[0] in plan.checks]
     if why := work.submission.of(exercise).problem:  # there is no file of the exercise, or it cannot be read
         outcomes = [Outcome(id, Verdict.ERROR, why, cause="load") for id in wanted]
-        return replace(graded_from(exercise, checks, outcomes).not_started(), handed_in=False), False
+        return replace(graded_from(exercise, checks, outcomes).as_not_started(), handed_in=False), False
     only = frozenset(wanted) if plan.rules or plan.checks else None
     run = _run(work, lane, Part(only, stops=plan.stops, with_tries=plan.with_tries))
     return graded_from(exercise, checks, run.outcomes, output=run.output), run.late

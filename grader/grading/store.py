@@ -272,7 +272,7 @@ class Store:
         return self.save_any(one) if is_repeatable(one.graded) else None
 
     def save_any(self, one: WorkResult) -> int | None:
-        """Save a result, even if the next run may find another one; return its number, or None where it cannot be saved."""
+        """Save a result, even if the next run may find another; return its number, or None where it cannot be saved."""
         try:
             return self.add(one)
         except sqlite3.Error as error:
