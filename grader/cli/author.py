@@ -144,7 +144,7 @@ def verify_command(
     with open_store(kept_results(course)) as store:
         for exercise in exercises if fresh or as_json else ():
             store.forget(exercise.id, store.keys.judge(exercise))
-        if told := store.unsaved:  # at once: who is told at the end may have interrupted it before
+        if told := store.unsaved:  # at once: whoever interrupts the command must have read it
             say.prose(unsaved_line(told))
         prover = Prover(course, setup, store, seeds or SEEDS, Lines(details), known_only=watch)
         if watch:
