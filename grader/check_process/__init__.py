@@ -12,6 +12,7 @@ fixtures         what checks are given: the student's module, the reference, inp
 run_check        one check, run once
 own_time         the time that a check's own code may take, by the hooks of pytest-timeout
 judge            the outcome that counts; a second run where one run decides nothing
+all_calls        what functions return for all inputs of a check, by which a diagnosis compares answers
 verdict          what a check raised -> its outcome: the verdict and the messages
 student_error    an exception of student code -> its verdict and messages
 hidden_words     which words a hidden check may show
