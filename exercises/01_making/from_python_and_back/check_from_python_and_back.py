@@ -17,7 +17,8 @@ def check_large_number(student):
     """Keeps 16_777_217 as it is"""
     t = student.to_tensor([5, 16_777_217])
     assert_dtype(t, torch.int64)
-    assert_values(t, torch.tensor([5, 16_777_217]))
+    if t.numel() == 2:  # the places are for C1
+        assert_values(t.flatten(), torch.tensor([5, 16_777_217]))
 
 
 @check("C3", category="error", share=1)

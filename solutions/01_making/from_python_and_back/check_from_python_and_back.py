@@ -70,6 +70,10 @@ def check_dtypes(student, rng):
         assert_dtype(t, dtype, f"the result for {case}")
         if t.numel() == asked.numel():  # the places are for C1
             assert_values(t.flatten().sort().values, asked.sort().values, f"the result for {case}")
+    t = student.to_tensor(rng.integer(2, 9))
+    assert_tensor(t, "the result for an int")
+    if t.numel() == 1:  # more elements than one are for C1
+        assert_dtype(t, torch.int64, "the result for an int")
 
 
 @check("C4", share=1, try_this="to_python(torch.zeros(2, 3, dtype=torch.bool))")

@@ -48,7 +48,8 @@ def check_as_strided(student, rng):
 def check_flip(student, rng):
     """Swaps the last two dims, if there are two, without a warning"""
     x, turned, window, *_ = tensors(rng)
-    for t in (window, x, turned, rng.normal(rng.integer(3, 6)), rng.normal()):  # first one of two dims
+    imaginary = torch.complex(rng.normal(2, 3), rng.normal(2, 3))
+    for t in (window, x, turned, imaginary, rng.normal(rng.integer(3, 6)), rng.normal()):  # first one of two dims
         asked = t.mT if t.ndim > 1 else t[...]
         what = "the view" if t.ndim > 1 else "the result for a tensor with fewer than two dims"
         yours = assert_no_warnings(student.flip_last, t)
