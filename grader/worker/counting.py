@@ -9,16 +9,17 @@ the submission (`check.source`), and time and memory that are measured from outs
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import types
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
-from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -226,7 +227,8 @@ class _Memory:
         self.total = self.peak = 0
         self._old = {storage._cdata for storage in storages(arguments)}
         self._arrays = [place_of(each) for each in parts(arguments) if isinstance(each, np.ndarray)]
-        self._live: dict[int, tuple[StorageWeakRef, int]] = {}
+        self._alive = 0
+        self._live: dict[int, tuple[weakref.ref[torch.UntypedStorage], int]] = {}
 
     def see(self, storages: Iterator[torch.UntypedStorage]) -> None:
         """Take note of what an operator gave back."""
@@ -236,19 +238,18 @@ class _Memory:
             # own, at the array's address.
             if key in self._old or any(low <= start < high for low, high in self._arrays):
                 continue
-            reference, size = self._live.get(key, (None, 0))
-            # Weak, so that counting keeps nothing alive; and an address that was freed may come again as new memory.
-            if reference is None or reference.expired():
-                reference, size = StorageWeakRef(storage), 0
+            # Weak, so that counting keeps nothing alive. PyTorch keeps the Python object of a storage as long as the
+            # storage itself, so it goes when the memory is freed, whoever held it.
+            reference, size = self._live.get(key) or (weakref.ref(storage, functools.partial(self._freed, key)), 0)
             # A storage can grow in place; then only what was added is new.
             self.total += max(0, storage.nbytes() - size)
+            self._alive += storage.nbytes() - size
             self._live[key] = reference, storage.nbytes()
-        self.peak = max(self.peak, self.alive())
+        self.peak = max(self.peak, self._alive)
 
-    def alive(self) -> int:
-        """Return the bytes of new storages that are still there."""
-        self._live = {key: row for key, row in self._live.items() if not row[0].expired()}
-        return sum(size for _, size in self._live.values())
+    def _freed(self, key: int, _: object) -> None:
+        """Forget a storage before its address comes again as new memory."""
+        self._alive -= self._live.pop(key)[1]
 
 
 def storages(value: Any) -> Iterator[torch.UntypedStorage]:

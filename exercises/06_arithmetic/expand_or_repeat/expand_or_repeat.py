@@ -14,8 +14,8 @@ C1  `rows_of(v, n)` returns shape (n, d) for v of shape (d,): every row is v, an
 C2  `own_rows(v, n)` returns the same numbers in memory of its own: a write to one row changes nothing else.
 C3  `add_to_columns_(batch, values)` adds values[i] to all of row i of batch, in batch itself, and returns batch. It
     takes no memory for copies of values: for 1,000 columns, less than 2,000 bytes.
-C4  v and values stay as they are, and results have their dtype. The number of operations does not grow with
-    the sizes.
+C4  v and values stay as they are, and results have their dtype. No loop goes over rows or elements: the number of
+    operations does not grow with the sizes.
 
 n and d may be 0 or 1. Tensors may have any strides. batch and values have the same float dtype and share no memory.
 """

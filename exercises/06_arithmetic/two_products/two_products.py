@@ -17,7 +17,7 @@ C5  `pair_scores(x, W, y)` takes (N, d), (d, e) and (N, e), and returns (N,): en
 C6  `pair_scores` makes no (N, N) table: 500 rows with d and e of at most 6 take at most 400 bytes of new memory each.
 C7  `discounted(rewards, rate)` takes a list of numbers and a float of any sign, or 0; entry i of the result, a float32
     tensor, is rewards[i] times rate to the power of i. The list stays as it is.
-C8  The number of PyTorch operations does not grow with the sizes, as it would in a loop over rows or elements.
+C8  No loop goes over rows, batches or elements: the number of PyTorch operations does not grow with the sizes.
 C9  Results of the first three have the dtype of their arguments, which stay as they are; gradients flow back to them.
 
 Tensors are float32 or float64, in one call all of one dtype, and may have any strides. n, m, N and len(rewards) may be

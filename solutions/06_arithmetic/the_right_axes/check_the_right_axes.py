@@ -15,7 +15,8 @@ from grader.check import (
 STATS = "channel_stats(torch.arange(24.0).reshape(1, 2, 3, 4)), channel_stats(torch.ones(1, 1, 1, 1))"
 SQUARE = "standardize(torch.zeros(1, 2, 2, 2), torch.tensor([1.0, 2.0]), torch.ones(2))"
 NORM = "layer_norm(torch.tensor([1.0, 2.0, 6.0])), layer_norm(torch.zeros(2, 3, 1)).shape"
-TYPES = "channel_stats(torch.ones(1, 1, 2, 2).byte())[0].dtype, layer_norm(torch.ones(3).double()).dtype"
+TYPES = "channel_stats(torch.ones(1, 1, 2, 2).byte())[0].dtype"
+NORMED_TYPES = "layer_norm(torch.ones(3).double()).dtype"
 
 
 def stats(student, images):
@@ -108,14 +109,20 @@ def check_small_variance(student, rng):
     has_values(student.layer_norm(x), expected, "the result of `layer_norm`")
 
 
-@check("C5", category="dtype", share=2, try_this=TYPES)
+@check("C5", category="dtype", share=1, try_this=TYPES)
 def check_dtype(student, rng):
-    """Gives float32, and float64 for float64"""
+    """Gives numbers of channels and pictures as float32, and as float64 for float64"""
     for given, expected in ((torch.uint8, torch.float32), (torch.float32,) * 2, (torch.float64,) * 2):
         images, numbers = rng.whole(0, 9, 2, 3, 4, 5, dtype=given), torch.ones(3, dtype=expected)
         for result in (*stats(student, images), student.standardize(images, numbers, numbers)):
             assert_tensor(result, "a result")
             assert_dtype(result, expected, "a result")
+
+
+@check("C5", category="dtype", share=1, try_this=NORMED_TYPES)
+def check_normed_dtype(student, rng):
+    """Gives normalized vectors as float32, and as float64 for float64"""
+    for expected in (torch.float32, torch.float64):
         assert_dtype(student.layer_norm(rng.normal(3, 4, dtype=expected)), expected, "the result of `layer_norm`")
 
 
