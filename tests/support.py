@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,6 +53,21 @@ RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul
 
 TOTAL = "def total(x):\n    return x.sum()\n"
 """The same in the other one."""
+
+
+def add_module(home: Path) -> None:
+    """Give the pretend course a third exercise, `again`, in a module of its own."""
+    for top in ("exercises", "solutions"):
+        shutil.copytree(home / top / "01_basics" / "total", home / top / "02_more" / "again")
+    for path in [*(home / "exercises/02_more/again").glob("*.*"), *(home / "solutions/02_more/again").glob("*.py")]:
+        path.rename(path.with_name(path.name.replace("total", "again")))
+    description = home / "exercises/02_more/again/exercise.yaml"
+    description.write_text(description.read_text().replace("01-2", "02-1").replace("[T1]", "[T2]"))
+    text = (home / "course.yaml").read_text()
+    module = "  - folder: 02_more\n    title: More\n    exercises: [again]\nhandins:"
+    (home / "course.yaml").write_text(text.replace("handins:", module))
+    (home / "exercises/topics.yaml").write_text("T1: Tensors\nT2: Strides of views\n")
+
 
 Function = Callable[..., Proxy]
 Grade = Callable[..., GradedExercise]

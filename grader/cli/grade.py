@@ -182,6 +182,7 @@ def _graded(
 ) -> Report:
     """Grade, and print the report with the first of `says`; exercises and advice with the second."""
     from grader.course.layout import kept_results
+    from grader.course.load import read_module
     from grader.grading.diagnosis import Known
     from grader.grading.lanes import lanes_for
     from grader.grading.runtime import Runtime
@@ -189,7 +190,8 @@ def _graded(
     from grader.grading.store import open_store
     from grader.report.progress import OfExercises
     from grader.runner.compiled import is_compiled
-    from grader.student.advice import after_run, needs_whole_course, unchanged_lines
+    from grader.student.advice import after_run, unchanged_lines
+    from grader.student.folder import keeps_starters
 
     course, width = plan.course, terminal_width()
     say, details = says
@@ -223,10 +225,11 @@ def _graded(
         details(*unchanged_lines(progress.saved, width))
         if submission is None:
             known = course
-            if needs_whole_course(course, report):
+            if keeps_starters(course):
                 # What is wrong with exercises that were not meant is for the command that lists them.
                 known, _ = options.course_and_exercises((), prints=False)
-            details(*after_run(known, report, width))
+            # Most often the next exercise is in the same module, and no other one is read.
+            details(*after_run(known, report, width, partial(read_module, course)))
     return report
 
 

@@ -16,7 +16,16 @@ from zoneinfo import ZoneInfo
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from grader.course import layout
-from grader.course.files import CourseFile, ExampleEntry, ExerciseFile, HandInEntry, LimitsEntry, read_file, suggestion
+from grader.course.files import (
+    CourseFile,
+    ExampleEntry,
+    ExerciseFile,
+    HandInEntry,
+    LimitsEntry,
+    ModuleEntry,
+    read_file,
+    suggestion,
+)
 from grader.course.layout import COURSE_FILE, SHARED, Places
 from grader.model import Broken, Course, Exercise, HandIn, Install, Limits, Module, Policy, RubricLine, Withheld
 from grader.model.course import WHOLE
@@ -59,8 +68,9 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
     Args:
         root: its folder.
         whole: whether an exercise that cannot be used is an error. If not, it is left out, and listed in `broken`.
-        named: names of exercises, as people type them. If each is the id of one, the course has only these: the files
-            of the others are not read, and nothing is said about them. With other names, it has all.
+        named: names of exercises and modules, as people type them. If each is the id of an exercise or the folder of
+            a module, the course has only these: the files of the others are not read, and nothing is said about them.
+            With other names, it has all.
 
     Raises:
         CourseError: with every problem.
@@ -71,7 +81,7 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
     # From the defaults to the course to the exercise: each says only what differs.
     limits = _limits(Limits(), file.limits)
     around = _Around(root, layout.staff_root(root), layout.closed_folders(root), layout.shared_code(root), limits)
-    wanted = _ids_of(named, {id for entry in file.modules for id in entry.exercises})
+    wanted = _ids_of(named, file.modules)
     modules, broken = list[Module](), list[Broken]()
     before: dict[str, str] = {}
     for entry in file.modules:
@@ -99,10 +109,24 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
     return Course(file.title, root, tuple(modules), handins, tuple(broken), file.attempts, policy, timezone, install)
 
 
-def _ids_of(named: Collection[str], ids: set[str]) -> set[str]:
-    """Return the ids that these names are; all ids for a number or a module, as every file must be read then."""
+def read_module(course: Course, module: Module) -> Module:
+    """Read all exercises of a module of which a course may have only some; those that cannot be used are left out.
+
+    Args:
+        course: the course.
+        module: one of its modules.
+    """
+    again = load_course(course.root, whole=False, named=[module.id])
+    return next((each for each in again.modules if each.id == module.id), module)
+
+
+def _ids_of(named: Collection[str], modules: Sequence[ModuleEntry]) -> set[str]:
+    """Return the ids that these names mean; all ids for a number, as every file must be read then."""
+    known: dict[str, Sequence[str]] = {entry.folder: entry.exercises for entry in modules}
+    known |= {id: [id] for entry in modules for id in entry.exercises}
     words = {_word_of(name).removesuffix(".py") for name in named}
-    return words if words and words <= ids and not any(map(_numbers, words)) else ids
+    meant: Collection[str] = words if words and words <= known.keys() and not any(map(_numbers, words)) else known
+    return {id for word in meant for id in known[word]}
 
 
 def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -> Exercise:

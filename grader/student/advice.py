@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from grader.course.golf import operations
-from grader.course.layout import staff_root
 from grader.course.topics import read_topics
 from grader.model import Course, Exercise, Report
 from grader.model.report import PASSES_HERE
@@ -14,7 +14,7 @@ from grader.model.score import counted, points_text
 from grader.report.safe import prose
 from grader.student import folder
 from grader.student.folder import Progress
-from grader.student.rows import Row, next_row, rows_of
+from grader.student.rows import Row, Whole, next_row, rows_of, unchanged
 from grader.student.side_effects import side_effects
 
 _CONFINED = ("reduced", "full")
@@ -23,18 +23,14 @@ _FEW_TOPICS = 6
 _WORDS = ("first", "second", "third")
 
 
-def needs_whole_course(course: Course, report: Report) -> bool:
-    """Return whether `after_run` needs the exercises that were not run: to name the next one, or to save starters."""
-    return [item.passes for item in report.exercises] == [True] or staff_root(course.root) == course.root
-
-
-def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
+def after_run(course: Course, report: Report, width: int, whole: Whole = unchanged) -> Iterator[str]:
     """Save how far the student is, and give advice.
 
     Args:
-        course: the course; where `needs_whole_course` says so, with all of its exercises.
+        course: the course; where starters are kept in its folder, with all exercises.
         report: of the run.
         width: columns of the terminal.
+        whole: see `advice`.
     """
     before = folder.read_progress(course)
     after = before.after(report)
@@ -47,7 +43,10 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
         texts += (folder.CHANGED.format(name=path.name) for path in changed)
         if report.environment.confinement in _CONFINED:
             texts += side_effects(graded.exercise)
-    texts += (*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem]))
+    texts += (
+        *advice(course, report, after, saved=not problem, whole=whole),
+        *filter(None, [problem or before.problem]),
+    )
     if folder.is_behind(course.root):
         texts.append("The course has corrections. To get them and keep your work:  grade update")
     for text in texts:
@@ -62,7 +61,9 @@ def unchanged_lines(count: int, width: int) -> Iterator[str]:
         yield from prose(text, width, "", "  ")
 
 
-def advice(course: Course, report: Report, progress: Progress, *, saved: bool = True) -> Iterator[str]:
+def advice(
+    course: Course, report: Report, progress: Progress, *, saved: bool = True, whole: Whole = unchanged
+) -> Iterator[str]:
     """Give advice after a run, in sentences.
 
     Args:
@@ -70,6 +71,7 @@ def advice(course: Course, report: Report, progress: Progress, *, saved: bool = 
         report: of the run.
         progress: after it.
         saved: whether later commands know the progress: they show the reference to those who have solved the exercise.
+        whole: returns a module with all of its exercises, where the course has only those that were run.
     """
     lost = [item for item in report.exercises if item.state == "started" and item.score.earned < item.score.possible]
     if lost:
@@ -81,9 +83,9 @@ def advice(course: Course, report: Report, progress: Progress, *, saved: bool = 
     elif len(report.exercises) == 1 and report.exercises[0].passes:
         if report.exercises[0].state == "done":  # who is not done yet needs no game
             yield from _after_full_marks(report.exercises[0].exercise, saved=saved)
-        following = next_row(course, progress=progress)
+        following = next_row(course, progress=progress, whole=whole)
         if following is None:
-            yield from ending(course, rows_of(course, progress))
+            yield from ending(course, rows_of(replace(course, modules=tuple(map(whole, course.modules))), progress))
         else:
             yield f"Next: {following.exercise.number} {following.exercise.title}:  grade next"
     elif not any(item.checks for item in report.exercises):

@@ -185,14 +185,19 @@ def _put(path: Path, text: bytes) -> None:
     write_whole(path, text)
 
 
+def keeps_starters(course: Course) -> bool:
+    """Return whether copies of the starters are kept in a student's folder: of one by `start` they are elsewhere."""
+    return layout.staff_root(course.root) == course.root
+
+
 def save_starters(course: Course) -> None:
     """Save the untouched starters, where there is no other copy of them.
 
     Raises:
         OSError: they cannot be written.
     """
-    if layout.staff_root(course.root) != course.root:
-        return  # the bundled course has them
+    if not keeps_starters(course):
+        return
     copies = {item.id: layout.starter_copy(course.root, layout.Places.of(item)) for item in course.exercises}
     missing = [exercise for exercise in course.exercises if not copies[exercise.id].exists()]
     submission = read_submission(course.root, missing, author="") if missing else None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import dropwhile
 from pathlib import Path
 
 from grader.course.layout import kept_progress
@@ -114,13 +114,28 @@ def _topics(course: Course, topic: str) -> set[str]:
     raise CourseError(f"this course has no topic {topic!r}; give an id such as T22, or a word such as stride")
 
 
-def next_row(course: Course, start: str | None = None, progress: Progress | None = None) -> Row | None:
+Whole = Callable[[Module], Module]
+"""Returns a module with all of its exercises, of a course that may have only some."""
+
+
+def unchanged(module: Module) -> Module:
+    """Return a module of a course that has all exercises."""
+    return module
+
+
+def next_row(
+    course: Course,
+    start: str | None = None,
+    progress: Progress | None = None,
+    whole: Whole = unchanged,
+) -> Row | None:
     """Return the exercise in hand until it is solved, then the first unsolved one after it; None for none.
 
     Args:
         course: the course.
         start: an exercise or a module to go on from instead.
         progress: by default that which is saved.
+        whole: returns a module with all of its exercises, where the course has only some, that in hand among them.
 
     Raises:
         CourseError: there is no such exercise or module.
@@ -129,12 +144,13 @@ def next_row(course: Course, start: str | None = None, progress: Progress | None
     first = find_exercises(course, start)[0].id if start else progress.last
     # Round the course: what was left out on the way comes when the end is reached. The module of that exercise comes
     # last, too, with what stands before it. No module is read before it is reached: most often the first one has it.
-    ids = [[exercise.id for exercise in module.exercises] for module in course.modules]
-    place = next((number for number, own in enumerate(ids) if first in own), 0)
-    skipped = ids[place].index(first) if ids and first in ids[place] else 0
-    modules = [*course.modules[place:], *course.modules[: place + (skipped > 0)]]
-    rows = (row for module in modules for row in _rows_of_module(course, module, progress))
-    return next((row for row in islice(rows, skipped, None) if row.is_open or (start and row.state == KNOWN)), None)
+    known = [{exercise.id for exercise in module.exercises} for module in course.modules]
+    place = next((number for number, own in enumerate(known) if first in own), 0)
+    modules = map(whole, [*course.modules[place:], *course.modules[: place + 1]])
+    rows: Iterator[Row] = (row for module in modules for row in _rows_of_module(course, module, progress))
+    if known and first in known[place]:
+        rows = dropwhile(lambda row: row.exercise.id != first, rows)
+    return next((row for row in rows if row.is_open or (start and row.state == KNOWN)), None)
 
 
 def exercise_in_hand(course: Course, name: str | None) -> Exercise:

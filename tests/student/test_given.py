@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import COURSES, RIGHT, WarmGrade
+from support import COURSES, RIGHT, TOTAL, WarmGrade, add_module
 
 from grader.course import files, layout, load
 from grader.course.load import load_course
@@ -201,18 +201,22 @@ def test_update_elsewhere(source: Path, tmp_path: Path, home: Path) -> None:
         layout.find_course(home.parent)
 
 
-def test_what_is_named_is_read_alone(
-    type_grade: WarmGrade, home: Path, source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`grade EX` reads no other exercise until it has full marks; then it says which one comes next."""
-    read: list[str] = []
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The folders of which the YAML file is read."""
+    noted: list[str] = []
 
-    def noted(path: Path, *rest: Any) -> Any:
-        read.append(path.parent.name)
+    def reading(path: Path, *rest: Any) -> Any:
+        noted.append(path.parent.name)
         return usual(path, *rest)
 
     usual = files.read_file
-    monkeypatch.setattr(load, "read_file", noted)
+    monkeypatch.setattr(load, "read_file", reading)
+    return noted
+
+
+def test_what_is_named_is_read_alone(type_grade: WarmGrade, home: Path, source: Path, read: list[str]) -> None:
+    """`grade EX` reads no other exercise until it has full marks; then it says which one comes next."""
     (home / DOUBLE).write_text(RIGHT.replace("2 * x", "3 * x"))
     for name in ("double", DOUBLE.as_posix()):
         assert type_grade(name, cwd=home).returncode == 1
@@ -225,3 +229,24 @@ def test_what_is_named_is_read_alone(
     assert type_grade("dubble", cwd=home).stderr.endswith("did you mean double?\n")
     assert not load_course(home, named=["double"]).exercises[0].lints  # nobody here can change its checks
     assert load_course(source).exercises[0].lints
+
+
+def test_no_module_is_read_before_it_is_reached(
+    type_grade: WarmGrade, source: Path, tmp_path: Path, read: list[str]
+) -> None:
+    """What comes next is in the module of an exercise with full marks, else in the next module; at the end, in none."""
+    add_module(source)
+    start(source, home := tmp_path / "mine")
+    (home / DOUBLE).write_text(RIGHT)
+    read.clear()
+    assert type_grade("double", cwd=home).stdout.endswith("Next: 01-2 Sum without a loop:  grade next\n")
+    assert read == [home.name, "double", home.name, "double", "total"]
+    (home / "exercises/01_basics/total/total.py").write_text(TOTAL)
+    read.clear()
+    assert type_grade("total", cwd=home).stdout.endswith("Next: 02-1 Sum without a loop:  grade next\n")
+    assert read == [home.name, "total", home.name, "double", "total", home.name, "again"]
+    (home / "exercises/02_more/again/again.py").write_text(TOTAL)
+    assert "You have finished A tiny course: 3 exercises, " in type_grade("again", cwd=home).stdout
+    read.clear()
+    assert type_grade("02_more", cwd=home).stdout.startswith("02-1 ")
+    assert read[:2] == [home.name, "again"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 import pytest
+from support import add_module
 
 from grader.course.load import load_course
 from grader.model import Course
@@ -25,17 +26,8 @@ DONE = ExerciseProgress("done", 10, solved=True)
 @pytest.fixture
 def course(home: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """The pretend course with a third exercise, in a module of its own."""
-    for top in ("exercises", "solutions"):
-        shutil.copytree(home / top / "01_basics" / "total", home / top / "02_more" / "again")
-    for path in [*(home / "exercises/02_more/again").glob("*.*"), *(home / "solutions/02_more/again").glob("*.py")]:
-        path.rename(path.with_name(path.name.replace("total", "again")))
-    description = home / "exercises/02_more/again/exercise.yaml"
-    description.write_text(description.read_text().replace("01-2", "02-1").replace("[T1]", "[T2]"))
+    add_module(home)
     monkeypatch.chdir(home / "exercises" / "01_basics")
-    text = (home / "course.yaml").read_text()
-    module = "  - folder: 02_more\n    title: More\n    exercises: [again]\nhandins:"
-    (home / "course.yaml").write_text(text.replace("handins:", module))
-    (home / "exercises/topics.yaml").write_text("T1: Tensors\nT2: Strides of views\n")
     return load_course(home)
 
 
