@@ -101,7 +101,7 @@ def count_costs(function: Proxy, *args: Any, allow: Collection[str] = (), **kwar
         The counts, as the worker takes them, untrusted, and the result of the call. Memory is counted in bytes.
 
     Raises:
-        CheckFailed: the text could hide what the code does, or the counts could not be read.
+        CheckFailed: the source could hide what the code does, or the counts could not be read.
     """
     assert_no_hidden_code(function, allow)
     match own_probe(function, "count_costs", [list(args), kwargs], args, kwargs):
@@ -342,7 +342,7 @@ def count_ops(function: Proxy, *args: Any, **kwargs: Any) -> Counter[str]:
         The counts by the names of the operators, such as "mul".
 
     Raises:
-        CheckFailed: the text could hide what the code does, or the counts could not be read.
+        CheckFailed: the source could hide what the code does, or the counts could not be read.
     """
     counts = count_costs(function, *args, **kwargs)
     report(function, "ops", counts.ops.total())
