@@ -122,7 +122,8 @@ def test_scripted_modules_move() -> None:
     """A scripted and a traced module go to the device and come back; saved they are from the CPU, as an error says."""
     plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)).eval()
     x = torch.randn(4, 2)
-    warnings.simplefilter("ignore", DeprecationWarning)
+    for category in (DeprecationWarning, FutureWarning):  # of torch.jit itself: the second one since PyTorch 2.14
+        warnings.simplefilter("ignore", category)
     for moved in (torch.jit.script(plain), torch.jit.trace(plain, x)):
         assert isinstance(moved, nn.Module)
         moved.cuda()
