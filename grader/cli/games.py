@@ -37,21 +37,20 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
     """
     say = Say()
     import random
-    from functools import partial
+    from functools import cache, partial
 
     from grader.grading.runtime import Runtime
     from grader.report.progress import Shown
-    from grader.student.games.drilling import Memory, Question, answer_by, chosen, play, read_questions, runs_in
+    from grader.student.games import drilling
     from grader.student.lines_to_try import run_lines
     from grader.student.rows import of_names
 
     course = options.course_here()
     wanted = of_names(course, [name] if name else [], topic) if name or topic else None
-    memory = Memory(course)
+    memory = drilling.Memory(course)
     numbers = {exercise.id: exercise.number for exercise in course.exercises}
 
-    def ask(question: Question) -> bool:
-        found = answer_by(run, question)
+    def ask(question: drilling.Question, found: drilling.Answer) -> bool:
         say(*(f">>> {line}" for line in question.lines))
         if question.watch:
             typed = click.prompt(question.asked, type=click.Choice(["y", "n"], case_sensitive=False))
@@ -69,14 +68,19 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
         say("")
         return is_right
 
-    questions = chosen(read_questions(course, wanted), count, seed, memory.rank)
-    exercise, setup = runs_in(course), workers.setup()
+    drill = drilling.Drill(drilling.chosen(drilling.read_questions(course, wanted), count, seed, memory.rank))
+    exercise, setup = drilling.runs_in(course), workers.setup()
     # A course's lines: in a worker, as everything that a course or a student brings along.
     with Runtime([exercise], setup, hidden=(course.root,), progress=Shown(say), warm=True) as runtime:
-        run = partial(run_lines, runtime, exercise, seed=setup.seed)
-        tally = play(questions, ask, lambda question, right: memory.note(question, right=right))
+        # The lines of a question that comes again are not run again.
+        answer_of = cache(partial(drilling.answer_by, partial(run_lines, runtime, exercise, seed=setup.seed)))
+        while drill.left:
+            question = drill.left[0]
+            right = ask(question, answer_of(question))
+            if drill.answer(right=right):
+                memory.note(question, right=right)
     say.prose(
-        f"{tally.first} of {tally.questions} right at once; the longest row of right answers has {tally.longest}.",
+        f"{drill.first} of {drill.answered} right at once; the longest row of right answers has {drill.longest}.",
         *filter(None, [memory.problem]),
     )
 

@@ -26,16 +26,15 @@ _COMMAND = re.compile(r"[^.:]*: {2,}grade .*$")
 """A sentence with a command for a terminal, which is a button here."""
 
 
-class Drill:
-    """Questions, one after another; a worker runs the lines, and says which choice is right."""
+class DrillPage:
+    """The page of a drill: questions, one after another; a worker runs the lines, and says which choice is right."""
 
     def __init__(self, live: Live, exercise: Exercise) -> None:
         self._live, self._exercise = live, exercise
         self._memory = drilling.Memory(live.course)
         questions = drilling.read_questions(live.course)
-        self._left = drilling.chosen(questions, _QUESTIONS, None, self._memory.rank)
-        self._right = self._asked = 0
-        self._again: set[str] = set()
+        self._drill = drilling.Drill(drilling.chosen(questions, _QUESTIONS, None, self._memory.rank))
+        self._answers: dict[str, drilling.Answer] = {}
 
     async def show(self) -> None:
         """Build the page of the drill, with its first question."""
@@ -45,17 +44,20 @@ class Drill:
 
     async def _next(self) -> None:
         self._question.clear()
-        if not self._left:
+        if not self._drill.left:
             with self._question:
-                look.html(f"<p>{self._right} of {self._asked} right at once.</p>")
+                look.html(f"<p>{self._drill.first} of {self._drill.answered} right at once.</p>")
+                if self._memory.problem:
+                    look.html(f"<p>{for_html(self._memory.problem)}</p>")
             return
-        question = self._left[0]
+        question = self._drill.left[0]
         try:
-            answer = await self._answer_of(question)
+            answer = self._answers.get(question.id) or await self._answer_of(question)
         except GraderError as error:
             with self._question:
                 look.html(f"<p>{for_html(str(error))}</p>")
             return
+        self._answers[question.id] = answer
         with self._question:
             look.html(pre("\n".join(f">>> {line}" for line in question.lines)))
             look.html(f"<p>{for_html(question.asked)}</p>")
@@ -73,15 +75,9 @@ class Drill:
         )
 
     async def _answered(self, question: drilling.Question, answer: drilling.Answer, choice: str) -> None:
-        self._left.pop(0)
         is_right = choice == answer.right
-        if question.id not in self._again:
-            self._asked += 1
-            self._right += is_right
+        if self._drill.answer(right=is_right):
             self._memory.note(question, right=is_right)
-        if not is_right:
-            self._again.add(question.id)
-            self._left.insert(min(2, len(self._left)), question)
         shown = pre(f">>> {question.watch}\n{answer.after}") if answer.after and not is_right else ""
         word = "Right" if is_right else "Wrong"
         self._said.content = f"<p><b>{word}: {for_html(answer.right)}.</b> {for_html(question.why)}</p>{shown}"
@@ -106,7 +102,7 @@ async def show_drill(live: Live) -> None:
         # NiceGUI waits three seconds for a page that is built, and a worker may need longer to begin.
         await ui.context.client.connected(timeout=_CONNECTED_S)
         try:
-            await Drill(live, drilling.runs_in(live.course)).show()
+            await DrillPage(live, drilling.runs_in(live.course)).show()
         except GraderError as error:
             look.html(f"<p>{for_html(str(error))}</p>")
 

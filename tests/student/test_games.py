@@ -208,6 +208,16 @@ def test_drill_runs_lines_in_a_worker(course: Course) -> None:
     assert "Right: False. so. (01-1)" in drilled(GUESSES, "double").replace("Wrong: False", "Right: False")
 
 
+def test_drill_runs_the_lines_of_a_question_once(course: Course, tmp_path: Path) -> None:
+    """What was answered wrong comes again, and its answer is known: its lines have run."""
+    runs = tmp_path / "runs"
+    count = f"start: \"open({str(runs)!r}, 'a').write('.')\"\n"
+    (course.root / "exercises/01_basics/drill.yaml").write_text(f"{count}{DRILL}")
+    told = drilled("n\nn\ny\ny\n" * 4, "total")
+    assert told.count("Does b change?") > 2
+    assert runs.read_text() == ".."
+
+
 def test_drill_begins_with_what_was_wrong(course: Course) -> None:
     """Answers are saved: the next drill asks first what was answered wrong, then what is new."""
     (course.root / "exercises/01_basics/drill.yaml").write_text(DRILL)

@@ -12,7 +12,7 @@ import json
 import random
 import warnings
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.course.files import DrillFile, read_file
@@ -290,43 +290,34 @@ def chosen(
 
 
 @dataclass
-class Tally:
-    """The counts of a drill.
+class Drill:
+    """The questions of a drill that are left, and how the others were answered.
+
+    A question that was answered wrong comes again after some others, until its answer is right.
 
     Attributes:
+        left: the questions that are asked next, in their order.
         first: how many questions were answered right at once.
-        questions: how many different ones there were.
+        answered: how many different ones were answered.
         longest: the longest row of right answers.
     """
 
+    left: list[Question]
     first: int = 0
-    questions: int = 0
+    answered: int = 0
     longest: int = 0
+    _row: int = 0
+    _again: set[str] = field(default_factory=set)
 
-
-def play(
-    questions: Sequence[Question], ask: Callable[[Question], bool], note: Callable[[Question, bool], None]
-) -> Tally:
-    """Ask questions until each was answered right.
-
-    Args:
-        questions: in their order.
-        ask: asks a question, and says whether the answer was right.
-        note: learns of each question whether it was answered right at once.
-    """
-    tally, row, again = Tally(questions=len(questions)), 0, set[str]()
-    left = list(questions)
-    while left:
-        question = left.pop(0)
-        right = ask(question)
-        if question.id not in again:
-            note(question, right)
-        if right:
-            row += 1
-            tally.first += question.id not in again
-        else:
-            row = 0
-            again.add(question.id)
-            left.insert(min(_LEAST_AHEAD, len(left)), question)
-        tally.longest = max(tally.longest, row)
-    return tally
+    def answer(self, *, right: bool) -> bool:
+        """Note the answer to the next question; return whether the question was asked for the first time."""
+        question = self.left.pop(0)
+        is_first = question.id not in self._again
+        self.answered += is_first
+        self.first += is_first and right
+        self._row = self._row + 1 if right else 0
+        self.longest = max(self.longest, self._row)
+        if not right:
+            self._again.add(question.id)
+            self.left.insert(min(_LEAST_AHEAD, len(self.left)), question)
+        return is_first
