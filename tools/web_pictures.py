@@ -1,0 +1,106 @@
+"""The pictures of docs/web.md, made anew: an exercise, the memory page, and an author's page of staff.
+
+    python tools/web_pictures.py [--only NAME]
+
+The course is the bundled one, in a temporary folder; the class is examples/sample_class, graded there. Chromium has no
+window. It needs `playwright` and a Chromium; look at the pictures before you commit them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from web_server import CHROMIUM, TOKEN, WAIT_MS, Server
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+NAMES = ("exercise", "memory", "staff")
+WIDTH = 1200
+_ANSWER = """    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+"""
+"""It forgets that a size of 0 counts as 1."""
+
+
+@click.command(help=__doc__)
+@click.option("--only", type=click.Choice(NAMES), help="Make this one alone.")
+def main(only: str | None) -> None:
+    """Make the pictures."""
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory(prefix="web-pictures-") as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        course = Path(folder, "course")
+        _grade(ROOT, "start", str(course))
+        for name, picture in (("exercise", _exercise), ("memory", _memory)):
+            if only in (None, name):
+                _taken(browser, course, (), picture, name)
+        if only in (None, "staff"):
+            out = Path(folder, "out")
+            _grade(ROOT, "batch", "examples/sample_class", "--handin", "week1", "--out", str(out), "-q")
+            _taken(browser, ROOT, (str(out),), _staff, "staff")
+        browser.close()
+
+
+def _grade(folder: Path, *words: str) -> None:
+    subprocess.run([sys.executable, "-m", "grader", *words], cwd=folder, check=True)
+
+
+def _taken(browser: Any, folder: Path, words: tuple[str, ...], picture: Any, name: str) -> None:
+    server = Server(folder, *words)
+    try:
+        context = browser.new_context(viewport={"width": WIDTH, "height": 800}, base_url=server.url)
+        context.set_default_timeout(WAIT_MS)
+        page = context.new_page()
+        page.goto(f"?token={TOKEN}")
+        picture(page, folder)
+        page.screenshot(path=DOCS / f"web-{name}.png", full_page=True)
+        context.close()
+    finally:
+        server.end()
+
+
+def _exercise(page: Any, folder: Path) -> None:
+    """An answer that forgets a rule."""
+    (path,) = folder.glob("exercises/*/predict_strides/predict_strides.py")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("    raise NotImplementedError  # TODO\n", _ANSWER, 1), encoding="utf-8")
+    page.goto("exercise/predict_strides")
+    page.wait_for_selector("text=/\\d+ of \\d+ checks pass$/")
+
+
+def _memory(page: Any, folder: Path) -> None:
+    """Views on one storage."""
+    del folder
+    page.goto("memory")
+    page.wait_for_selector("svg.cells")
+    page.hover("svg.cells .cell[data-place=A9] >> nth=0")
+
+
+def _staff(page: Any, folder: Path) -> None:
+    """An author's page, with a decision that is shown before it is saved."""
+    del folder
+    page.goto("author/grace")
+    page.wait_for_selector("pre.numbered")
+    form = page.locator("details:has(input[aria-label=Points])").first
+    form.locator("summary").click()
+    form.locator("input[aria-label=Points]").fill("5")
+    form.locator("input[aria-label^=Reason]").fill("You explained C3 in the exercise class.")
+    form.locator("button:has-text('Show what it changes')").click()
+    form.locator("text=Nothing is saved yet.").wait_for()
+    page.set_viewport_size({"width": WIDTH, "height": 900})
+
+
+if __name__ == "__main__":
+    main()
