@@ -69,7 +69,7 @@ def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
         exercise = course.exercises[places[row.exercise]]
         old, new = journal.result(earlier), journal.result(later)
         why = old.key.why_not(new.key) + ("; not counted, because of --never-lower" if later != row.result else "")
-        changes.append(Change(row.author, old.outcomes.graded(exercise), new.outcomes.graded(exercise), why))
+        changes.append(Change(row.author, journal.graded(old, exercise), journal.graded(new, exercise), why))
     return journal.started(run), changes
 
 

@@ -93,9 +93,9 @@ def commented(
         path: of the file; that of a notebook has no lines which its author knows.
         text: of the file; nothing if it is the starter.
     """
-    lines = text.decode("utf-8", "replace").splitlines()
+    own = [one for one in comments if one.exercise == graded.exercise.id and one.author in names]
+    lines = text.decode("utf-8", "replace").splitlines() if own else []
     numbered = PurePosixPath(path).suffix != NOTEBOOK
-    own = (one for one in comments if one.exercise == graded.exercise.id and one.author in names)
     return replace(graded, comments=tuple(_placed(one, lines, numbered=numbered) for one in own))
 
 

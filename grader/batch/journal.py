@@ -21,10 +21,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.batch.known_results import Head, KnownResults
 from grader.grading.outcomes import WorkResult
 from grader.grading.secret import load_or_make_secret
-from grader.grading.store import SAVE_TRACE, VERSION, Saved, Store, as_bytes, connect, now, prepare
+from grader.grading.store import SAVE_TRACE, VERSION, Key, Saved, Store, as_bytes, connect, now, prepare
 from grader.intake.contents import Handed
+from grader.model import Exercise, GradedExercise
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import sync, to_json
 
@@ -101,10 +103,13 @@ class SubmissionRecord:
 class Journal(Store):
     """An open journal; see `open_journal`."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, known: KnownResults | None = None) -> None:
         super().__init__(connection)
         self._root = Path()
         self._named = False
+        self._known = known
+        if known is not None:
+            known.forget_others(self.stamp(), self._heads)
 
     def begin(self, options: str, root: Path, handin: str | None = None) -> None:
         """Begin a run; what is written from now on belongs to it.
@@ -150,6 +155,26 @@ class Journal(Store):
         tables = [self.execute(f"SELECT * FROM {name}") for name in _OWN_TABLES]  # noqa: S608
         last = self.execute("SELECT max(id), count(*) FROM results")
         return hashlib.sha256(repr([last, *tables]).encode("utf-8", "backslashreplace")).hexdigest()
+
+    def result(self, number: int) -> Saved:
+        """Return the result of a number."""
+        read = super().result
+        return read(number) if self._known is None else self._known.result(number, read)
+
+    def graded(self, saved: Saved, exercise: Exercise) -> GradedExercise:
+        """Return a result of this journal as a graded exercise, with the points that the course gives now.
+
+        Args:
+            saved: the result.
+            exercise: as the course has it.
+        """
+        return saved.outcomes.graded(exercise) if self._known is None else self._known.graded(saved, exercise)
+
+    def _heads(self) -> dict[int, Head]:
+        rows = self.execute(
+            "SELECT id, author, exercise, files, judge, seed, machine, mistakes, at, confinement FROM results"
+        )
+        return {id: (author, exercise, Key(*key), at, level) for id, author, exercise, *key, at, level in rows}
 
     def save(self, one: WorkResult) -> int | None:
         """Write every result down, with its module, unless that is the starter."""
@@ -268,7 +293,9 @@ class Journal(Store):
 
 
 @contextmanager
-def open_journal(folder: Path, *, new: bool = True, file: str = FILE, wait_s: float = _WAIT_S) -> Iterator[Journal]:
+def open_journal(
+    folder: Path, *, new: bool = True, file: str = FILE, wait_s: float = _WAIT_S, known: KnownResults | None = None
+) -> Iterator[Journal]:
     """Open the journal in a folder of results, for one process at a time.
 
     Args:
@@ -276,6 +303,7 @@ def open_journal(folder: Path, *, new: bool = True, file: str = FILE, wait_s: fl
         new: whether a missing journal is made.
         file: its name, where it is not that of the whole class.
         wait_s: how long another process is waited for, in seconds.
+        known: results that were read before, and are not read again.
 
     Raises:
         CourseError: the journal does not exist, or another process has it.
@@ -296,7 +324,7 @@ def open_journal(folder: Path, *, new: bool = True, file: str = FILE, wait_s: fl
                 raise GraderError(f"the journal is of another version than {VERSION}; grade into a new folder")
             _require_types(connection)
             connection.commit()
-            yield Journal(connection)
+            yield Journal(connection, known)
     except sqlite3.Error as error:
         raise _journal_error(path, error) from None
     except OSError as error:  # of any file of the folder

@@ -30,7 +30,7 @@ def report_from_journal(plan: RunPlan, journal: Journal, noted: SubmissionRecord
     if not rows:
         return None
     at = max(saved.at for _, saved in rows)
-    graded = [saved.outcomes.graded(exercise) for exercise, saved in rows]
+    graded = [journal.graded(saved, exercise) for exercise, saved in rows]
     if rules.comments:
         names = rules.names(noted)
         graded = [
@@ -39,7 +39,7 @@ def report_from_journal(plan: RunPlan, journal: Journal, noted: SubmissionRecord
         ]
     # As the checks alone judge it; where no check is void, that is what was graded.
     alone = (
-        saved.outcomes.graded(replace(exercise, void=())) if exercise.void else one
+        journal.graded(saved, replace(exercise, void=())) if exercise.void else one
         for (exercise, saved), one in zip(rows, graded, strict=True)
     )
     raw = {one.exercise.id: one.score.earned for one in alone}

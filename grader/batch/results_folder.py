@@ -11,6 +11,7 @@ from typing import Self
 
 from grader.batch.comments import COMMENTS, read_comments
 from grader.batch.journal import Journal, SubmissionRecord, open_journal
+from grader.batch.known_results import KnownResults
 from grader.batch.overrides import OVERRIDES, read_overrides
 from grader.batch.policy import Rules
 from grader.batch.reports import reports
@@ -71,9 +72,9 @@ class ResultsFolder:
             raise CourseError(f"--out: nothing can be written into {path}; name another folder")
         return cls(path)
 
-    def journal(self) -> AbstractContextManager[Journal]:
+    def journal(self, known: KnownResults | None = None) -> AbstractContextManager[Journal]:
         """Open the journal that a batch has written here; see `open_journal`."""
-        return open_journal(self.path, new=False)
+        return open_journal(self.path, new=False, known=known)
 
     def people(self, names: Mapping[str, str], platform: str = "") -> People:
         """Read the people of the roster; nobody without one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -31,7 +32,7 @@ OpenEngine = Callable[[RunPlan, Progress], AbstractContextManager[Engine]]
 """Opens what grades in place of lanes of this machine, and what it reports to."""
 
 
-FLAGS = ("never_lower", "best", "staff", "names")
+_KEPT = ("only", "never_lower", "best", "staff", "names", "submissions", "layout")
 """Options of a run that hold for the next one, too, where it is started from a page."""
 
 
@@ -49,6 +50,8 @@ class BatchOptions:
         shard: the part of the class that is graded; None for all of it.
         roster: a table of everybody in the class; None for that of an earlier run.
         names: whether the gradebook names people of whom the platform gave a number, too.
+        submissions: the path that the submissions were read from, for whoever grades them again.
+        layout: the name of their layout, if it was named.
     """
 
     only: Collection[str] = ()
@@ -60,12 +63,19 @@ class BatchOptions:
     shard: Shard | None = None
     roster: Path | None = None
     names: bool = False
+    submissions: str = ""
+    layout: str | None = None
 
     @classmethod
-    def flags_of(cls, text: str) -> dict[str, bool]:
+    def of_next_run(cls, text: str) -> BatchOptions:
         """Return what of the options of an earlier run holds for the next one, of the text that the journal has."""
-        rest = text.rpartition(", rerun=")[2]  # before that stand names of people
-        return {name: f"{name}=True" in rest for name in FLAGS}
+        text = text[text.find(f"{cls.__name__}(") :]  # before that stands the hand-in
+        try:
+            call = ast.parse(text, mode="eval").body
+            keywords = {one.arg: one.value for one in call.keywords} if isinstance(call, ast.Call) else {}
+            return cls(**{name: ast.literal_eval(keywords[name]) for name in _KEPT if name in keywords})
+        except (SyntaxError, ValueError):  # of another version: the next run begins with the usual ones
+            return cls()
 
     def again(self, graded: GradedExercise) -> bool:
         """Return whether an exercise is graded again though nothing changed."""

@@ -103,7 +103,9 @@ def batch_command(
         details.prose(*(for_terminal(note, one_line=True) for note in intake.notes))
         wanted = _authors(intake, authors)
         best = (attempts or course.attempts) == "best"
-        batch_options = BatchOptions(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)
+        batch_options = BatchOptions(
+            named, wanted, rerun or "", never_lower, best, staff, part, roster, names, str(folder.resolve()), layout
+        )
         results = ResultsFolder.make(out)
         summary = _graded_class(plan, intake, results, batch_options, engine, lanes, details)
     say.prose(*run_sentences(summary, batch_options, results))

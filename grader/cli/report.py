@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from grader.batch.changes import Change
     from grader.batch.class_summary import ClassSummary
     from grader.batch.journal import Journal
-    from grader.batch.results_folder import ResultsFolder
-    from grader.model import Course, FinalScore, Report
+    from grader.model import Course
     from grader.report.csv_table import Table
     from grader.report.export.formats import Visibility
     from grader.report.export.lms import Column, Filled
@@ -50,6 +48,7 @@ def report_command(
     """
     say = Say()
     say.meanwhile("Reading ...")
+    from grader.batch.class_pages import write_pages
     from grader.batch.class_summary import ClassSummary
     from grader.batch.results_folder import ResultsFolder
 
@@ -58,56 +57,10 @@ def report_command(
         if draft is not None:
             say.prose(*_drafted(course, ClassSummary(course, journal, ResultsFolder(out)), journal, draft))
             return
-        overview, sentences = _write_pages(course, journal, ResultsFolder.make(out), say, names=names)
+        overview, sentences = write_pages(course, journal, ResultsFolder.make(out), Pace(say), names=names)
         if not quiet:
             say(*_in_short(overview, out, every=every))
         say.prose(*sentences)
-
-
-def _write_pages(
-    course: Course,
-    journal: Journal,
-    folder: ResultsFolder,
-    say: Say,
-    *,
-    names: bool,
-    over_term: Mapping[str, FinalScore] | None = None,
-) -> tuple[ClassSummary, list[str]]:
-    """Write the page of the class and those of all authors.
-
-    Returns:
-        The summary of the class, and sentences that say where the pages are.
-    """
-    from grader.batch.class_summary import ClassSummary
-    from grader.batch.feedback import return_pages, write_feedback
-    from grader.batch.results_folder import OVERVIEW, RETURNED
-
-    pace = Pace(say)
-    total, done = len(journal.submissions()), count(1)
-
-    def write_page(report: Report) -> None:
-        write_feedback(folder, report, journal)
-        pace(next(done), total)
-
-    overview = ClassSummary(course, journal, folder, write_page, names=names, over_term=over_term)
-    path = folder.write_page(OVERVIEW, overview.page())
-    people = folder.people(journal.names(), journal.platform())
-    pages, unknown = return_pages(folder, journal, people)
-    sentences = [f"All of it, with everybody's page, is in {path}"]
-    sentences.append(f"{counted(pages, 'page')} to return are in {folder.path / RETURNED}")
-    if unknown:
-        sentences.append(f"It has no page for {listed(unknown)}, who are not on the roster, or handed in no file.")
-    if journal.platform() == "moodle" and people.kind != "moodle":
-        sentences.append(
-            "If teams handed in, the numbers in the zip are not those of people: run grade batch with the worksheet as "
-            "--roster before you upload the zip."
-        )
-    if over_term is None and course.policy.grace_days and len(course.handins) > 1:
-        sentences.append(
-            "These pages do not know the grace days of other hand-ins, and say so; those of  grade term OUT... --pages"
-            "  count them once."
-        )
-    return overview, sentences
 
 
 def _in_short(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[str]:
@@ -374,6 +327,7 @@ def term_command(outs: tuple[Path, ...], to: Path, pages: bool, names: bool, cou
     With --pages, the pages of  grade report  are written again for each hand-in, with the scores that count when all
     hand-ins share a person's grace days.
     """
+    from grader.batch.class_pages import write_pages
     from grader.batch.results_folder import ResultsFolder
     from grader.batch.term import read_scores, term, term_csv, term_lines, with_grace
 
@@ -390,11 +344,8 @@ def term_command(outs: tuple[Path, ...], to: Path, pages: bool, names: bool, cou
         )
     for one in with_grace(marks, course) if pages else ():
         with one.folder.journal() as journal:
-            say.prose(
-                *_write_pages(
-                    course, journal, ResultsFolder.make(one.folder.path), say, names=names, over_term=one.scores
-                )[1]
-            )
+            folder = ResultsFolder.make(one.folder.path)
+            say.prose(*write_pages(course, journal, folder, Pace(say), names=names, over_term=one.scores)[1])
     say.prose(f"{counted(len(rows), 'person')} in {counted(len(outs), 'hand-in')}: {to}")
 
 

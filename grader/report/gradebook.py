@@ -22,7 +22,8 @@ from grader.report.words import score_text
 
 _CELL = 7
 _NOTHING, _BLANK, _NEVER = "-", "=", "?"
-_SIGNS = {_NOTHING: "nothing handed in", _BLANK: "handed in as it was given out", _NEVER: "not graded"}
+SIGNS = {_NOTHING: "nothing handed in", _BLANK: "handed in as it was given out", _NEVER: "not graded"}
+"""What stands in place of points, and what it says."""
 _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started", "explained")
 
 
@@ -71,7 +72,7 @@ def gradebook_lines(
             mine = [row for row in graded.checks if row.check.id in graded.exercise.staff]
             verdicts.update(row.verdict for row in graded.checks if row not in mine)
             by_staff.update((graded.exercise.number, id) for id in waits_for_staff(graded))
-    if signs := [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in seen]:
+    if signs := [f"{sign} {meaning}" for sign, meaning in SIGNS.items() if sign in seen]:
         yield "  ".join(["", *signs])
     # Undecided points look like lost ones in a column of numbers, so they are said in words.
     for verdict in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN):

@@ -13,6 +13,6 @@ scores.
 - `student_app`: declares these pages
 - `class_data`: the class, for `grade web OUT`, and what staff write about it; `change_form`: shown before it is saved
 - `regrade`: the class graded again in a thread
-- `author_page`, `checks_page`, `groups_page`, `pairs_page`, `again_page`: what staff see
+- `author_page`, `checks_page`, `groups_page`, `pairs_page`, `again_page`, `return_page`: what staff see
 - `staff_app`: declares these pages, and has the class as a table
 """

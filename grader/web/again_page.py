@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from nicegui import ui
@@ -14,7 +15,7 @@ from grader.model.score import counted, points_text
 from grader.report.safe import for_html
 from grader.web import look
 from grader.web.class_data import ClassFolder, Snapshot
-from grader.web.regrade import Order, Regrade
+from grader.web.regrade import Regrade
 
 _REFRESH_S = 0.5
 _LAST_LINES = 12
@@ -34,7 +35,10 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
         "and extensions go into the gradebook.</p>"
     )
     with ui.element("section").classes("card"):
-        place = ui.input("Folder or zip of the submissions, as it was given to grade batch", value=regrade.folder)
+        place = ui.input(
+            "Folder or zip of the submissions, as it was given to grade batch",
+            value=regrade.folder or now.options.submissions,
+        )
         place.props("outlined dense").style("width:100%")
         with ui.element("div").classes("row").style("margin-top:.5rem"):
             names = {"": "everybody", **{author: author for author in now.reports}}
@@ -43,8 +47,8 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
             kinds = {"": "what changed", "broken": "what is broken", "all": "all, though nothing changed"}
             rerun = ui.select(kinds, value="", label="What").props("outlined dense").style("min-width:14rem")
         with ui.element("div").classes("row"):
-            lower = ui.checkbox("A lower score does not count", value=now.flags["never_lower"])
-            best = ui.checkbox("The best of several attempts counts, not the latest", value=now.flags["best"])
+            lower = ui.checkbox("A lower score does not count", value=now.options.never_lower)
+            best = ui.checkbox("The best of several attempts counts, not the latest", value=now.options.best)
         said = look.html("").props('role="status" aria-live="polite"').style("width:100%")
 
         def begin() -> None:
@@ -52,11 +56,18 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
             if not typed or not Path(typed).expanduser().exists():
                 said.content = f"<p>There is no {for_html(typed) or 'folder'}; type the path of the submissions.</p>"
                 return
-            authors = (str(who.value),) if who.value else ()
             handin = now.rules.handin.id if now.rules.handin is not None else None
-            flags = {**now.flags, "never_lower": bool(lower.value), "best": bool(best.value)}
-            order = Order(Path(typed).expanduser().resolve(), authors, str(rerun.value or ""), flags)
-            regrade.begin(folder.course, handin, order)
+            path = Path(typed).expanduser().resolve()
+            options = replace(
+                now.options,
+                authors=(str(who.value),) if who.value else (),
+                rerun=str(rerun.value or ""),
+                never_lower=bool(lower.value),
+                best=bool(best.value),
+                submissions=str(path),
+                layout=now.options.layout if str(path) == now.options.submissions else None,
+            )
+            regrade.begin(folder.course, handin, options)
             timer.activate()
             show()
 

@@ -120,6 +120,7 @@ def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: Graded
             check = ui.select(checks, value=first, label="Check").props("outlined dense").style("min-width:14rem")
             points = ui.input("Points").props("outlined dense").style("width:7rem")
             why = ui.input("Reason, which the author reads").props("outlined dense").style("min-width:min(24rem,100%)")
+        look.html('<p class="soft">Without points and a reason, what was entered before is taken back.</p>')
         sentences = ui.element("div").classes("row")
 
         def offer() -> None:
@@ -168,6 +169,7 @@ def _show_comment(folder: ClassFolder, author: str, graded: GradedExercise, code
             line = ui.input("Line").props("outlined dense").style("width:7rem")
             comment = ui.textarea("Comment, which the author reads").props("outlined dense autogrow")
             comment.style("min-width:min(30rem,100%)")
+        look.html('<p class="soft">An empty comment takes back the one on that line.</p>')
 
         def plan() -> Planned:
             return folder.plan_comment(author, graded.exercise.id, str(line.value or ""), str(comment.value or ""))

@@ -1,8 +1,9 @@
 """A graded class as the pages of staff need it, and what they write: points, comments, void checks, extensions, drafts.
 
-What the pages show is read again when the journal, a table of staff or a file of the course changed. Every change is
-worked out first (`Planned`), and written only if its file still is as it was then: two people at work never overwrite
-each other. The journal is open while something is written, so that no other process writes at the same time.
+What the pages show is read again when the journal, a table of staff or a file of the course changed; results that were
+read before are not parsed again. Every change is worked out first (`Planned`), and written only if its file still is as
+it was then: two people at work never overwrite each other. The journal is open while something is written, so that no
+other process writes at the same time.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.batch.changes import Change, last_regrade, staff_changes
+from grader.batch.class_pages import write_pages
 from grader.batch.class_summary import ClassSummary
 from grader.batch.comments import COMMENTS, Comment, cell_of, with_comment
 from grader.batch.drafts import draft_of, draft_path, write_draft
 from grader.batch.journal import Journal, SubmissionRecord
+from grader.batch.known_results import KnownResults
 from grader.batch.overrides import OVERRIDES, Override, with_override
 from grader.batch.policy import Rules
 from grader.batch.reports import notes_of, report_from_journal, reports
-from grader.batch.results_folder import ROSTER, ResultsFolder
+from grader.batch.results_folder import GRADEBOOK, ROSTER, ResultsFolder
 from grader.batch.run import BatchOptions
 from grader.course.edits import Edit, extend, void_check, write_edit
 from grader.course.files import validated
@@ -35,6 +38,8 @@ from grader.model import Course, Exercise, GradedExercise, HandIn, Report
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import failing_as, write_whole
 from grader.model.messages import Setup, Start
+from grader.model.progress import Cancelled
+from grader.report.csv_table import without_rows
 from grader.report.names import folded
 
 _TABLES = (OVERRIDES, COMMENTS, ROSTER)
@@ -51,7 +56,7 @@ class Snapshot:
         files: by author and exercise, the path and the text of the module.
         rules: of staff and the policy.
         version: of what it was read from.
-        flags: options of the last run that hold for the next one; see `BatchOptions`.
+        options: those of the last run that hold for the next one.
         note: why this is an earlier state, or "".
     """
 
@@ -61,7 +66,7 @@ class Snapshot:
     files: Mapping[tuple[str, str], tuple[str, bytes]]
     rules: Rules
     version: str
-    flags: Mapping[str, bool]
+    options: BatchOptions
     note: str = ""
 
     def members(self, group: Group) -> list[str]:
@@ -106,6 +111,36 @@ class Planned:
 
 
 @dataclass
+class PagesWritten:
+    """The pages of authors as they were last written, or are being written.
+
+    Attributes:
+        is_running: whether they are being written.
+        done: how many are written.
+        total: how many there are.
+        lines: what came of it.
+        problem: why it ended, or "".
+    """
+
+    is_running: bool = False
+    done: int = 0
+    total: int = 0
+    lines: Sequence[str] = ()
+    problem: str = ""
+    _stops: threading.Event = field(default_factory=threading.Event)
+
+    def paced(self, done: int, total: int) -> None:
+        """Note how far it is, and end it if the server ends."""
+        self.done, self.total = done, total
+        if self._stops.is_set():
+            raise Cancelled
+
+    def stop(self) -> None:
+        """End it soon."""
+        self._stops.set()
+
+
+@dataclass
 class ClassFolder:
     """The folder that `grade batch` wrote, and the course of the class.
 
@@ -113,13 +148,16 @@ class ClassFolder:
         root: the folder of the course.
         out: the folder of results.
         busy: says what holds the journal for a long time, or "".
+        pages: those of authors, as they were last written.
     """
 
     root: Path
     out: Path
     busy: Callable[[], str] = lambda: ""
+    pages: PagesWritten = field(default_factory=PagesWritten)
     _last: Snapshot | None = None
     _course: tuple[str, Course] | None = None
+    _known: KnownResults = field(default_factory=KnownResults)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     # -- reading
@@ -154,13 +192,13 @@ class ClassFolder:
         Raises:
             GraderError: the course, the journal or a table cannot be read, and never was.
         """
-        if (why := self.busy()) and self._last is not None:
+        if (why := self._why_busy()) and self._last is not None:
             return replace(self._last, note=why)
         with self._lock:
             try:
-                with ResultsFolder(self.out).journal() as journal:
+                with ResultsFolder(self.out).journal(self._known) as journal:
                     course, tables = self.course, [_digest(self.out / name) for name in _TABLES]
-                    version = "/".join([journal.stamp(), _mark(_files_of(course)), *tables])
+                    version = "/".join([self._known.stamp, _mark(_files_of(course)), *tables])
                     if self._last is None or self._last.version != version:
                         self._last = self._read(course, journal, version)
             except GraderError as error:
@@ -174,11 +212,12 @@ class ClassFolder:
         files: dict[tuple[str, str], tuple[str, bytes]] = {}
         folder = ResultsFolder(self.out)
         overview = ClassSummary(course, journal, folder, lambda one: found.update({one.author: one}))
-        for exercise in course.exercises:
-            for author, _, path, text in journal.modules("exercise", exercise.id):
-                files[author, exercise.id] = path, text
+        for row in journal.current():
+            saved = journal.result(row.result)
+            if saved.text is not None:
+                files[row.author, row.exercise] = saved.path or "", saved.text
         rules = folder.rules(course, journal, journal.handin())
-        return Snapshot(course, overview, found, files, rules, version, BatchOptions.flags_of(journal.options()))
+        return Snapshot(course, overview, found, files, rules, version, BatchOptions.of_next_run(journal.options()))
 
     def changes(self) -> tuple[str, list[Change], list[Change], list[str]]:
         """Return when the last regrade began, what it changed, what staff changed, and what tables say in vain."""
@@ -203,7 +242,7 @@ class ClassFolder:
     # -- changes
 
     def plan_override(self, author: str, fields: Mapping[str, str]) -> Planned:
-        """Work out points by hand.
+        """Work out points by hand; without points and a reason, the withdrawal of what was entered before.
 
         Args:
             author: the name of the report.
@@ -214,6 +253,8 @@ class ClassFolder:
         """
         typed = {key: value.strip() for key, value in fields.items()}
         typed["points"] = typed["points"].replace(",", ".")
+        if not (typed["points"] or typed["why"]):
+            return self._plan_withdrawal(author, typed["exercise"], typed["check"])
         row = validated({**typed, "author": author, "row": 0}, "this form", Override)
         with self._open() as journal:
             noted, rules = self._noted(journal, author), self._rules(journal)
@@ -229,8 +270,24 @@ class ClassFolder:
         said = [f"This replaces {one.worth / 100:g} points: {one.why}" for one in same]
         return self._planned(path, content, {author: (before, after)}, " ".join(said))
 
+    def _plan_withdrawal(self, author: str, exercise: str, check: str) -> Planned:
+        with self._open() as journal:
+            noted, rules = self._noted(journal, author), self._rules(journal)
+            names, path = rules.names(noted), self.out / OVERRIDES
+            gone = [
+                one for one in rules.overrides if one.author in names and (one.exercise, one.check) == (exercise, check)
+            ]
+            if not gone:
+                raise CourseError("no points were entered for this by hand; type the points and the reason")
+            before = self._report(journal, noted, rules)
+            rest = [one for one in rules.overrides if one not in gone]
+            after = self._report(journal, noted, replace(rules, overrides=rest))
+            content = without_rows(path, [one.row for one in gone])
+        said = [f"This takes back {one.worth / 100:g} points: {one.why}" for one in gone]
+        return self._planned(path, content, {author: (before, after)}, " ".join(said))
+
     def plan_comment(self, author: str, exercise: str, line: str, text: str) -> Planned:
-        """Work out a comment on a line of code; it changes no points.
+        """Work out a comment on a line of code, which changes no points; an empty one removes what was said of it.
 
         Args:
             author: the name of the report.
@@ -248,12 +305,18 @@ class ClassFolder:
             if not line.strip().isdecimal() or not 0 < int(line) <= len(lines):
                 raise CourseError(f"there is no line {line.strip()!r}; the file has lines 1 to {len(lines)}")
             fields = {"author": author, "exercise": exercise, "line": int(line), "comment": text.strip(), "row": 0}
-            row = validated({**fields, "code": cell_of(lines[int(line) - 1])}, "this form", Comment)
-            names = rules.names(noted)
-            path = self.out / COMMENTS
-            content = with_comment(path, self.course, row, author, names)
-            same = [one for one in rules.comments if one.author in names and one.exercise == exercise]
-            said = [f"This replaces: {one.comment}" for one in same if (one.line, one.code) == (row.line, row.code)]
+            code, names, path = cell_of(lines[int(line) - 1]), rules.names(noted), self.out / COMMENTS
+            own = [one for one in rules.comments if one.author in names and one.exercise == exercise]
+            same = [one for one in own if (one.line, one.code) == (int(line), code)]
+            content: str | bytes
+            verb = "replaces"
+            if same and not text.strip():
+                verb = "takes back"
+                content = without_rows(path, [one.row for one in same])
+            else:
+                row = validated({**fields, "code": code}, "this form", Comment)
+                content = with_comment(path, self.course, row, author, names)
+            said = [f"This {verb}: {one.comment}" for one in same]
         return self._planned(path, content, {}, " ".join(said))
 
     def plan_void(self, exercise: Exercise, check: str) -> Planned:
@@ -329,13 +392,63 @@ class ClassFolder:
 
         return Planned(edit.shown_as, changed, _diff(edit.shown_as, edit.before, edit.after), "", write)
 
+    # -- what goes back
+
+    def newer_than_gradebook(self, course: Course) -> Iterator[str]:
+        """Yield the names of files that decide scores and were changed after the gradebook was written.
+
+        Args:
+            course: of the class.
+        """
+        book = self.out / GRADEBOOK
+        written = book.stat().st_mtime_ns if book.is_file() else 0
+        root = course.root
+        descriptions = [root / Places.of(one).description for one in course.exercises]
+        for path in (self.out / OVERRIDES, self.out / ROSTER, root / COURSE_FILE, *descriptions):
+            if written and path.is_file() and path.stat().st_mtime_ns > written:
+                yield path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+    def write_pages(self) -> None:
+        """Begin to write the pages of all authors, in a thread, unless that goes on."""
+        if not self.pages.is_running:
+            self.pages = PagesWritten(is_running=True)
+            threading.Thread(target=self._write_pages, args=(self.pages,)).start()
+
+    def close(self) -> None:
+        """End what is being written, soon."""
+        self.pages.stop()
+
+    def _write_pages(self, pages: PagesWritten) -> None:
+        try:
+            if why := self.busy():
+                raise CourseError(f"{why} Wait until it has ended.")
+            with self._lock, ResultsFolder(self.out).journal(self._known) as journal:
+                names = BatchOptions.of_next_run(journal.options()).names
+                folder = ResultsFolder.make(self.out)
+                pages.lines = write_pages(self.course, journal, folder, pages.paced, names=names)[1]
+        except Cancelled:
+            pages.problem = "Stopped: some pages are of the state before."
+        except GraderError as error:
+            pages.problem = str(error)
+        except Exception:  # of any kind: the page must not wait for what has ended
+            pages.problem = "The pages were not written, by a fault of ours; the terminal says more."
+            raise
+        finally:
+            pages.is_running = False
+
     # -- the journal
+
+    def _why_busy(self) -> str:
+        """Say what holds the journal for a long time, or return ""."""
+        if self.pages.is_running:
+            return "Everybody's pages are being written; what you see is the state before."
+        return self.busy()
 
     @contextmanager
     def _open(self) -> Iterator[Journal]:
-        if why := self.busy():
+        if why := self._why_busy():
             raise CourseError(f"{why} Wait until it has ended.")
-        with self._lock, ResultsFolder(self.out).journal() as journal:
+        with self._lock, ResultsFolder(self.out).journal(self._known) as journal:
             yield journal
 
     def _rules(self, journal: Journal) -> Rules:

@@ -8,14 +8,18 @@ from urllib.parse import quote
 from nicegui import ui
 
 from grader.batch.drafts import STEPS
-from grader.grading.unexplained import Group
+from grader.grading.unexplained import Group, lost_rows
 from grader.model.errors import GraderError
-from grader.model.score import counted
+from grader.model.score import counted, listed
 from grader.report.safe import for_html
+from grader.report.words import VERDICTS
 from grader.web import look
 from grader.web.author_page import graded_html, numbered
 from grader.web.change_form import show_buttons
 from grader.web.class_data import ClassFolder, Planned, Snapshot
+
+_FEW = 4
+"""So many lost checks of a group are named in the list of groups."""
 
 
 def show_groups(now: Snapshot) -> None:
@@ -23,11 +27,29 @@ def show_groups(now: Snapshot) -> None:
     look.heading("Answers that no known mistake explains", 1)
     if not now.overview.groups:
         look.html("<p>All lost points are explained by known mistakes.</p>")
+        return
+    look.html("<p>Answers of a group behave alike. Open one to read two of them side by side.</p>")
     for group in now.overview.groups:
-        with ui.element("p"):
+        _show_group_card(now, group)
+
+
+def _show_group_card(now: Snapshot, group: Group) -> None:
+    """Build the card of a group: how many answers, whose, and what they lose."""
+    members = now.members(group)
+    with ui.element("section").classes("card").style("margin-top:.75rem"):
+        with ui.element("h2"):
             function = f", {group.function}" if group.function else ""
             words = f"{group.exercise.number} {group.exercise.title}{function}, group {group.name}"
-            ui.link(f"{words}: {counted(len(group.members), 'answer')}", address_of(group))
+            ui.link(f"{words}: {counted(len(members), 'answer')}", address_of(group))
+        look.html(f'<p class="soft">{for_html(listed(members))}</p>')
+        graded = now.graded(members[0], group.exercise.id)
+        rows = lost_rows(graded) if graded is not None else []
+        lost = "".join(
+            f"<li><b>{VERDICTS[row.verdict][0]}</b> {for_html(f'{row.check.contract} {row.check.title}')}</li>"
+            for row in rows[:_FEW]
+        )
+        more = f"<li>{counted(len(rows) - _FEW, 'more check')}</li>" if len(rows) > _FEW else ""
+        look.html(f"<ul>{lost}{more}</ul>")
 
 
 def address_of(group: Group) -> str:

@@ -139,7 +139,7 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
 
     Args:
         words: on the button.
-        on_click: called by a click.
+        on_click: called by a click; None for nothing of the server's.
         first: whether it is the page's main button.
         label: what a screen reader says, if not the words.
     """
@@ -148,7 +148,8 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
         made.props(f'aria-label="{escape(label)}"')
     with made:
         ui.html(escape(words), sanitize=False, tag="span")
-    made.on("click", on_click)  # type: ignore[arg-type]
+    if on_click is not None:
+        made.on("click", on_click)  # type: ignore[arg-type]
     return made
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.batch.results_folder import ResultsFolder
-from grader.batch.run import FLAGS, BatchOptions, grade_batch
+from grader.batch.run import BatchOptions, grade_batch
 from grader.batch.run_text import run_sentences
 from grader.grading.lanes import lanes_here
 from grader.grading.plan import RunPlan
@@ -18,23 +18,6 @@ from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.model.progress import Cancelled, Progress
 from grader.model.score import points_text
-
-
-@dataclass(frozen=True)
-class Order:
-    """A request to grade something again.
-
-    Attributes:
-        folder: of the submissions, as it was given to `grade batch`.
-        authors: whose submissions; none for everybody's.
-        rerun: "broken", "all", or "" for what changed alone.
-        flags: further options; see `BatchOptions.flags_of`.
-    """
-
-    folder: Path
-    authors: tuple[str, ...] = ()
-    rerun: str = ""
-    flags: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass
@@ -63,20 +46,20 @@ class Regrade(Progress):
     _stops: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
-    def begin(self, course: Course, handin: str | None, order: Order) -> None:
+    def begin(self, course: Course, handin: str | None, options: BatchOptions) -> None:
         """Begin a run, unless one goes on.
 
         Args:
             course: of the class.
             handin: the id of the hand-in that is graded, or None.
-            order: what of it is graded.
+            options: what of it is graded, and where it lies.
         """
         if self.is_running:
             return
-        self.folder, self.is_running, self.done, self.total = str(order.folder), True, 0, 0
+        self.folder, self.is_running, self.done, self.total = options.submissions, True, 0, 0
         self.lines, self.problem = [], ""
         self._stops.clear()
-        self._thread = threading.Thread(target=self._run, args=(course, handin, order))
+        self._thread = threading.Thread(target=self._run, args=(course, handin, options))
         self._thread.start()
 
     def stop(self) -> None:
@@ -123,9 +106,9 @@ class Regrade(Progress):
 
     # -- the thread
 
-    def _run(self, course: Course, handin: str | None, order: Order) -> None:
+    def _run(self, course: Course, handin: str | None, options: BatchOptions) -> None:
         try:
-            self.lines += self._graded(course, handin, order)
+            self.lines += self._graded(course, handin, options)
         except Cancelled:
             self.problem = "Stopped. What was graded is saved; the next run goes on from there."
         except GraderError as error:
@@ -136,15 +119,11 @@ class Regrade(Progress):
         finally:
             self.is_running = False
 
-    def _graded(self, course: Course, handin: str | None, order: Order) -> Sequence[str]:
+    def _graded(self, course: Course, handin: str | None, options: BatchOptions) -> Sequence[str]:
         chosen = course.handin(handin)
         exercises = [one for one in course.exercises if chosen is None or one.id in chosen.exercises]
         plan = RunPlan(course, exercises, self.setup, handin=handin)
-        with taken_in(order.folder, course.exercises, None, self.out) as intake:
-            never_lower, best, staff, names = (order.flags.get(name, False) for name in FLAGS)
-            options = BatchOptions(
-                authors=order.authors, rerun=order.rerun, never_lower=never_lower, best=best, staff=staff, names=names
-            )
+        with taken_in(Path(options.submissions), course.exercises, options.layout, self.out) as intake:
             results = ResultsFolder.make(self.out)
             summary = grade_batch(plan, intake, results, options, self, slots=lanes_here())
         return list(run_sentences(summary, options, results))

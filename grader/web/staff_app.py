@@ -18,7 +18,7 @@ from grader.model import GradedExercise, Report, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.model.score import points_text
-from grader.report.gradebook import waits_for_staff
+from grader.report.gradebook import SIGNS, waits_for_staff
 from grader.report.safe import for_html
 from grader.report.words import VERDICTS
 from grader.web import look
@@ -29,6 +29,7 @@ from grader.web.class_data import ClassFolder, Snapshot
 from grader.web.groups_page import show_group, show_groups
 from grader.web.pairs_page import Pairs
 from grader.web.regrade import Regrade
+from grader.web.return_page import show_return
 
 _LINKS = (
     ("Class", "/"),
@@ -37,6 +38,7 @@ _LINKS = (
     ("Pairs", "/pairs"),
     ("Grade again", "/again"),
     ("Changes", "/changes"),
+    ("Return", "/return"),
 )
 
 
@@ -61,6 +63,7 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
     title = snapshot.overview.handin or snapshot.course.title
     pairs = Pairs()
     app.on_shutdown(lambda: asyncio.to_thread(regrade.close))
+    app.on_shutdown(folder.close)
 
     @ui.page("/", title=title, response_timeout=_READING_S)
     async def _class() -> None:
@@ -97,6 +100,10 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
     @ui.page("/changes", title=title, response_timeout=_READING_S)
     async def _changes() -> None:
         await _guarded(title, folder, lambda _: show_changes(folder))
+
+    @ui.page("/return", title=title, response_timeout=_READING_S)
+    async def _return() -> None:
+        await _guarded(title, folder, lambda now: show_return(folder, now))
 
     return title
 
@@ -176,9 +183,11 @@ def _show_class(now: Snapshot) -> None:
             rows.sort(key=lambda each: -((each[1].policy.late_days or 0) if each[1].policy is not None else 0))
         heads = "".join(f'<th scope="col" class="num">{for_html(one.exercise.number)}</th>' for one in tallies)
         body = "".join(_class_row(now, author, [one.exercise.id for one in tallies]) for author, _ in rows)
+        used = {overview.rows[author].cells.get(one.exercise.id) for author, _ in rows for one in tallies}
+        signs = "".join(f"; {sign} {says}" for sign, says in SIGNS.items() if sign in used)
         table.content = (
-            f'<table class="list"><caption class="soft">{len(rows)} of {len(now.reports)} submissions</caption><thead>'
-            f"<tr>"
+            f'<table class="list"><caption class="soft">{len(rows)} of {len(now.reports)} submissions{signs}</caption>'
+            f"<thead><tr>"
             f'<th scope="col">Author</th>{heads}<th scope="col" class="num">Total</th><th scope="col">Late</th></tr>'
             f"</thead><tbody>{body}</tbody></table>"
         )

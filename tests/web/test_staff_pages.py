@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import sqlite3
+import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,8 @@ from support import WarmGrade
 from web_server import WAIT_MS
 
 from grader.course.load import load_course
+from grader.grading import store
+from grader.grading.outcomes import Outcomes
 from grader.model.errors import CourseError
 from grader.web.class_data import ClassFolder
 
@@ -215,6 +220,25 @@ def test_two_people_do_not_overwrite_each_other(graded: Path) -> None:
         folder.plan_override("carl", {**fields, "points": "99"})
 
 
+def test_what_was_entered_is_taken_back(graded: Path) -> None:
+    """Points without a number and a reason, and an empty comment, remove the row; what is not there is said."""
+    folder = ClassFolder(graded / "course", graded / "out")
+    fields = {"exercise": "double", "check": "", "points": "5", "why": "A mistake."}
+    before = folder.read().reports["carl"].total
+    empty = {**fields, "points": " ", "why": ""}
+    with pytest.raises(CourseError, match="no points were entered for this by hand"):
+        folder.plan_override("carl", empty)
+    for author in ("ada", "carl"):
+        folder.plan_override(author, fields).write()
+        folder.plan_comment(author, "double", "2", "Why?").write()
+    planned = folder.plan_override("carl", empty)
+    assert (planned.replaces, planned.changed["carl"][1].total) == ("This takes back 5 points: A mistake.", before)
+    planned.write()
+    folder.plan_comment("carl", "double", "2", "").write()
+    assert rows_of(graded / "out" / "overrides.csv") == [["ada", "double", "", "5", "A mistake."]]
+    assert rows_of(graded / "out" / "comments.csv") == [["ada", "double", "2", "return 2 * x", "Why?"]]
+
+
 def test_the_class_is_read_again_after_a_change_alone(graded: Path) -> None:
     """Reading takes seconds for a large class: the journal, the tables of staff and the course's files say when."""
     folder = ClassFolder(graded / "course", graded / "out")
@@ -228,3 +252,69 @@ def test_the_class_is_read_again_after_a_change_alone(graded: Path) -> None:
     assert third.course.exercises[0].void == ("small",) and folder.read() is third
     (graded / "out" / "comments.csv").write_text("author\nx\n", encoding="utf-8")
     assert "This is an earlier state: " in folder.read().note
+
+
+def test_what_was_read_is_not_parsed_again(graded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a change of staff's no result is parsed again; what another journal has under the same number is."""
+    folder = ClassFolder(graded / "course", graded / "out")
+    first = folder.read()
+    parsed: list[int] = []
+    as_before = store._outcomes  # of a row, which is parsed
+
+    def counted(text: str, number: int) -> Outcomes:
+        parsed.append(number)
+        return as_before(text, number)
+
+    monkeypatch.setattr(store, "_outcomes", counted)
+    fields = {"exercise": "double", "check": "", "points": "5", "why": "A reason."}
+    folder.plan_override("ada", fields).write()
+    folder.plan_comment("carl", "double", "2", "Why?").write()
+    folder.plan_void(folder.exercise("double"), "small").write()
+    now = folder.read()
+    assert (now.reports["ada"].total.earned, parsed) == (500, [])
+    assert now.reports["carl"].total.earned > first.reports["carl"].total.earned
+    assert folder.read().reports == ClassFolder(graded / "course", graded / "out").read().reports
+    parsed.clear()
+    with closing(sqlite3.connect(graded / "out" / "journal.sqlite")) as journal, journal:
+        (right,) = journal.execute("SELECT outcomes FROM results WHERE author = 'ada'").fetchone()
+        journal.execute("UPDATE results SET outcomes = ?, at = '2026-11-01' WHERE author = 'carl'", (right,))
+        journal.execute("UPDATE runs SET started = '2026-11-01'")
+    assert folder.read().reports["carl"].total.earned > now.reports["carl"].total.earned
+    assert len(parsed) == 1
+
+
+def test_scores_and_pages_are_returned(staff: Any, graded: Path) -> None:
+    """After an appeal: graded again where the class lies, the gradebook, a platform's own file, and all pages."""
+    folder = ClassFolder(graded / "course", graded / "out")
+    folder.plan_override("carl", {"exercise": "double", "check": "", "points": "9", "why": "Explained it."}).write()
+    folder.plan_comment("ada", "double", "2", "Read on here.").write()
+    staff.goto("return")
+    staff.wait_for_selector("text=overrides.csv: changed after the gradebook was written")
+    staff.click(".warn a")
+    staff.wait_for_selector("h1:has-text('Grade again')")
+    assert staff.locator("input[aria-label^='Folder or zip']").input_value() == str(graded / "submitted")
+    staff.click("button:has-text('Grade again')")
+    staff.wait_for_selector("text=See what changed", timeout=4 * WAIT_MS)
+    staff.click("nav >> text=Return")
+    staff.wait_for_selector("h2:has-text('The gradebook')")
+    assert staff.locator(".warn").count() == 0
+    with staff.expect_download() as book:
+        staff.click("button:has-text('Download gradebook.csv')")
+    assert Path(book.value.path()).read_bytes() == (graded / "out" / "gradebook.csv").read_bytes()
+    theirs = graded / "theirs.csv"
+    theirs.write_text("Student,ID,SIS Login ID,Section,Week 1\nPoints Possible,,,,10\nB,2,carl,S,\n", encoding="utf-8")
+    staff.fill("input[aria-label='Title of the column']", "Week 1")
+    with staff.expect_download() as filled:
+        staff.set_input_files("input[type=file]", theirs)
+    assert filled.value.suggested_filename == "theirs.csv"
+    assert "B,2,carl,S,7" in Path(filled.value.path()).read_text(encoding="utf-8")  # 9, less two days
+    staff.wait_for_selector("text=1 score filled in: theirs.csv")
+    theirs.write_text("name,points\ncarl,1\n", encoding="utf-8")
+    staff.set_input_files("input[type=file]", theirs)
+    staff.wait_for_selector("text=theirs.csv is neither Canvas's gradebook nor a grading worksheet of Moodle")
+    staff.click("button:has-text('Write the pages')")
+    staff.wait_for_selector("text=3 pages to return are in")
+    with staff.expect_download() as pages:
+        staff.click("button:has-text('Download feedback.zip')")
+    with zipfile.ZipFile(pages.value.path()) as archive:
+        assert "Read on here." in archive.read("ada.html").decode()

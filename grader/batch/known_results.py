@@ -1,0 +1,72 @@
+"""Results of a journal that were read before, for a program that reads the same journal again and again.
+
+A row of results never changes. To parse one takes as long as to read a hundred, so the pages of staff keep what they
+read: after a change they read what is new, and count again what the change is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from grader.grading.store import Key, Saved
+from grader.model import Exercise, GradedExercise
+
+Head = tuple[str, str, Key, str, str | None]
+"""What tells a result from every other one that could get its number: see `head_of`."""
+
+
+def head_of(saved: Saved) -> Head:
+    """Return whose result it is, of what, what it depends on, when it was graded, and how confined."""
+    return saved.author, saved.exercise, saved.key, saved.at, saved.confinement
+
+
+@dataclass
+class KnownResults:
+    """The results that were read before.
+
+    Attributes:
+        stamp: of the journal as it was when they were last compared with it.
+    """
+
+    stamp: str = ""
+    _saved: dict[int, Saved] = field(default_factory=dict)
+    _graded: dict[tuple[str, tuple[str, ...]], tuple[Exercise, dict[int, GradedExercise]]] = field(default_factory=dict)
+
+    def forget_others(self, stamp: str, heads: Callable[[], Mapping[int, Head]]) -> None:
+        """Forget what a journal does not have: another one may be in its place, or a number be used again.
+
+        Args:
+            stamp: of the journal.
+            heads: returns the heads of all results in it; called if the stamp is another one.
+        """
+        if stamp == self.stamp:
+            return
+        there = heads() if self._saved else {}
+        for number in [number for number, saved in self._saved.items() if there.get(number) != head_of(saved)]:
+            del self._saved[number]
+            for _, known in self._graded.values():
+                known.pop(number, None)
+        self.stamp = stamp
+
+    def result(self, number: int, read: Callable[[int], Saved]) -> Saved:
+        """Return the result of a number; `read` reads one that is not known."""
+        if number not in self._saved:
+            self._saved[number] = read(number)
+        return self._saved[number]
+
+    def graded(self, saved: Saved, exercise: Exercise) -> GradedExercise:
+        """Return a result as a graded exercise, with the points that the course gives now.
+
+        Args:
+            saved: the result.
+            exercise: as the course has it; after another change of it than void checks, what was known is forgotten.
+        """
+        key = exercise.id, exercise.void  # both are asked for: what counts, and what checks alone give
+        before, known = self._graded.get(key, (exercise, {}))
+        if before is not exercise:
+            known = known if before == exercise else {}
+        self._graded[key] = exercise, known
+        if saved.id not in known:
+            known[saved.id] = saved.outcomes.graded(exercise)
+        return known[saved.id]

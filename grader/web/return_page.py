@@ -1,0 +1,174 @@
+"""What goes back to a platform and to students: the gradebook, scores in a platform's own file, everybody's pages."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from nicegui import events, ui
+
+from grader.batch.results_folder import GRADEBOOK, RETURNED
+from grader.batch.term import column_of, read_scores
+from grader.model.errors import CourseError, GraderError
+from grader.report.csv_table import Table
+from grader.report.export.lms import fill
+from grader.report.people import people_in
+from grader.report.safe import for_html
+from grader.web import look
+from grader.web.class_data import ClassFolder, Snapshot
+
+_MOST_BYTES = 16 << 20
+_REFRESH_S = 0.5
+_STATUS = 'role="status" aria-live="polite"'
+
+
+def show_return(folder: ClassFolder, now: Snapshot) -> None:
+    """Build the page.
+
+    Args:
+        folder: of the class.
+        now: the class as it is.
+    """
+    look.heading("Return scores and pages", 1)
+    if late := list(folder.newer_than_gradebook(now.course)):
+        names = for_html(", ".join(late))
+        look.html(
+            f"<p>{names}: changed after the gradebook was written, so that the scores below are those before. "
+            '<a href="again">Grade again</a> first.</p>'
+        ).classes("warn")
+    _show_gradebook(folder)
+    _show_platform(folder, now)
+    _show_pages(folder)
+
+
+def _show_gradebook(folder: ClassFolder) -> None:
+    with ui.element("section").classes("card"):
+        look.heading("The gradebook")
+        path = folder.out / GRADEBOOK
+        if not path.is_file():
+            look.html('<p>There is none yet: <a href="again">Grade again</a> writes it.</p>')
+            return
+        look.html(f"<p>Everybody with the points of each exercise and the final score: {for_html(str(path))}</p>")
+        look.button(f"Download {GRADEBOOK}", lambda: ui.download.content(path.read_bytes(), GRADEBOOK))
+
+
+# -- a platform's own file
+
+
+def _show_platform(folder: ClassFolder, now: Snapshot) -> None:
+    handin = now.rules.handin
+    with ui.element("section").classes("card").style("margin-top:1rem"):
+        look.heading("Scores for Canvas or Moodle")
+        look.html(
+            "<p>Choose the file that you downloaded there: Canvas's gradebook (Grades, Export), or the grading "
+            "worksheet of the Moodle assignment. You get it back with the scores in it, to upload there. Nothing else "
+            "in it changes.</p>"
+        )
+        with ui.element("div").classes("row"):
+            column = ui.input("Title of the column", value=handin.column if handin is not None else "")
+            column.props("outlined dense").style("min-width:min(16rem,100%)")
+            scales = ui.checkbox("Scale to the points that it has there (--scale)")
+            zeros = ui.checkbox("0 for everybody who handed in nothing (--zeros)")
+
+        async def fill_in(event: events.UploadEventArguments) -> None:
+            name, content = event.file.name, await event.file.read()
+            upload.reset()
+            title = str(column.value or "").strip()
+            try:
+                made, lines = await asyncio.to_thread(
+                    filled_in, folder.out, name, content, title, scales=bool(scales.value), zeros=bool(zeros.value)
+                )
+            except GraderError as error:
+                said.content = f'<div class="warn">{for_html(str(error))}</div>'
+                return
+            said.content = "".join(f"<p>{for_html(line)}</p>" for line in lines)
+            ui.download.content(made, name)
+
+        def refuse() -> None:
+            said.content = f'<div class="warn">Choose a CSV file of at most {_MOST_BYTES >> 20} MiB.</div>'
+
+        # NiceGUI's own box has buttons without names: one with words opens the browser's dialog.
+        upload = ui.upload(auto_upload=True, max_file_size=_MOST_BYTES, on_upload=fill_in, on_rejected=refuse)
+        upload.props('accept=".csv,text/csv"').style("display:none")
+        choose = look.button("Choose the file", None, first=True)
+        choose.on("click", js_handler=f"() => runMethod({upload.id}, 'pickFiles', [])")
+        said = look.html("").props(_STATUS).style("width:100%")
+
+
+def filled_in(
+    out: Path, name: str, content: bytes, title: str, *, scales: bool, zeros: bool
+) -> tuple[bytes, list[str]]:
+    """Return a platform's file with the scores of a hand-in, and sentences about them.
+
+    Args:
+        out: the folder of results.
+        name: of the file, for messages.
+        content: of the file, as it was downloaded there.
+        title: of the column.
+        scales: whether scores are scaled, where the platform has another number of points.
+        zeros: whether people without a submission get 0.
+
+    Raises:
+        GraderError: the scores or the file cannot be read, or the file is of something else.
+    """
+    marks = read_scores(out)
+    with tempfile.TemporaryDirectory(prefix="grade-web-") as place:
+        path = Path(place, "table.csv")
+        path.write_bytes(content)
+        try:
+            table, kind = Table(path), people_in(path).kind
+            if kind == "plain":
+                raise CourseError(f"{name} is neither Canvas's gradebook nor a grading worksheet of Moodle")
+            done = fill(table, kind, [column_of(marks, "" if kind == "moodle" else title)], scales=scales, zeros=zeros)
+        except CourseError as error:
+            raise CourseError(*(problem.replace(str(path), name) for problem in error.problems)) from None
+    return table.content(), list(done.lines(name, {}, zeros=zeros))
+
+
+# -- pages
+
+
+def _show_pages(folder: ClassFolder) -> None:
+    with ui.element("section").classes("card").style("margin-top:1rem"):
+        look.heading("Everybody's page")
+        look.html(
+            "<p>A page for each author, with their lines and your comments, and a zip of them for the bulk upload of "
+            "Moodle or Canvas, as <code>grade report</code> writes them.</p>"
+        )
+
+        def show() -> None:
+            write.set_visibility(not folder.pages.is_running)
+            said.content = "".join(_told(folder))
+            has_zip = (folder.out / RETURNED).is_file()
+            download.set_visibility(has_zip and not folder.pages.is_running)
+            if not folder.pages.is_running:
+                timer.deactivate()
+
+        def begin() -> None:
+            folder.write_pages()
+            timer.activate()
+            show()
+
+        with ui.element("div").classes("row"):
+            write = look.button("Write the pages", begin, first=True)
+            download = look.button(f"Download {RETURNED}", _downloads(folder.out / RETURNED))
+        said = look.html("").props(_STATUS).style("width:100%")
+        timer = ui.timer(_REFRESH_S, show, active=folder.pages.is_running)
+        show()
+
+
+def _downloads(path: Path) -> Callable[[], None]:
+    return lambda: ui.download.content(path.read_bytes(), path.name)
+
+
+def _told(folder: ClassFolder) -> Iterator[str]:
+    pages = folder.pages
+    if pages.is_running:
+        share = 100 * pages.done // max(1, pages.total)
+        yield f"<p><b>{pages.done} of {pages.total} pages</b></p>"
+        yield f'<div class="bar" aria-hidden="true"><div style="width:{share}%"></div></div>'
+    if pages.problem:
+        yield f'<div class="warn">{for_html(pages.problem)}</div>'
+    yield from (f"<p>{for_html(line)}</p>" for line in pages.lines)
