@@ -34,6 +34,7 @@ button.b.first, a.b.first { background:var(--accent); color:var(--on-accent); bo
 button.b:disabled { opacity:.6; cursor:default; }
 :focus-visible { outline:3px solid var(--accent) !important; outline-offset:2px; }
 .row { display:flex; flex-wrap:wrap; gap:.5rem; align-items:center; }
+section .row, details .row { margin:.5rem 0; }
 pre.code { background:var(--code); color:var(--ink); padding:.5rem .75rem; border-radius:6px; overflow-x:auto;
   font:.88rem/1.45 ui-monospace, "SF Mono", Menlo, Consolas, monospace; margin:.4rem 0; white-space:pre; }
 code { background:var(--code); border-radius:4px; padding:0 .25em; font:.9em ui-monospace, Menlo, Consolas, monospace; }
