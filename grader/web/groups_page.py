@@ -43,7 +43,7 @@ def _show_group_card(now: Snapshot, group: Group) -> None:
             ui.link(f"{words}: {counted(len(members), 'answer')}", address_of(group))
         look.html(f'<p class="soft">{for_html(listed(members))}</p>')
         graded = now.graded(members[0], group.exercise.id)
-        rows = lost_rows(graded) if graded is not None else []
+        rows = lost_rows(graded, group.function) if graded is not None else []
         lost = "".join(
             f"<li><b>{VERDICTS[row.verdict][0]}</b> {for_html(f'{row.check.contract} {row.check.title}')}</li>"
             for row in rows[:_FEW]
