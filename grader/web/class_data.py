@@ -306,8 +306,8 @@ class ClassFolder:
                 raise CourseError(f"there is no line {line.strip()!r}; the file has lines 1 to {len(lines)}")
             fields = {"author": author, "exercise": exercise, "line": int(line), "comment": text.strip(), "row": 0}
             code, names, path = cell_of(lines[int(line) - 1]), rules.names(noted), self.out / COMMENTS
-            own = [one for one in rules.comments if one.author in names and one.exercise == exercise]
-            same = [one for one in own if (one.line, one.code) == (int(line), code)]
+            there = [one for one in rules.comments if one.author in names and one.exercise == exercise]
+            same = [one for one in there if (one.line, one.code) == (int(line), code)]
             content: str | bytes
             verb = "replaces"
             if same and not text.strip():
