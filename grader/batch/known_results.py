@@ -62,7 +62,7 @@ class KnownResults:
             saved: the result.
             exercise: as the course has it; after another change of it than void checks, what was known is forgotten.
         """
-        key = exercise.id, exercise.void  # both are asked for: what counts, and what checks alone give
+        key = exercise.id, exercise.void  # pages show what counts and what checks alone give
         before, known = self._graded.get(key, (exercise, {}))
         if before is not exercise:
             known = known if before == exercise else {}

@@ -48,7 +48,7 @@ def _show_gradebook(folder: ClassFolder) -> None:
         look.heading("The gradebook")
         path = folder.out / GRADEBOOK
         if not path.is_file():
-            look.html('<p>There is none yet: <a href="again">Grade again</a> writes it.</p>')
+            look.html('<p>It is not written yet: <a href="again">Grade again</a> writes it.</p>')
             return
         look.html(f"<p>Everybody with the points of each exercise and the final score: {for_html(str(path))}</p>")
         look.button(f"Download {GRADEBOOK}", lambda: ui.download.content(path.read_bytes(), GRADEBOOK))

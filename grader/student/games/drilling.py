@@ -296,7 +296,7 @@ class Drill:
     A question that was answered wrong comes again after some others, until its answer is right.
 
     Attributes:
-        left: the questions that are asked next, in their order.
+        left: the next questions, in their order.
         first: how many questions were answered right at once.
         answered: how many different ones were answered.
         longest: the longest row of right answers.
@@ -310,7 +310,7 @@ class Drill:
     _again: set[str] = field(default_factory=set)
 
     def answer(self, *, right: bool) -> bool:
-        """Note the answer to the next question; return whether the question was asked for the first time."""
+        """Note the answer to the next question; return whether it was the first one to this question."""
         question = self.left.pop(0)
         is_first = question.id not in self._again
         self.answered += is_first
