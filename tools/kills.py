@@ -8,8 +8,9 @@ process   one process of a real batch over a class of four, in real lanes: the b
           by itself, it must end well, else it is repeated
 
 The gradebook and the reports at the end are those of a batch that nobody killed. Each author has one result of each
-exercise, and those that were there after a kill are still there under their numbers. A round that ends otherwise is
-kept, and its place printed; the last line has the number of rounds, and of kills by process. `--kills` ends it earlier.
+exercise, beside one that broke as a process was killed, and those that were there after a kill are still there under
+their numbers. A round that ends otherwise is kept, and its place printed; the last line has the number of rounds, and
+of kills by process. `--kills` ends it earlier.
 
     python tools/kills.py host --kills 1000 --seed 1
     python tools/kills.py process --rounds 20
@@ -53,7 +54,7 @@ ADDRESSES_MB = 1 << 20
 LONGEST_S = 600
 
 Rows = dict[tuple[str, str], list[tuple[int, str]]]
-"""Numbers and times of results, by author and exercise."""
+"""Numbers and times of results that are not broken, by author and exercise."""
 
 
 def results(out: Path) -> dict[str, object]:
@@ -76,8 +77,12 @@ def rows(out: Path) -> Rows:
         with contextlib.suppress(sqlite3.OperationalError):  # no table yet
             connection = sqlite3.connect(Path(folder, JOURNAL))
             with contextlib.closing(connection):
-                for author, exercise, *row in connection.execute("SELECT author, exercise, id, at FROM results"):
-                    found.setdefault((author, exercise), []).append((row[0], row[1]))
+                for author, exercise, id, at, text in connection.execute(
+                    "SELECT author, exercise, id, at, outcomes FROM results"
+                ):
+                    # What broke as a process was killed is graded once more at the end, and both are kept.
+                    if not any(outcome["verdict"] == "broken" for outcome in json.loads(text)["outcomes"]):
+                        found.setdefault((author, exercise), []).append((id, at))
     return found
 
 
