@@ -6,7 +6,7 @@ values      numbers that are equal, within the tolerance of their dtype; views a
 rules       what may be used, by the names that PyTorch gives it, and what a file may not import
 loops       loops that are written in the source
 source      the source of the submission as a syntax tree: which code runs, and which names it mentions
-hidden_code what could hide code from that, and is refused
+hidden_code  code that could hide what it does, which a check refuses
 names       names in a syntax tree: what binds them, and what they stand for
 calls       what a call raises, prints and warns of, its gradients, a call under a seed, training and evaluation
 costs       what a call costs in operators, memory, copies and waits, how much it may cost, and a call on several ranks
