@@ -82,6 +82,7 @@ textarea.field { width:100%; box-sizing:border-box; }
 summary { display:list-item !important; cursor:pointer; }
 label.for { display:grid; gap:.15rem; font-size:.9rem; color:var(--soft); min-width:0; }
 .tensorgrade.tensorgrade { border:0 !important; padding:0 !important; max-width:none !important; }
+.page .tensorgrade.tensorgrade { --paper:var(--card); }  /* it lies on a card, which is not black in the dark */
 .sr { position:absolute; width:1px; height:1px; overflow:hidden; clip-path:inset(50%); white-space:nowrap; }
 .skip { position:absolute; left:-999px; } .skip:focus { left:.5rem; top:.5rem; background:var(--card); padding:.5rem;
   z-index:10; }
