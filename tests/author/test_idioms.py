@@ -98,6 +98,8 @@ def test_no_idiom_breaks(exercise: Exercise) -> None:
             allowed = {"passed"}
         elif case.gives in MAY_BE_RIGHT or case.gives in PASSES.get(idiom, ()):
             allowed = {"passed", "failed"}
+        elif case.gives == "None":  # such a function is not written yet
+            allowed = {"skipped"}
         else:
             # An object stays with the worker: what a check wants of it runs there, and raises there.
             allowed = {"failed", "crashed"}
@@ -111,4 +113,4 @@ def test_a_copy_without_a_reference_blames_the_answer_too(exercise: Exercise) ->
             if case.function == "mean" and case.gives in ("None", "a_text", "another_shape", "a_class"):
                 told = found(replace(case, exercise=replace(exercise, reference=None)), lane)
                 seen = {told[f"{idiom}_shown"] for idiom in ("float", "item", "equals")}
-                assert seen <= {"failed", "crashed"}, case.gives
+                assert seen <= ({"skipped"} if case.gives == "None" else {"failed", "crashed"}), case.gives

@@ -61,7 +61,7 @@ def test_right_answers_pass_and_our_own_fault_stays_ours(grade: Grade) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "None",
+        "print()",
         "'text'",
         "torch.empty(0)",
         "torch.ones(2, dtype=torch.complex64) * 1j",
@@ -81,7 +81,7 @@ def test_no_answer_breaks_a_check(grade: Grade, answer: str) -> None:
     assert graded.score.earned == 0
     first = message(graded, "naive").split("\n")[0]
     assert first in {
-        *(["expected your `double` to return something, got None (is a `return` missing?)"] * (answer == "None")),
+        *(["expected your `double` to return something, got None (is a `return` missing?)"] * (answer == "print()")),
         "this check could not go on with what your code returned, or with an argument that it changed",
         "the result is not as expected",
     }
