@@ -113,6 +113,7 @@ class ExercisePage:
         self._editor = ui.codemirror(
             on_disk.text, language="Python", line_wrapping=True, on_change=self._on_change, keymap=keys
         )
+        look.follow_scheme(self._editor)
         self._editor.props('aria-label="Editor of your file; press Escape, then Tab to leave it"')
         if on_disk.problem:
             self._editor.disable()
@@ -121,8 +122,6 @@ class ExercisePage:
             look.button("Restore the starter", self._reset)
 
     async def _on_connect(self) -> None:
-        dark = await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=5)
-        self._editor.set_theme("vscodeDark" if dark else "vscodeLight")
         key = f"{self._live.course.root}/{self._exercise.id}"
         found = await ui.run_javascript(f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})", timeout=5)
         ui.run_javascript(f"window.tensorgradeBase = {json.dumps(self._base)};")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 
-from nicegui import background_tasks, ui
+from nicegui import ui
 
 _CSS = """
 :root { --paper:#ffffff; --ink:#1b1f24; --soft:#57606a; --line:#d0d7de; --code:#f3f5f7; --pass:#0a5a9c; --fail:#a33a00;
@@ -104,6 +104,13 @@ _NAME = """
   text.setAttribute('aria-label', %(name)s); text.setAttribute('tabindex', '0'); }; named(); })()
 """
 
+_SCHEME = """
+(() => { const dark = matchMedia('(prefers-color-scheme: dark)');
+  const tell = () => emitEvent('%(event)s', dark.matches);
+  if (!window['%(event)s']) dark.addEventListener('change', tell);  // a browser can connect again
+  window['%(event)s'] = true; tell(); })()
+"""
+
 
 def dress() -> None:
     """Put the style into a page."""
@@ -157,18 +164,29 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
 
 def dress_editor(editor: ui.codemirror, name: str) -> None:
     """Give an editor the colours that the browser prefers, and a name for readers who cannot see it."""
+    follow_scheme(editor)
+    _once_connected(_NAME % {"id": editor.id, "name": json.dumps(name)})
+
+
+def follow_scheme(editor: ui.codemirror) -> None:
+    """Give an editor the colours that the browser prefers, and others when it prefers others."""
+    event = f"scheme{editor.id}"
+    ui.on(event, lambda told: editor.set_theme("vscodeDark" if told.args else "vscodeLight"))
+    _once_connected(_SCHEME % {"event": event})
+
+
+def _once_connected(script: str) -> None:
+    """Run a script in the page, now or when its browser has connected."""
     client = ui.context.client
 
-    async def dress() -> None:
+    def run() -> None:
         with client:
-            dark = await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=5)
-            editor.set_theme("vscodeDark" if dark else "vscodeLight")
-            ui.run_javascript(_NAME % {"id": editor.id, "name": json.dumps(name)})
+            ui.run_javascript(script)
 
     if client.has_socket_connection:
-        background_tasks.create(dress())
+        run()
     else:
-        client.on_connect(dress)
+        client.on_connect(run)
 
 
 def heading(words: str, level: int = 2) -> ui.html:
