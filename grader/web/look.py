@@ -12,6 +12,7 @@ from nicegui import ui
 _CSS = """
 :root { --paper:#ffffff; --ink:#1b1f24; --soft:#57606a; --line:#d0d7de; --code:#f3f5f7; --pass:#0a5a9c; --fail:#a33a00;
   --open:#5b4a9e; --warm:#fdf4ec; --card:#ffffff; --back:#f6f8fa; --accent:#0a5a9c; --on-accent:#ffffff; }
+@media (prefers-color-scheme: dark) { .cm-editor .cm-gutterElement { color:#9aa3ac; } }
 @media (prefers-color-scheme: dark) { :root { --paper:#14181d; --ink:#e6e9ed; --soft:#a9b3bd; --line:#3a434d;
   --code:#1f262d; --pass:#7cc0ff; --fail:#ffa86b; --open:#c3b5ff; --warm:#2a211a; --card:#191e24; --back:#0f1317;
   --accent:#7cc0ff; --on-accent:#0b1a28; } }
