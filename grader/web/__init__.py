@@ -12,7 +12,7 @@ scores.
 - `map_page`, `exercise_page`, `memory_page`, `games_page`: what a student sees
 - `student_app`: declares these pages
 - `class_data`: the class, for `grade web OUT`, and what staff write about it; `change_form`: shown before it is saved
-- `regrade`: the class graded again in a thread
+- `regrade`: the class graded again in a thread; `long_work`: how such work ends for a page
 - `author_page`, `checks_page`, `groups_page`, `pairs_page`, `again_page`, `return_page`: what staff see
 - `staff_app`: declares these pages, and has the class as a table
 """

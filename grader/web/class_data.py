@@ -41,6 +41,7 @@ from grader.model.messages import Setup, Start
 from grader.model.progress import Cancelled
 from grader.report.csv_table import without_rows
 from grader.report.names import folded
+from grader.web.long_work import noting_end
 
 _TABLES = (OVERRIDES, COMMENTS, ROSTER)
 
@@ -419,22 +420,15 @@ class ClassFolder:
         self.pages.stop()
 
     def _write_pages(self, pages: PagesWritten) -> None:
-        try:
+        stopped = "Stopped: some pages are of the state before."
+        failed = "The pages were not written, by a fault of ours; the terminal says more."
+        with noting_end(pages, stopped=stopped, failed=failed):
             if why := self.busy():
                 raise CourseError(f"{why} Wait until it has ended.")
             with self._lock, ResultsFolder(self.out).journal(self._known) as journal:
                 names = BatchOptions.of_next_run(journal.options()).names
                 folder = ResultsFolder.make(self.out)
                 pages.lines = write_pages(self.course, journal, folder, pages.paced, names=names)[1]
-        except Cancelled:
-            pages.problem = "Stopped: some pages are of the state before."
-        except GraderError as error:
-            pages.problem = str(error)
-        except Exception:  # of any kind: the page must not wait for what has ended
-            pages.problem = "The pages were not written, by a fault of ours; the terminal says more."
-            raise
-        finally:
-            pages.is_running = False
 
     # -- the journal
 

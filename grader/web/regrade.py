@@ -14,10 +14,10 @@ from grader.grading.lanes import lanes_here
 from grader.grading.plan import RunPlan
 from grader.intake.collect import taken_in
 from grader.model import Course, Report
-from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.model.progress import Cancelled, Progress
 from grader.model.score import points_text
+from grader.web.long_work import noting_end
 
 
 @dataclass
@@ -107,17 +107,10 @@ class Regrade(Progress):
     # -- the thread
 
     def _run(self, course: Course, handin: str | None, options: BatchOptions) -> None:
-        try:
+        stopped = "Stopped. What was graded is saved; the next run goes on from there."
+        failed = "The run ended by a fault of ours; the terminal says more."
+        with noting_end(self, stopped=stopped, failed=failed):
             self.lines += self._graded(course, handin, options)
-        except Cancelled:
-            self.problem = "Stopped. What was graded is saved; the next run goes on from there."
-        except GraderError as error:
-            self.problem = str(error)
-        except Exception:  # of any kind: the page must not wait for what has ended
-            self.problem = "The run ended by a fault of ours; the terminal says more."
-            raise
-        finally:
-            self.is_running = False
 
     def _graded(self, course: Course, handin: str | None, options: BatchOptions) -> Sequence[str]:
         chosen = course.handin(handin)

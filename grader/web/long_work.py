@@ -1,0 +1,39 @@
+"""Work that goes on in a thread while pages show how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from grader.model.errors import GraderError
+from grader.model.progress import Cancelled
+
+
+class LongWork(Protocol):
+    """What pages read of it: whether it goes on, and why it ended, or ""."""
+
+    is_running: bool
+    problem: str
+
+
+@contextmanager
+def noting_end(work: LongWork, *, stopped: str, failed: str) -> Iterator[None]:
+    """Do the work in this context, and let pages know when it ends, and why.
+
+    Args:
+        work: receives its end.
+        stopped: its problem if it was stopped.
+        failed: its problem after a fault of ours, which is raised again, so that the terminal shows it.
+    """
+    try:
+        yield
+    except Cancelled:
+        work.problem = stopped
+    except GraderError as error:
+        work.problem = str(error)
+    except Exception:  # of any kind: the page must not wait for what has ended
+        work.problem = failed
+        raise
+    finally:
+        work.is_running = False
