@@ -147,13 +147,13 @@ class ClassFolder:
 
     Attributes:
         root: the folder of the course.
-        out: the folder of results.
+        results: the folder of results.
         busy: says what holds the journal for a long time, or "".
         pages: those of authors, as they were last written.
     """
 
     root: Path
-    out: Path
+    results: ResultsFolder
     busy: Callable[[], str] = lambda: ""
     pages: PagesWritten = field(default_factory=PagesWritten)
     _last: Snapshot | None = None
@@ -197,8 +197,8 @@ class ClassFolder:
             return replace(self._last, note=why)
         with self._lock:
             try:
-                with ResultsFolder(self.out).journal(self._known) as journal:
-                    course, tables = self.course, [_digest(self.out / name) for name in _TABLES]
+                with self.results.journal(self._known) as journal:
+                    course, tables = self.course, [_digest(self.results.path / name) for name in _TABLES]
                     version = "/".join([self._known.stamp, _mark(_files_of(course)), *tables])
                     if self._last is None or self._last.version != version:
                         self._last = self._read(course, journal, version)
@@ -211,13 +211,12 @@ class ClassFolder:
     def _read(self, course: Course, journal: Journal, version: str) -> Snapshot:
         found: dict[str, Report] = {}
         files: dict[tuple[str, str], tuple[str, bytes]] = {}
-        folder = ResultsFolder(self.out)
-        overview = ClassSummary(course, journal, folder, lambda one: found.update({one.author: one}))
+        overview = ClassSummary(course, journal, self.results, lambda one: found.update({one.author: one}))
         for row in journal.current():
             saved = journal.result(row.result)
             if saved.text is not None:
                 files[row.author, row.exercise] = saved.path or "", saved.text
-        rules = folder.rules(course, journal, journal.handin())
+        rules = self.results.rules(course, journal, journal.handin())
         return Snapshot(course, overview, found, files, rules, version, BatchOptions.of_next_run(journal.options()))
 
     def changes(self) -> tuple[str, list[Change], list[Change], list[str]]:
@@ -266,7 +265,7 @@ class ClassFolder:
             rest = [one for one in rules.overrides if one not in same]
             overrides = sorted([*rest, row], key=lambda one: not one.check)
             after = self._report(journal, noted, replace(rules, overrides=overrides))
-            path = self.out / OVERRIDES
+            path = self.results.path / OVERRIDES
             content = with_override(path, self.course, row, author, names)
         said = [f"This replaces {one.worth / 100:g} points: {one.why}" for one in same]
         return self._planned(path, content, {author: (before, after)}, " ".join(said))
@@ -274,7 +273,7 @@ class ClassFolder:
     def _plan_withdrawal(self, author: str, exercise: str, check: str) -> Planned:
         with self._open() as journal:
             noted, rules = self._noted(journal, author), self._rules(journal)
-            names, path = rules.names(noted), self.out / OVERRIDES
+            names, path = rules.names(noted), self.results.path / OVERRIDES
             gone = [
                 one for one in rules.overrides if one.author in names and (one.exercise, one.check) == (exercise, check)
             ]
@@ -306,7 +305,7 @@ class ClassFolder:
             if not line.strip().isdecimal() or not 0 < int(line) <= len(lines):
                 raise CourseError(f"there is no line {line.strip()!r}; the file has lines 1 to {len(lines)}")
             fields = {"author": author, "exercise": exercise, "line": int(line), "comment": text.strip(), "row": 0}
-            code, names, path = cell_of(lines[int(line) - 1]), rules.names(noted), self.out / COMMENTS
+            code, names, path = cell_of(lines[int(line) - 1]), rules.names(noted), self.results.path / COMMENTS
             there = [one for one in rules.comments if one.author in names and one.exercise == exercise]
             same = [one for one in there if (one.line, one.code) == (int(line), code)]
             content: str | bytes
@@ -401,11 +400,11 @@ class ClassFolder:
         Args:
             course: of the class.
         """
-        book = self.out / GRADEBOOK
+        book = self.results.path / GRADEBOOK
         written = book.stat().st_mtime_ns if book.is_file() else 0
         root = course.root
         descriptions = [root / Places.of(one).description for one in course.exercises]
-        for path in (self.out / OVERRIDES, self.out / ROSTER, root / COURSE_FILE, *descriptions):
+        for path in (self.results.path / OVERRIDES, self.results.path / ROSTER, root / COURSE_FILE, *descriptions):
             if written and path.is_file() and path.stat().st_mtime_ns > written:
                 yield path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
@@ -425,9 +424,9 @@ class ClassFolder:
         with noting_end(pages, stopped=stopped, failed=failed):
             if why := self.busy():
                 raise CourseError(f"{why} Wait until it has ended.")
-            with self._lock, ResultsFolder(self.out).journal(self._known) as journal:
+            with self._lock, self.results.journal(self._known) as journal:
                 names = BatchOptions.of_next_run(journal.options()).names
-                folder = ResultsFolder.make(self.out)
+                folder = ResultsFolder.make(self.results.path)
                 pages.lines = write_pages(self.course, journal, folder, pages.paced, names=names)[1]
 
     # -- the journal
@@ -442,11 +441,11 @@ class ClassFolder:
     def _open(self) -> Iterator[Journal]:
         if why := self._why_busy():
             raise CourseError(f"{why} Wait until it has ended.")
-        with self._lock, ResultsFolder(self.out).journal(self._known) as journal:
+        with self._lock, self.results.journal(self._known) as journal:
             yield journal
 
     def _rules(self, journal: Journal) -> Rules:
-        return ResultsFolder(self.out).rules(self.course, journal, journal.handin())
+        return self.results.rules(self.course, journal, journal.handin())
 
     def _plan(self, course: Course, journal: Journal) -> RunPlan:
         return RunPlan(course, course.exercises, Setup(Start.FORK), journal.handin())  # nothing is run
@@ -464,7 +463,7 @@ class ClassFolder:
         return report
 
     def _reports(self, course: Course, journal: Journal) -> dict[str, Report]:
-        rules = ResultsFolder(self.out).rules(course, journal, journal.handin())
+        rules = self.results.rules(course, journal, journal.handin())
         return {report.author: report for report in reports(self._plan(course, journal), journal, rules)}
 
 

@@ -46,7 +46,7 @@ def show_return(folder: ClassFolder, now: Snapshot) -> None:
 def _show_gradebook(folder: ClassFolder) -> None:
     with ui.element("section").classes("card"):
         look.heading("The gradebook")
-        path = folder.out / GRADEBOOK
+        path = folder.results.path / GRADEBOOK
         if not path.is_file():
             look.html('<p>It is not written yet: <a href="again">Grade again</a> writes it.</p>')
             return
@@ -78,7 +78,13 @@ def _show_platform(folder: ClassFolder, now: Snapshot) -> None:
             title = str(column.value or "").strip()
             try:
                 made, lines = await asyncio.to_thread(
-                    filled_in, folder.out, name, content, title, scales=bool(scales.value), zeros=bool(zeros.value)
+                    filled_in,
+                    folder.results.path,
+                    name,
+                    content,
+                    title,
+                    scales=bool(scales.value),
+                    zeros=bool(zeros.value),
                 )
             except GraderError as error:
                 said.content = f'<div class="warn">{for_html(str(error))}</div>'
@@ -141,7 +147,7 @@ def _show_pages(folder: ClassFolder) -> None:
         def show() -> None:
             write.set_visibility(not folder.pages.is_running)
             said.content = "".join(_told(folder))
-            has_zip = (folder.out / RETURNED).is_file()
+            has_zip = (folder.results.path / RETURNED).is_file()
             download.set_visibility(has_zip and not folder.pages.is_running)
             if not folder.pages.is_running:
                 timer.deactivate()
@@ -153,7 +159,7 @@ def _show_pages(folder: ClassFolder) -> None:
 
         with ui.element("div").classes("row"):
             write = look.button("Write the pages", begin, first=True)
-            download = look.button(f"Download {RETURNED}", _downloads(folder.out / RETURNED))
+            download = look.button(f"Download {RETURNED}", _downloads(folder.results.path / RETURNED))
         said = look.html("").props(_STATUS).style("width:100%")
         timer = ui.timer(_REFRESH_S, show, active=folder.pages.is_running)
         show()

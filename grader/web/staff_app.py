@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from nicegui import app, ui
 
+from grader.batch.results_folder import ResultsFolder
 from grader.course.layout import find_course
 from grader.model import GradedExercise, Report, Verdict
 from grader.model.errors import GraderError
@@ -58,7 +59,7 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
         CourseError: the folder has no results, or there is no course.
     """
     regrade = Regrade(out, setup)
-    folder = ClassFolder(find_course((course_folder or Path.cwd()).resolve()), out, regrade.busy)
+    folder = ClassFolder(find_course((course_folder or Path.cwd()).resolve()), ResultsFolder(out), regrade.busy)
     snapshot = folder.read()  # what is wrong is said before a browser opens
     title = snapshot.overview.handin or snapshot.course.title
     pairs = Pairs()

@@ -13,6 +13,7 @@ import pytest
 from support import WarmGrade
 from web_server import WAIT_MS
 
+from grader.batch.results_folder import ResultsFolder
 from grader.course.load import load_course
 from grader.grading import store
 from grader.grading.outcomes import Outcomes
@@ -204,7 +205,7 @@ def test_pairs_and_text_that_students_wrote(staff: Any) -> None:
 
 def test_two_people_do_not_overwrite_each_other(graded: Path) -> None:
     """A change that was worked out before somebody else's is not saved, and says so; both are there in the end."""
-    folder = ClassFolder(graded / "course", graded / "out")
+    folder = ClassFolder(graded / "course", ResultsFolder(graded / "out"))
     fields = {"exercise": "double", "check": "", "points": "5", "why": "A first reason."}
     first = folder.plan_override("ada", fields)
     second = folder.plan_override("carl", {**fields, "points": "6,5", "why": "A second reason."})
@@ -222,7 +223,7 @@ def test_two_people_do_not_overwrite_each_other(graded: Path) -> None:
 
 def test_what_was_entered_is_taken_back(graded: Path) -> None:
     """Points without a number and a reason, and an empty comment, remove the row; what is not there is said."""
-    folder = ClassFolder(graded / "course", graded / "out")
+    folder = ClassFolder(graded / "course", ResultsFolder(graded / "out"))
     fields = {"exercise": "double", "check": "", "points": "5", "why": "A mistake."}
     before = folder.read().reports["carl"].total
     empty = {**fields, "points": " ", "why": ""}
@@ -241,7 +242,7 @@ def test_what_was_entered_is_taken_back(graded: Path) -> None:
 
 def test_the_class_is_read_again_after_a_change_alone(graded: Path) -> None:
     """Reading takes seconds for a large class: the journal, the tables of staff and the course's files say when."""
-    folder = ClassFolder(graded / "course", graded / "out")
+    folder = ClassFolder(graded / "course", ResultsFolder(graded / "out"))
     first = folder.read()
     assert folder.read() is first
     folder.plan_comment("carl", "double", "2", "Why?").write()
@@ -256,7 +257,7 @@ def test_the_class_is_read_again_after_a_change_alone(graded: Path) -> None:
 
 def test_what_was_read_is_not_parsed_again(graded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a change of staff's no result is parsed again; what another journal has under the same number is."""
-    folder = ClassFolder(graded / "course", graded / "out")
+    folder = ClassFolder(graded / "course", ResultsFolder(graded / "out"))
     first = folder.read()
     parsed: list[int] = []
     as_before = store._outcomes  # of a row, which is parsed
@@ -273,7 +274,7 @@ def test_what_was_read_is_not_parsed_again(graded: Path, monkeypatch: pytest.Mon
     now = folder.read()
     assert (now.reports["ada"].total.earned, parsed) == (500, [])
     assert now.reports["carl"].total.earned > first.reports["carl"].total.earned
-    assert folder.read().reports == ClassFolder(graded / "course", graded / "out").read().reports
+    assert folder.read().reports == ClassFolder(graded / "course", ResultsFolder(graded / "out")).read().reports
     parsed.clear()
     with closing(sqlite3.connect(graded / "out" / "journal.sqlite")) as journal, journal:
         (right,) = journal.execute("SELECT outcomes FROM results WHERE author = 'ada'").fetchone()
@@ -285,7 +286,7 @@ def test_what_was_read_is_not_parsed_again(graded: Path, monkeypatch: pytest.Mon
 
 def test_scores_and_pages_are_returned(staff: Any, graded: Path) -> None:
     """After an appeal: graded again where the class lies, the gradebook, a platform's own file, and all pages."""
-    folder = ClassFolder(graded / "course", graded / "out")
+    folder = ClassFolder(graded / "course", ResultsFolder(graded / "out"))
     folder.plan_override("carl", {"exercise": "double", "check": "", "points": "9", "why": "Explained it."}).write()
     folder.plan_comment("ada", "double", "2", "Read on here.").write()
     staff.goto("return")
