@@ -6,7 +6,7 @@ import ast
 import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from importlib import metadata
@@ -33,6 +33,7 @@ from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, View
 
 _MOST_DATA_MB = 16
+_UPDATE = " grade update"
 _AS_WRITTEN = (
     *("number", "title", "kind", "difficulty", "topics", "needs", "minutes", "hints"),
     *("counters", "values", "void", "par", "without"),
@@ -75,7 +76,8 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
     Raises:
         CourseError: with every problem.
     """
-    file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile)
+    with _naming_update(root):
+        file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile)
     problems = [*_requirement_problems(file.requires), *_doubled(file)]
     handins = handins_of(file, problems)
     # From the defaults to the course to the exercise: each says only what differs.
@@ -91,7 +93,8 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
                 before[id] = ""
                 continue
             try:
-                exercise = _load_exercise(around, Places(entry.folder, id), before)
+                with _naming_update(root):
+                    exercise = _load_exercise(around, Places(entry.folder, id), before)
                 usable.append(exercise)
                 before[id] = exercise.number
             except CourseError as error:
@@ -120,6 +123,22 @@ def read_module(course: Course, module: Module) -> Module:
     return next((each for each in again.modules if each.id == module.id), module)
 
 
+@contextmanager
+def _naming_update(root: Path) -> Iterator[None]:
+    """Add to what is wrong with files that `grade start` made how a student, who did not write them, gets them again.
+
+    Raises:
+        CourseError: what was raised, with the remedy where `root` is a folder that `grade start` made.
+    """
+    try:
+        yield
+    except CourseError as error:
+        if not layout.is_given(root) or any(_UPDATE in problem for problem in error.problems):
+            raise
+        remedy = f"You did not write that file; it came with the course. To restore it: {_UPDATE}"
+        raise CourseError(*error.problems, remedy) from None
+
+
 def _ids_of(named: Collection[str], modules: Sequence[ModuleEntry]) -> set[str]:
     """Return the ids that these names mean; all ids for a number, as every file must be read then."""
     known: dict[str, Sequence[str]] = {entry.folder: entry.exercises for entry in modules}
@@ -138,7 +157,7 @@ def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -
     root, staff = around.root, around.staff
     if not (root / places.shown).is_dir():
         near = suggestion(places.id, layout.exercise_folders(root, places.module))
-        remedy = ";  grade update  brings it back" if layout.is_given(root) else near
+        remedy = f"; {_UPDATE}  brings it back" if layout.is_given(root) else near
         folder = f"{places.module} names {places.id}, and there is no folder {places.shown.as_posix()}"
         raise CourseError(f"{COURSE_FILE}: modules: {folder}{remedy}")
     where = places.description.as_posix()
@@ -234,7 +253,7 @@ def _data(root: Path, places: Places, names: Sequence[str], problems: list[str])
         elif path.is_symlink() or not path.is_file():
             missing = (places.shown / name).as_posix()
             is_given = layout.staff_root(root) != root
-            what = " grade update  brings it back" if is_given else "put it there, or fix the name"
+            what = f"{_UPDATE}  brings it back" if is_given else "put it there, or fix the name"
             problems.append(f"{where}: there is no file {missing}; {what}")
     size = sum(path.stat().st_size for path in files.values() if path.is_file())
     if size > _MOST_DATA_MB << 20:
@@ -419,7 +438,10 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
         for item in course.broken:
             if word == item.id:
                 raise CourseError(*item.problems)
-        raise CourseError(f"there is no exercise or command {name!r}{_nearest(course, word, commands)}")
+        unknown = f"there is no exercise or command {name!r}{_nearest(course, word, commands)}"
+        # The number of an exercise stands in the file that cannot be used: one of these may be meant.
+        broken = [item for item in course.broken if number[:1] and means_module(item.module, str(number[0]))]
+        raise CourseError(unknown, *(problem for item in broken for problem in item.problems))
     return meant
 
 

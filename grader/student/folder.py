@@ -80,8 +80,9 @@ def _refuse_used(folder: Path) -> None:
 def update(source: Path, folder: Path) -> list[str]:
     """Bring the corrections of a course to a folder that `start` made; what was done, in sentences.
 
-    What the student changed stays, but for check files: these are as the course has them again, with the student's
-    beside them. A file that the course no longer has is removed, unless the student changed it.
+    What the student changed stays, but for checks and descriptions (course.yaml, exercise.yaml): these are as the
+    course has them again, with the student's beside them. A file that the course no longer has is removed, unless the
+    student changed it.
 
     Raises:
         CourseError: the folder was not made by `start`, or cannot be written to.
@@ -122,7 +123,7 @@ def _updated(folder: Path, path: Path, text: bytes | None, given: str | None) ->
         return ""
     if here in ("", given):
         said = f"{name} is {'corrected' if here else 'new'}"
-    elif layout.is_ours(path.name):
+    elif layout.is_ours(path.name) or layout.is_description(path) or path.name == layout.COURSE_FILE:
         old = free_name(place)
         os.replace(place, old)
         said = f"{name} is restored; your version is beside it, as {old.name}"

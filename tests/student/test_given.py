@@ -250,3 +250,25 @@ def test_no_module_is_read_before_it_is_reached(
     read.clear()
     assert type_grade("02_more", cwd=home).stdout.startswith("02-1 ")
     assert read[:2] == [home.name, "again"]
+
+
+@pytest.mark.parametrize("name", ["course.yaml", "exercises/01_basics/double/exercise.yaml"])
+def test_a_description_that_cannot_be_read_is_restored(
+    type_grade: WarmGrade, source: Path, home: Path, name: str
+) -> None:
+    """Written by an older version, or spoiled by hand: the message names the command that helps, and it does help."""
+    mend(home / name, "colour: red\n")
+    for words in (["double"], ["list"]):
+        refused = type_grade(*words, cwd=home)
+        assert f"grade: {name}: colour: unknown key" in refused.stderr
+        assert "To restore it:  grade update" in refused.stderr
+    assert update(source, home) == [f"{name} is restored; your version is beside it, as {Path(name).name}.old", YOURS]
+    assert [exercise.id for exercise in load_course(home).exercises] == ["double", "total"]
+
+
+def test_the_number_of_an_exercise_that_cannot_be_used(type_grade: WarmGrade, home: Path) -> None:
+    """It is written in that file, so a number that is missing is answered with what is wrong there."""
+    mend(home / "exercises/01_basics/double/exercise.yaml", "colour: red\n")
+    refused = type_grade("01-1", cwd=home)
+    assert "there is no exercise or command '01-1'" in refused.stderr
+    assert "exercises/01_basics/double/exercise.yaml: colour: unknown key" in refused.stderr
