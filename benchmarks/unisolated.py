@@ -30,7 +30,7 @@ from grader.connection.student import Probe, Student
 from grader.course.load import load_course
 from grader.model import Exercise, Limits
 from grader.wire.call import copies
-from grader.worker import own_probes
+from grader.worker import builtin_probes
 from grader.worker_process.starter import Starter
 
 EXERCISES = {exercise.id: exercise for exercise in load_course(Path(__file__).resolve().parents[1]).exercises}
@@ -45,7 +45,7 @@ class LocalConnection(Connection):
         without = EXERCISES[path.stem].without
         files = {f"{path.stem}.py": path.read_bytes()}
         super().__init__(NO_STARTER, path.stem, files, Limits(), owner, without=without)
-        self._spaces: dict[str, Any] = {"": own_probes, "student": _imported(path)}
+        self._spaces: dict[str, Any] = {"": builtin_probes, "student": _imported(path)}
 
     def names(self) -> dict[str, str]:
         module = self._spaces["student"]

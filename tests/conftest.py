@@ -38,8 +38,8 @@ from grader.model.messages import Level, Start
 from grader.runner.lane import Lane
 from grader.runner.open_source import open_source
 from grader.runner.promises import SandboxPlan
-from grader.runner.source import Source
 from grader.runner.worker_server import WorkerServer
+from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote import Zygote
 from grader.worker_process.starter import Starter
 
@@ -88,7 +88,7 @@ def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         plan = SandboxPlan(plain=True)
         start_server = functools.cache(lambda: stack.enter_context(closing(WorkerServer(plan, shared()))))
 
-        def source(start: Start, plan: SandboxPlan, given: Zygote | None) -> Source:
+        def source(start: Start, plan: SandboxPlan, given: Zygote | None) -> WorkerSource:
             usual = start is Start.FORK and plan.most is Level.FULL
             # A thread of a test has processes of its own, which end with the test.
             if not usual or threading.current_thread() is not threading.main_thread():

@@ -36,8 +36,8 @@ from grader.model.progress import Cancel, Progress
 from grader.runner.lane import Lane
 from grader.runner.open_source import open_source
 from grader.runner.promises import Reached, SandboxPlan
-from grader.runner.source import CheckProcess, Source, Supply
 from grader.runner.worker_server import WorkerServer
+from grader.runner.worker_source import CheckProcess, Supply, WorkerSource
 from grader.runner.zygote import Zygote
 from grader.worker_process.fork import ForkStarter
 from grader.worker_process.spawn import SpawnStarter
@@ -123,7 +123,7 @@ def grade_one(exercise: Exercise, submission: Submission, lane: Lane, seed: int 
 
 
 class InLane:
-    """An engine that grades at once in a lane that is open."""
+    """An executor that grades at once in a lane that is open."""
 
     slots = 1
     progress = Progress()
@@ -158,7 +158,7 @@ class SharedZygote(Zygote):
         super().close()
 
 
-class SharedServer(Source):
+class SharedServer(WorkerSource):
     """The one worker server of this process of tests, as the source of a lane or a pool, which does not close it.
 
     Args:
@@ -212,7 +212,7 @@ class Shelf:
         self._folders = folders
         self._free: list[Lane] = []
 
-    def open(self, exercises: Sequence[Exercise], source: Source, number: int, accelerator: Device) -> Any:
+    def open(self, exercises: Sequence[Exercise], source: WorkerSource, number: int, accelerator: Device) -> Any:
         """A lane in place of `Lane(...)`."""
         if not isinstance(source, SharedServer) or accelerator is not Device.SIM:
             return Lane(exercises, source, number, accelerator)
@@ -269,7 +269,7 @@ def open_already(lane: Lane) -> Processes:
 
         return Kept(lane, put_back)
 
-    return Processes(not_needed, lambda *_: Source(), opened)
+    return Processes(not_needed, lambda *_: WorkerSource(), opened)
 
 
 def not_needed(**_: object) -> Any:

@@ -13,7 +13,7 @@ from grader.batch.policy import Rules
 from grader.batch.reports import notes_of, report_from_journal, reports
 from grader.batch.results_folder import ResultsFolder
 from grader.grading.diagnosis import Known
-from grader.grading.lanes import Engine
+from grader.grading.lanes import Executor
 from grader.grading.outcomes import WorkResult, is_broken
 from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
@@ -28,7 +28,7 @@ from grader.model.score import counted, listed
 
 OnGradebook = Callable[[Iterator[Report]], None]
 """Receives reports one after another; no more than one of them need be in memory at a time."""
-OpenEngine = Callable[[RunPlan, Progress], AbstractContextManager[Engine]]
+OpenExecutor = Callable[[RunPlan, Progress], AbstractContextManager[Executor]]
 """Opens what grades in place of lanes of this machine, and what it reports to."""
 
 
@@ -117,12 +117,12 @@ def grade_batch(
     progress: Progress | None = None,
     *,
     slots: int = 1,
-    engine: OpenEngine | None = None,
+    executor: OpenExecutor | None = None,
     on_gradebook: OnGradebook = lambda reports: None,
 ) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
-    Killed and run again, it goes on where it was. The results do not depend on `slots` and `engine`.
+    Killed and run again, it goes on where it was. The results do not depend on `slots` and `executor`.
 
     Args:
         plan: what is graded. Its secret is the batch's own, which is stored in `results`.
@@ -131,7 +131,7 @@ def grade_batch(
         options: what of it is graded.
         progress: learns of each report, of a submission of which something is repeated after that; and how far it is.
         slots: how many lanes of this machine work at once.
-        engine: opens what grades in their place, such as a cluster.
+        executor: opens what grades in their place, such as a cluster.
         on_gradebook: receives at the end what counts of everybody, also of those who were graded earlier.
 
     Raises:
@@ -158,7 +158,7 @@ def grade_batch(
         intake = replace(intake, handed=tuple(map(rules.with_members, handed)))
         journal.note_people(intake.handed)
         batch = _Batch(plan, intake, results, options, journal, rules, progress or Progress())
-        batch.grade(slots, engine)
+        batch.grade(slots, executor)
         summary = batch.summarize()
         if shard is None:
             results.write_unmatched(batch.unmatched, journal.names() if options.names else None)
@@ -224,7 +224,7 @@ class _BatchProgress(Progress):
         self._batch.progress.advanced(self._batch.done, self._batch.total)
 
     def noted(self, line: str) -> None:
-        """Hand on what the engine says."""
+        """Hand on what the executor says."""
         self._batch.progress.noted(line)
 
 
@@ -253,14 +253,14 @@ class _Batch:
         self.unmatched = list(self.intake.unmatched)
         self.total = sum(not self.options.authors or one.key in self.options.authors for one in self.intake.handed)
 
-    def grade(self, slots: int, engine: OpenEngine | None) -> None:
+    def grade(self, slots: int, executor: OpenExecutor | None) -> None:
         """Grade everybody, and write the gradebook, also of what was graded before Ctrl-C."""
         plan, options = self.plan, self.options
         known, answers = Known(plan.setup, self.journal), sum(len(exercise.wrong) for exercise in self.chosen)
         hidden = (self.intake.root, self.intake.source, self.results.path)
         progress = _BatchProgress(self, known, answers)
-        if engine is not None:
-            opened = engine(replace(plan, exercises=self.chosen), progress)
+        if executor is not None:
+            opened = executor(replace(plan, exercises=self.chosen), progress)
         else:
             opened = Runtime(self.chosen, plan.setup, slots, hidden=hidden, known=known, progress=progress, strict=True)
         with opened as runtime:

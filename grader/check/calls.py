@@ -18,7 +18,7 @@ from grader.check.properties import assert_isinstance, assert_tensor, assert_tru
 from grader.check.source import source_of
 from grader.connection.connection import Proxy, connection_of, function_expected, word_of
 from grader.connection.raised import note_expected_error, raised_by_student
-from grader.connection.student import own_probe
+from grader.connection.student import call_builtin_probe
 from grader.model.endings import CheckFailed
 from grader.model.public_text import Public, say
 from grader.wire.call import copies
@@ -186,7 +186,7 @@ def call_seeded(seed: int, function: Proxy, *args: Any, **kwargs: Any) -> Any:
     Returns:
         The result of the call.
     """
-    return own_probe(function, "call_seeded", [seed, list(args), kwargs], args, kwargs)
+    return call_builtin_probe(function, "call_seeded", [seed, list(args), kwargs], args, kwargs)
 
 
 def call_with_poisoned_memory(function: Proxy, *args: Any, **kwargs: Any) -> Any:
@@ -202,7 +202,7 @@ def call_with_poisoned_memory(function: Proxy, *args: Any, **kwargs: Any) -> Any
     Returns:
         The result of the call.
     """
-    return own_probe(function, "call_with_poisoned_memory", [list(args), kwargs], args, kwargs)
+    return call_builtin_probe(function, "call_with_poisoned_memory", [list(args), kwargs], args, kwargs)
 
 
 def capture(function: Proxy, *args: Any, **kwargs: Any) -> Captured:
@@ -224,7 +224,7 @@ def capture(function: Proxy, *args: Any, **kwargs: Any) -> Captured:
 
 def _captured(function: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Captured, bool]:
     # A worker may answer anything; an answer of another form fails.
-    match own_probe(function, "capture", [list(args), kwargs], args, kwargs):
+    match call_builtin_probe(function, "capture", [list(args), kwargs], args, kwargs):
         case [result, str() as out, str() as err, list() as rows, bool() as still_show]:
             if all(isinstance(row, list) and len(row) == 2 for row in rows):
                 return Captured(result, out, err, [(str(kind), str(text)) for kind, text in rows]), still_show
@@ -286,7 +286,7 @@ def training_step(
         CheckFailed: the worker's answer could not be read.
     """
     args = tuple(batch)
-    answer = own_probe(function, "training_step", [list(args), model, loss, optimizer, steps, seed], args, {})
+    answer = call_builtin_probe(function, "training_step", [list(args), model, loss, optimizer, steps, seed], args, {})
     match answer:
         case [result, dict() as before, dict() as after, dict() as gradients]:
             named = [*before.values(), *after.values(), *(each for each in gradients.values() if each is not None)]
@@ -314,7 +314,7 @@ def evaluation(
         CheckFailed: the worker's answer could not be read.
     """
     args = tuple(data)
-    match own_probe(function, "evaluation", [list(args), model, batch_size, seed], args, {}):
+    match call_builtin_probe(function, "evaluation", [list(args), model, batch_size, seed], args, {}):
         case [result, bool(), bool(), bool(), bool()] as answer:
             return Evaluated(result, *answer[1:])
     raise CheckFailed(say("the effect of `{}` on the model could not be read", function))
@@ -368,7 +368,7 @@ def gradients(function: Proxy, *args: Any) -> list[torch.Tensor | None]:
         CheckFailed: the result is not a tensor, autograd refuses, or the worker's answer could not be read.
     """
     try:
-        answer = own_probe(function, "gradients", args, args, {})
+        answer = call_builtin_probe(function, "gradients", args, args, {})
     except RuntimeError as error:
         raised = raised_by_student(error)
         refused = next((why for text, why in _REFUSED.items() if raised is not None and text in raised.text), None)
@@ -422,7 +422,7 @@ def assert_gradcheck(function: Proxy, *args: Any) -> None:
     Raises:
         CheckFailed: a gradient is wrong.
     """
-    difference = own_probe(function, "gradcheck", args, args, {})
+    difference = call_builtin_probe(function, "gradcheck", args, args, {})
     public = say("the gradient of `{}` is wrong", function)
     assert_true(difference == "", public, f"{public}\n{show.show(difference)}")
 
@@ -445,7 +445,7 @@ def assert_parameters_get_gradients(module: Any, *args: Any, what: str = "the mo
         CheckFailed: it is not a module, has no trainable parameter, or one of them gets no gradient.
     """
     assert_isinstance(module, torch.nn.Module, what)
-    match own_probe(module, "idle_parameters", [list(args)], args, {}):
+    match call_builtin_probe(module, "idle_parameters", [list(args)], args, {}):
         case [int(count), bool(has_gradient), list() as idle] if all(isinstance(name, str) for name in idle):
             assert_true(count, say("{} has no trainable parameter", what))
             assert_true(has_gradient, say("the result of {} has no gradient", what))

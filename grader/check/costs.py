@@ -22,7 +22,7 @@ from grader.check.loops import rows_hint
 from grader.check.properties import assert_true
 from grader.check.values import allclose
 from grader.connection.connection import Proxy, connection_of, is_proxy, place_of, proxy_of_name, word_of
-from grader.connection.student import own_probe
+from grader.connection.student import call_builtin_probe
 from grader.model.endings import CannotRun, CheckFailed
 from grader.model.picture import Moment, Picture
 from grader.model.public_text import Limit, Public, say
@@ -104,7 +104,7 @@ def count_costs(function: Proxy, *args: Any, allow: Collection[str] = (), **kwar
         CheckFailed: the source could hide what the code does, or the counts could not be read.
     """
     assert_no_hidden_code(function, allow)
-    match own_probe(function, "count_costs", [list(args), kwargs], args, kwargs):
+    match call_builtin_probe(function, "count_costs", [list(args), kwargs], args, kwargs):
         case [result, dict() as reply]:
             counts = _read(reply, result)
             if counts is not None:
@@ -518,7 +518,7 @@ def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
     # A deadlock costs its whole wait once, like a function that does not end.
     if is_proxy(function) and word_of(function) in connection_of(function).deadlocked:
         raise _waiting(function)
-    answer = own_probe(function, "run_on_ranks", [args], tuple(args[0]), {}, len(args))
+    answer = call_builtin_probe(function, "run_on_ranks", [args], tuple(args[0]), {}, len(args))
     if not isinstance(answer, list) or len(answer) != len(args):
         raise CheckFailed(say("the results of the ranks of `{}` could not be read", function))
     rows = [row if isinstance(row, dict) else {} for row in answer]

@@ -18,7 +18,7 @@ from grader.check.calls import assert_gradcheck, gradients
 from grader.check.properties import assert_dtype, assert_tensor, assert_true
 from grader.check.values import assert_unchanged
 from grader.connection.connection import Proxy, is_proxy
-from grader.connection.student import own_probe
+from grader.connection.student import call_builtin_probe
 from grader.model import CATEGORIES, Device
 from grader.model.public_text import say
 from grader.wire.facts import Facts, note_facts
@@ -280,7 +280,7 @@ def assert_does_not_mutate(function: Proxy, *args: Any, what: str = "an argument
     with assert_unchanged(*_without_proxies(bases), what=say("{}, or the memory around it,", what)):
         function(*views)
     if requiring:
-        unchanged_grads = own_probe(function, "keeps_gradients", args, args, {})
+        unchanged_grads = call_builtin_probe(function, "keeps_gradients", args, args, {})
         assert_true(unchanged_grads is True, say("{} has another `requires_grad` or `grad` after the call", what))
     return result
 

@@ -37,7 +37,7 @@ from grader.model.endings import CheckFailed
 from grader.model.public_text import Key, say
 from grader.wire.call import encode_call
 from grader.wire.frames import Unsupported
-from grader.wire.memory import extent, place_of
+from grader.wire.memory import address_range, extent
 
 _TOLERANCES = {
     torch.float16: (1e-3, 1e-5),
@@ -345,7 +345,7 @@ def shares_memory(one: Any, other: Any) -> bool:
         True or False; False where one of them has no bytes.
     """
     # Addresses compare well: what shared memory in the worker shares it here, as the wire sends a storage once.
-    (start, end), (other_start, other_end) = place_of(one), place_of(other)
+    (start, end), (other_start, other_end) = address_range(one), address_range(other)
     return start < end and start < other_end and other_start < end
 
 

@@ -11,7 +11,7 @@ import torch
 from grader.check.show import WHOLE, as_source
 from grader.connection.connection import is_proxy
 from grader.wire.call import copies
-from grader.wire.memory import place_of
+from grader.wire.memory import address_range
 from grader.wire.table import parts
 
 
@@ -25,7 +25,7 @@ def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
         ValueError: no short text makes them.
     """
     leaves = [each for each in parts(values) if isinstance(each, (torch.Tensor, np.ndarray)) and 0 not in each.shape]
-    places = [place_of(leaf) for leaf in leaves]
+    places = [address_range(leaf) for leaf in leaves]
     setup: list[str] = []
     memories: dict[tuple[int, int], str] = {}
     for leaf, place in zip(leaves, places, strict=True):
@@ -39,7 +39,7 @@ def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
             setup.append(f"{memories[place]} = {_memory_source(leaf)}")
 
     def view_source(tensor: torch.Tensor) -> str:
-        name = memories.get(place_of(tensor)) if tensor.numel() else None
+        name = memories.get(address_range(tensor)) if tensor.numel() else None
         return _view_source(tensor, name) if name else ""
 
     return setup, [as_source(value, view_source) for value in values]

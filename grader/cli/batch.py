@@ -21,7 +21,7 @@ from grader.report.safe import for_terminal
 if TYPE_CHECKING:
     from grader.batch.journal import Shard
     from grader.batch.results_folder import ResultsFolder
-    from grader.batch.run import BatchOptions, OpenEngine, Summary
+    from grader.batch.run import BatchOptions, OpenExecutor, Summary
     from grader.grading.plan import RunPlan
     from grader.intake.collect import Intake
     from grader.model import Course, Report
@@ -95,7 +95,7 @@ def batch_command(
         options.print_broken([item for item in broken if not item.module])
     exercises = options.exercises_in(chosen, exercises)
     part = _shard(shard)
-    engine = _cluster(cluster, lanes)
+    executor = _cluster(cluster, lanes)
     named = _named(course, only, [exercise.id for exercise in exercises], handin)
     plan = RunPlan(course, exercises, workers.setup(), handin=handin)
     with taken_in(folder, course.exercises, layout, out) as intake:
@@ -107,7 +107,7 @@ def batch_command(
             named, wanted, rerun or "", never_lower, best, staff, part, roster, names, str(folder.resolve()), layout
         )
         results = ResultsFolder.make(out)
-        summary = _graded_class(plan, intake, results, batch_options, engine, lanes, details)
+        summary = _graded_class(plan, intake, results, batch_options, executor, lanes, details)
     say.prose(*run_sentences(summary, batch_options, results))
     for item in broken:
         say.prose(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again.")
@@ -119,7 +119,7 @@ def _graded_class(
     intake: Intake,
     results: ResultsFolder,
     batch_options: BatchOptions,
-    engine: OpenEngine | None,
+    executor: OpenExecutor | None,
     lanes: int | None,
     say: Say,
 ) -> Summary:
@@ -140,7 +140,7 @@ def _graded_class(
     progress = OfClass(say, names)
     try:
         return grade_batch(
-            plan, intake, results, batch_options, progress, slots=slots, engine=engine, on_gradebook=on_gradebook
+            plan, intake, results, batch_options, progress, slots=slots, executor=executor, on_gradebook=on_gradebook
         )
     except KeyboardInterrupt:
         say()  # erases the line that showed the pace
@@ -155,7 +155,7 @@ def _graded_class(
         sys.exit(INTERRUPTED)
 
 
-def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
+def _cluster(address: str | None, lanes: int | None) -> OpenExecutor | None:
     """Return a function that opens the cluster of that address; None where this machine grades.
 
     Raises:

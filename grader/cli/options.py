@@ -92,7 +92,7 @@ class Workers:
     @property
     def forks(self) -> bool:
         """Whether workers are forked, as far as these words say."""
-        from grader.runner.source import CAN_FORK
+        from grader.runner.worker_source import CAN_FORK
 
         return CAN_FORK and self.start in (None, "fork") and self.device == "sim"
 

@@ -16,7 +16,7 @@ from grader.model.endings import WorkerLost
 from grader.wire.call import EncodedCall
 from grader.wire.decode import Change
 from grader.wire.frames import Budget
-from grader.wire.memory import place_of
+from grader.wire.memory import address_range
 from grader.wire.table import parts
 from grader.worker_process.waiting import MAX_RECEIVED
 
@@ -179,5 +179,5 @@ def _overlaps(value: Any, other: Any) -> bool:
     """Return whether two values are the same list or dict, or share memory."""
     if not all(isinstance(each, (torch.Tensor, np.ndarray)) for each in (value, other)):
         return other is value and isinstance(value, (list, dict))
-    (start, end), (first, last) = place_of(value), place_of(other)
+    (start, end), (first, last) = address_range(value), address_range(other)
     return first < end and start < last

@@ -193,7 +193,7 @@ class Probe:
         return connection.call(probe, args, kwargs, called, noted)
 
 
-def own_probe(
+def call_builtin_probe(
     function: Proxy, name: str, values: Sequence[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1
 ) -> Any:
     """Call a probe of ours that calls a function, and return its result; note the call as the student's.

@@ -17,7 +17,7 @@ from grader.model.messages import Level, Part, Setup, Start
 from grader.model.progress import Progress
 from grader.runner.lane import Lane, Run
 from grader.runner.pool import cores
-from grader.runner.source import CAN_FORK
+from grader.runner.worker_source import CAN_FORK
 
 REPEATS = 2
 """How often a check that was inconclusive is repeated."""
@@ -42,7 +42,7 @@ def setup_of(start: str | None = None, device: str = "sim", confinement: str = "
     return Setup(Start(start) if start else own, accelerator=accelerator, least=Level.of(confinement), seed=seed)
 
 
-class Engine(Protocol):
+class Executor(Protocol):
     """Grades work: lanes of this machine, or a cluster."""
 
     @property

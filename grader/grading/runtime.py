@@ -25,7 +25,7 @@ from grader.runner.lane import Lane, Run
 from grader.runner.open_source import open_source
 from grader.runner.pool import Pool
 from grader.runner.promises import SandboxPlan
-from grader.runner.source import Source
+from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote import Zygote, open_zygote
 
 Answer = TypeVar("Answer")
@@ -42,8 +42,8 @@ class Processes:
     """
 
     zygote: Callable[..., Zygote] = open_zygote
-    source: Callable[[Start, SandboxPlan, Zygote | None], Source] = open_source
-    lane: Callable[[Sequence[Exercise], Source, int, Device], Lane] = Lane
+    source: Callable[[Start, SandboxPlan, Zygote | None], WorkerSource] = open_source
+    lane: Callable[[Sequence[Exercise], WorkerSource, int, Device], Lane] = Lane
 
 
 class Runtime:
@@ -100,7 +100,7 @@ class Runtime:
         self._open = processes or self.processes
         self._opened = ExitStack()
         self._numbers = itertools.count()
-        self._source: Source | None = None
+        self._source: WorkerSource | None = None
         self._pool: Pool | None = None
         self._stopped: Submission | None = None
         self._changed: Sequence[Exercise] | None = None
@@ -122,7 +122,7 @@ class Runtime:
     # -- processes
 
     @property
-    def source(self) -> Source:
+    def source(self) -> WorkerSource:
         """Return the source of workers, which is opened when it is first needed.
 
         Raises:

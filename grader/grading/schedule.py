@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 
-from grader.grading.lanes import Engine
+from grader.grading.lanes import Executor
 from grader.grading.outcomes import WorkResult, is_broken, is_inconclusive
 from grader.grading.plan import RunPlan, Work, not_run
 from grader.grading.store import Store, describe_machine, now, package_digest
@@ -37,7 +37,7 @@ _LOOK_S = 0.5
 def grade_submission(
     plan: RunPlan,
     submission: Submission,
-    engine: Engine,
+    executor: Executor,
     store: Store | None = None,
     *,
     fresh: bool = False,
@@ -47,7 +47,7 @@ def grade_submission(
     Args:
         plan: what is graded, and how.
         submission: who handed in what.
-        engine: lanes of this machine, in a `Runtime`. Its progress learns of each exercise.
+        executor: lanes of this machine, in a `Runtime`. Its progress learns of each exercise.
         store: has the results of earlier runs, and gets the new ones.
         fresh: whether results of earlier runs are not used.
 
@@ -57,10 +57,10 @@ def grade_submission(
     """
     works = [Work(plan, exercise, submission) for exercise in plan.exercises]
     done: dict[str, WorkResult] = {}
-    finished = schedule(works, engine, store, fresh=fresh)
+    finished = schedule(works, executor, store, fresh=fresh)
     for one in in_order(works, finished):
         done[one.work.exercise.id] = one
-        engine.progress.graded(one.graded, one.confinement, saved=one.saved)
+        executor.progress.graded(one.graded, one.confinement, saved=one.saved)
     return report_of(plan, submission, done)
 
 
@@ -120,7 +120,7 @@ def build_report(
 
 def schedule(
     works: Iterable[Work],
-    engine: Engine,
+    executor: Executor,
     store: Store | None = None,
     *,
     again: Callable[[GradedExercise], bool] = lambda graded: False,
@@ -130,7 +130,7 @@ def schedule(
 
     Args:
         works: read one after another, only so far ahead that no slot is idle.
-        engine: lanes of this machine, or a cluster.
+        executor: lanes of this machine, or a cluster.
         store: has the results of earlier runs, and gets the new ones.
         again: whether an exercise is graded again although the store has it like this.
         fresh: whether each of them is, so that nothing is looked up in the store.
@@ -139,7 +139,7 @@ def schedule(
         StartError: a process of ours cannot be started.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
-    run = _Run(engine, store)
+    run = _Run(executor, store)
     try:
         for place, work in enumerate(works):
             saved = store.find(work) if store is not None and not fresh else None
@@ -148,11 +148,11 @@ def schedule(
             elif (graded := not_run(work.plan, work.exercise, work.submission)) is not None:
                 yield run.noted(place, run.saved(WorkResult(work, graded)))
             else:
-                while len(run.submitted) >= _AHEAD * engine.slots:
+                while len(run.submitted) >= _AHEAD * executor.slots:
                     yield from run.arrived()
                 if store is not None:
                     store.keys.judge(work.exercise)  # as its files are before a lane reads them
-                run.submitted[engine.submit(work)] = place
+                run.submitted[executor.submit(work)] = place
                 if store is not None:
                     package_digest()  # for the key of the result: it is read while the lane works
         while run.submitted:
@@ -180,9 +180,9 @@ def in_order(works: Iterable[Work], finished: Iterable[WorkResult]) -> Iterator[
 class _Run:
     """The state of one call of `schedule`."""
 
-    def __init__(self, engine: Engine, store: Store | None) -> None:
+    def __init__(self, executor: Executor, store: Store | None) -> None:
         self.submitted: dict[Future[WorkResult], int] = {}
-        self._engine = engine
+        self._executor = executor
         self._store = store
         self._later: list[tuple[int, WorkResult]] = []
         self._stayed_broken: Counter[str] = Counter()
@@ -190,7 +190,7 @@ class _Run:
     def arrived(self) -> Iterator[WorkResult]:
         """Wait a moment, and report what has arrived meanwhile, in the order in which it was given out."""
         done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
-        self._engine.progress.waits()
+        self._executor.progress.waits()
         for future in [future for future in self.submitted if future in done]:
             place, one = self.submitted.pop(future), future.result()
             # A late one is not a result yet.
@@ -226,11 +226,11 @@ class _Run:
         return self.saved(one)
 
     def _alone(self, work: Work) -> WorkResult:
-        future = self._engine.submit(work)
+        future = self._executor.submit(work)
         while not wait([future], _LOOK_S).done:
-            self._engine.progress.waits()
+            self._executor.progress.waits()
         return future.result()
 
     def _is_late(self, one: WorkResult) -> bool:
         """Return whether a result was late; one of a lane that worked alone is not, as it had all its time."""
-        return one.late and self._engine.slots > 1
+        return one.late and self._executor.slots > 1

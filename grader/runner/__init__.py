@@ -6,7 +6,7 @@ lane                one check process with its workers: a job in, outcomes out
 zygote              what worker servers and check processes are forked from: started, asked, ended
 early               processes that are started before it is known what is graded
 warm                processes that stay between commands
-source              what a source of workers does for a lane; open_source opens the one that suits
+worker_source       what a source of workers does for a lane; open_source opens the one that suits
 worker_server       the source that forks confined workers
 fresh_interpreters  the source that starts each worker by itself, without a sandbox
 promises            what a confined process cannot do; which level of confinement was reached on this machine

@@ -8,8 +8,8 @@ from pathlib import Path
 from grader.course.layout import COURSE_FILE, closed_folders
 from grader.model.messages import Level, Start
 from grader.runner.promises import SandboxPlan
-from grader.runner.source import Source
 from grader.runner.worker_server import WorkerServer
+from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote import Zygote, open_zygote
 
 
@@ -39,11 +39,11 @@ class Early:
 
     def take_server(
         self,
-        opened: Callable[[Start, SandboxPlan, Zygote | None], Source],
+        opened: Callable[[Start, SandboxPlan, Zygote | None], WorkerSource],
         start: Start,
         plan: SandboxPlan,
         zygote: Zygote,
-    ) -> Source:
+    ) -> WorkerSource:
         """Return the worker server if it serves a plan, else what is opened as usual. The caller closes it.
 
         Args:

@@ -8,7 +8,7 @@ from typing import IO
 
 from grader.model.messages import Level
 from grader.runner.promises import Reached, SandboxPlan
-from grader.runner.source import CheckProcess, Source, Supply
+from grader.runner.worker_source import CheckProcess, Supply, WorkerSource
 from grader.sandbox.process import (
     clean_environment,
     isolated,
@@ -22,7 +22,7 @@ _UNCONFINED = (
 )
 
 
-class FreshInterpreters(Source):
+class FreshInterpreters(WorkerSource):
     """Workers as fresh interpreters, each started by the check process of its lane. They have limits and no sandbox.
 
     Raises:

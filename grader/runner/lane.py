@@ -37,7 +37,7 @@ from grader.model.messages import (
 )
 from grader.model.progress import Cancel, Progress
 from grader.runner.promises import Reached
-from grader.runner.source import Source
+from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote import START_S, Forked
 from grader.sandbox import cgroup
 from grader.sandbox.clock import waited_s
@@ -127,7 +127,7 @@ class Lane:
     def __init__(
         self,
         exercises: Sequence[Exercise],
-        source: Source,
+        source: WorkerSource,
         number: int = 0,
         accelerator: Device = Device.SIM,
         readable: Sequence[Path] = (),

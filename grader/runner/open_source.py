@@ -5,12 +5,12 @@ from __future__ import annotations
 from grader.model.messages import Start
 from grader.runner.fresh_interpreters import FreshInterpreters
 from grader.runner.promises import SandboxPlan
-from grader.runner.source import Source
 from grader.runner.worker_server import WorkerServer
+from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote import Zygote
 
 
-def open_source(start: Start, plan: SandboxPlan, zygote: Zygote | None = None) -> Source:
+def open_source(start: Start, plan: SandboxPlan, zygote: Zygote | None = None) -> WorkerSource:
     """Open the source of workers that start in this way.
 
     Args:

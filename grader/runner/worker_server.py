@@ -23,7 +23,7 @@ from typing import IO
 from grader.model.errors import StartError
 from grader.model.messages import Level
 from grader.runner.promises import Reached, SandboxPlan, findings, reached
-from grader.runner.source import CheckProcess, Source, Supply, packages_file
+from grader.runner.worker_source import CheckProcess, Supply, WorkerSource, packages_file
 from grader.runner.zygote import START_S, Forked, Zygote, start_apart
 from grader.sandbox import messages
 from grader.sandbox.datagrams import Message, receive, send, to_text
@@ -52,7 +52,7 @@ _starter = ThreadPoolExecutor(1, "grade-starter")
 and a lane's thread, or one of a notebook's, may be over long before the workers are."""
 
 
-class WorkerServer(Source):
+class WorkerServer(WorkerSource):
     """The warm process that workers are forked from, and, where it is needed, the one of those without PyTorch.
 
     Args:

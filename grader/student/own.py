@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from grader.grading.lanes import Engine
+from grader.grading.lanes import Executor
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
@@ -50,7 +50,7 @@ class OwnExercise:
     course: Course
     exercise: Exercise
     setup: Setup
-    lanes: Engine
+    lanes: Executor
 
     def graded(self, handed_in: Submission | None = None, store: Store | None = None, **choices: Any) -> Report:
         """Grade it, even if its file is the starter.

@@ -13,7 +13,7 @@ from grader.wire.containers import Other, PlainEncoder
 from grader.wire.dtypes import ARRAY_DTYPE, NAMES, TAGS
 from grader.wire.facts import LONGEST, Accelerator, Facts, are_any_known, device_of, to_row
 from grader.wire.frames import Unsupported
-from grader.wire.memory import Block, place_of
+from grader.wire.memory import Block, address_range
 from grader.wire.table import Table
 
 
@@ -69,7 +69,7 @@ class Encoder(PlainEncoder):
                     # A tensor of an accelerator is described by the CPU tensor over its memory.
                     seen = self._cpu_view(obj)
                     plain, device = seen if seen is not None else (obj, device_of(obj))
-                start, end = place_of(plain)
+                start, end = address_range(plain)
                 leaves.append((number, obj, plain, device, start, end))
                 if start < end:
                     spans.append((start, end, None, plain))

@@ -89,7 +89,7 @@ def extent(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: 
     return low, high + itemsize
 
 
-def place_of(value: torch.Tensor | Array) -> tuple[int, int]:
+def address_range(value: torch.Tensor | Array) -> tuple[int, int]:
     """Return where the memory of a tensor's storage, or of an array's elements, begins and ends."""
     if isinstance(value, torch.Tensor):
         storage = value.untyped_storage()

@@ -14,7 +14,7 @@ With PyTorch and NumPy:
 
 with_torch         what a worker has besides Python: these two
 surroundings       seeds, what uninitialized memory holds, which accelerator student code sees
-own_probes         the probes that are ready-made; a call on several ranks
+builtin_probes     the probes that are ready-made; a call on several ranks
 counting           what one call costs, by hooks of PyTorch
 
 A worker holds its channel, its output, an empty folder, and what the check process sent: no check, no reference, no

@@ -25,7 +25,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.accelerator.sim.machine import machine_or_none
 from grader.accelerator.timeline import Span
-from grader.wire.memory import place_of
+from grader.wire.memory import address_range
 from grader.wire.table import parts
 from grader.worker.importer import OwnModules
 from grader.worker.surroundings import fill_memory
@@ -226,7 +226,7 @@ class _Memory:
     def __init__(self, arguments: Any) -> None:
         self.total = self.peak = 0
         self._old = {storage._cdata for storage in storages(arguments)}
-        self._arrays = [place_of(each) for each in parts(arguments) if isinstance(each, np.ndarray)]
+        self._arrays = [address_range(each) for each in parts(arguments) if isinstance(each, np.ndarray)]
         self._alive = 0
         self._live: dict[int, tuple[weakref.ref[torch.UntypedStorage], int]] = {}
 

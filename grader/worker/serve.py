@@ -133,14 +133,14 @@ def serve(channel: Channel, folder: str, libraries: Libraries) -> None:
         folder: with the submission.
         libraries: that the worker has.
     """
-    submission = Submission(folder, libraries)
+    loaded = LoadedModule(folder, libraries)
     _prepare_stops()
     with contextlib.suppress(ChannelClosed):
         while True:
             try:
                 frame = channel.receive()
                 number = frame.number
-                tree, data = submission.answer(frame)
+                tree, data = loaded.answer(frame)
                 del frame
             except (MemoryError, OSError):  # what student code keeps leaves no room for the next arguments
                 os._exit(NO_MEMORY)
@@ -177,7 +177,7 @@ def _stop_timers() -> None:
         _SET_TIMER(timer, 0)
 
 
-class Submission:
+class LoadedModule:
     """The student's module, the probes that run beside it, and the objects that a check has proxies of.
 
     Args:

@@ -19,7 +19,7 @@ from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.facts import Accelerator
 from grader.wire.table import Table, starts_of
-from grader.worker import counting, own_probes, surroundings
+from grader.worker import builtin_probes, counting, surroundings
 from grader.worker.importer import OwnModules
 from grader.worker.libraries import Libraries
 
@@ -28,7 +28,7 @@ _SELF_CHECK_S = 20
 _PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
 """What honest code needs and these packages import only when it is used: once here, not in each worker."""
 
-PROBES = types.SimpleNamespace(**vars(own_probes))
+PROBES = types.SimpleNamespace(**vars(builtin_probes))
 """As they are before student code is loaded; made once, before workers are forked."""
 
 

@@ -12,7 +12,7 @@ from unittest import mock
 from support import not_needed
 
 from grader.batch.results_folder import ResultsFolder
-from grader.batch.run import BatchOptions, OpenEngine, Summary, grade_batch
+from grader.batch.run import BatchOptions, OpenExecutor, Summary, grade_batch
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Processes, Runtime
 from grader.intake.collect import taken_in
@@ -20,7 +20,7 @@ from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
 from grader.model.messages import ALL, Collected, Level, Part, Setup, Start
 from grader.model.progress import Cancel, Progress
 from grader.runner.lane import Run
-from grader.runner.source import Source
+from grader.runner.worker_source import WorkerSource
 
 Judge = Callable[[str, str, bytes], Verdict]
 """Exercise, check and file → verdict."""
@@ -87,7 +87,7 @@ def dask_setup(worker: object) -> None:
     """Dask calls this in each process of a cluster that loads this file: its lanes are pretended ones then."""
     del worker
     lane: Any = lambda exercises, *rest: PretendLane(exercises, seconds=0.05)  # noqa: E731
-    mock.patch.object(Runtime, "processes", Processes(not_needed, lambda *_: Source(), lane)).start()
+    mock.patch.object(Runtime, "processes", Processes(not_needed, lambda *_: WorkerSource(), lane)).start()
 
 
 class PretendClass:
@@ -130,7 +130,7 @@ class PretendClass:
         exercises: Sequence[Exercise] = (),
         seconds: float = 0,
         slots: int = 1,
-        engine: OpenEngine | None = None,
+        executor: OpenExecutor | None = None,
         handin: str | None = None,
         **order: Any,
     ) -> Summary:
@@ -146,12 +146,12 @@ class PretendClass:
             return lane
 
         with (
-            mock.patch.object(Runtime, "processes", Processes(not_needed, lambda *_: Source(), pretended)),
+            mock.patch.object(Runtime, "processes", Processes(not_needed, lambda *_: WorkerSource(), pretended)),
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
             order_ = BatchOptions(**order)
             return grade_batch(
-                plan, intake, ResultsFolder.make(self.out), order_, Told(self), slots=slots, engine=engine
+                plan, intake, ResultsFolder.make(self.out), order_, Told(self), slots=slots, executor=executor
             )
 
     def rows(self) -> dict[str, str]:

@@ -357,7 +357,7 @@ def test_a_deadlock_is_waited_for_once(function: Function, monkeypatch: pytest.M
     hangs = ranked(function, body)
     first = failure(run_on_ranks, hangs, SHARDS[:2])
     calls: list[object] = []
-    monkeypatch.setattr("grader.check.costs.own_probe", lambda *args: calls.append(args))
+    monkeypatch.setattr("grader.check.costs.call_builtin_probe", lambda *args: calls.append(args))
     second = failure(run_on_ranks, hangs, SHARDS)
     assert calls == []
     assert (first.about, second.about) == ("raised", "raised")

@@ -90,7 +90,7 @@ def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
     monkeypatch.setattr(cluster, "_local_cluster", remembered)
     with dask.config.set(PRETENDED | {"distributed.deploy.lost-worker-timeout": "100ms"}):
-        spread.grade(slots=2, engine=lambda plan, progress: open_cluster("local:2", plan, 2, progress))
+        spread.grade(slots=2, executor=lambda plan, progress: open_cluster("local:2", plan, 2, progress))
     assert len(killed) == 3
     assert results(spread.out) == results(whole.out)
 

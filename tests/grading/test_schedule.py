@@ -27,7 +27,7 @@ from grader.model.progress import Cancel, Cancelled, Progress
 from grader.model.report import ExerciseFiles
 from grader.runner.lane import Run
 from grader.runner.pool import cores
-from grader.runner.source import Source
+from grader.runner.worker_source import WorkerSource
 
 pytestmark = pytest.mark.lane
 
@@ -64,9 +64,9 @@ def finished_in(tiny: Course, lane: ScriptedLane, slots: int = 2) -> list[WorkRe
     """All that the scheduler reports of one exercise."""
     submission = Submission("a", {"double": ExerciseFiles({"double.py": b"x = 1"}, Path("double.py"))})
     plan = RunPlan(tiny, tiny.exercises[:1], FORK)
-    engine = InLane(lane)  # type: ignore[arg-type]
-    engine.slots = slots
-    return list(schedule([Work(plan, tiny.exercises[0], submission)], engine))
+    executor = InLane(lane)  # type: ignore[arg-type]
+    executor.slots = slots
+    return list(schedule([Work(plan, tiny.exercises[0], submission)], executor))
 
 
 def outcomes(finished: WorkResult) -> list[Outcome]:
@@ -130,7 +130,7 @@ def class_of_one(tiny: Course, tmp_path: Path) -> tuple[RunPlan, Submission]:
 def opened(plan: RunPlan, judge: Judge = by_words) -> Runtime:
     """Three pretend lanes."""
     lane: Any = lambda exercises, *_: PretendLane(exercises, judge)  # noqa: E731
-    processes = Processes(not_needed, lambda *_: Source(), lane)
+    processes = Processes(not_needed, lambda *_: WorkerSource(), lane)
     return Runtime(plan.exercises, plan.setup, 3, known=Known(plan.setup), processes=processes)
 
 
@@ -142,9 +142,9 @@ def test_the_report_is_that_of_one_lane(class_of_one: tuple[RunPlan, Submission]
         time.sleep(0.03 if exercise == "ex0" else 0)
         return by_words(exercise, check, source)
 
-    def report(engine: Any) -> tuple[Report, list[str]]:
-        engine.progress = told = Noted()
-        found = grade_submission(plan, submission, engine)
+    def report(executor: Any) -> tuple[Report, list[str]]:
+        executor.progress = told = Noted()
+        found = grade_submission(plan, submission, executor)
         return replace(found, graded_at=""), [graded.exercise.id for graded in told.exercises]
 
     lane: Any = PretendLane(list(plan.exercises))

@@ -19,7 +19,7 @@ from grader.wire.decode import Decoder
 from grader.wire.dtypes import DTYPES
 from grader.wire.encode import Encoder
 from grader.wire.frames import Caps, ProtocolError, Unsupported, expect, is_index
-from grader.wire.memory import Block, extent, place_of
+from grader.wire.memory import Block, address_range, extent
 from grader.wire.table import Table, padded
 
 CAPS = Caps(1 << 18, 20_000, 1 << 20, objects=500, depth=12, unfolded=5000, expanded_bytes=1 << 19)
@@ -197,7 +197,7 @@ def touch(value: Any, level: int = 0) -> int:
 
 def check_inside(leaf: Any, blocks: list[Block]) -> None:
     """All elements of a tensor or an array lie in one block, and a tensor's in its storage."""
-    start, end = place_of(leaf)
+    start, end = address_range(leaf)
     if isinstance(leaf, torch.Tensor):
         last = extent(int(leaf.storage_offset()), leaf.shape, leaf.stride(), 1)[1] if leaf.numel() else 0
         assert last * leaf.itemsize <= end - start, "a tensor lies outside its storage"

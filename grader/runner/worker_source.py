@@ -64,7 +64,7 @@ class Supply:
     life: int = 0
 
 
-class Source:
+class WorkerSource:
     """A source of workers. Open it once, close it."""
 
     def wait_ready(self) -> Reached:
