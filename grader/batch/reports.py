@@ -10,7 +10,7 @@ from grader.batch.journal import Journal, SubmissionRecord
 from grader.batch.overrides import unused_overrides
 from grader.batch.policy import Rules
 from grader.grading.plan import RunPlan
-from grader.grading.schedule import build_report
+from grader.grading.schedule import assemble_report
 from grader.model import Report
 from grader.model.score import counted, listed
 from grader.report.people import missing_of
@@ -45,7 +45,7 @@ def report_from_journal(plan: RunPlan, journal: Journal, noted: SubmissionRecord
     raw = {one.exercise.id: one.score.earned for one in alone}
     levels = (saved.confinement for _, saved in rows)
     return rules.with_final_score(
-        build_report(plan, noted.author, noted.authors, noted.digest, at, graded, levels), raw, noted
+        assemble_report(plan, noted.author, noted.authors, noted.digest, at, graded, levels), raw, noted
     )
 
 

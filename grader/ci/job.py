@@ -22,7 +22,7 @@ from grader.grading.diagnosis import Known
 from grader.grading.outcomes import WorkResult, graded_so_far
 from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
-from grader.grading.schedule import grade_submission, report_of
+from grader.grading.schedule import grade_submission, report_of_submission
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import DRAFT, failing_as, write_named
@@ -270,7 +270,7 @@ class _News(Progress):
 
     def report(self) -> Report:
         """Return the report of what is known."""
-        return report_of(self._plan, self._submission, self.latest)
+        return report_of_submission(self._plan, self._submission, self.latest)
 
 
 def grade_checkout(

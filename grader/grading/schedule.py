@@ -1,15 +1,16 @@
-"""One submission → report: the straight line of `grade`, `grade watch`, `grade ci`, `grade pack` and notebooks.
+"""Grade one submission from start to end, for `grade`, `grade watch`, `grade ci`, `grade pack` and notebooks.
 
 Below it is the one scheduler: exercises of submissions go to lanes or to a cluster, and results come back as they
 arrive.
 
-The retry policy is here and nowhere else. Everything that must be repeated is repeated at the end, one at a time, while
-nothing else of ours runs:
+`schedule` retries what has no final result, at the end and one at a time, while nothing else of ours runs:
 
 - late: the lane's deadline ended the work after it had waited for a core. It is graded again from the beginning.
 - inconclusive: a check could not judge speed. Only its inconclusive checks are repeated, twice at most.
 - broken: a check of ours failed. It is graded again once, until three works of its exercise in a row stayed broken:
   then the checks are at fault, and no accident.
+
+Below it, `runner.pool`, `runner.lane` and `cluster` retry only after a process of ours was lost or did not start.
 """
 
 from __future__ import annotations
@@ -61,16 +62,16 @@ def grade_submission(
     for one in in_order(works, finished):
         done[one.work.exercise.id] = one
         executor.progress.graded(one.graded, one.confinement, saved=one.saved)
-    return report_of(plan, submission, done)
+    return report_of_submission(plan, submission, done)
 
 
-def report_of(plan: RunPlan, submission: Submission, done: Mapping[str, WorkResult]) -> Report:
+def report_of_submission(plan: RunPlan, submission: Submission, done: Mapping[str, WorkResult]) -> Report:
     """Return the report of a submission from finished exercises; the points of those that still run are undecided.
 
     Args:
         plan: what is graded.
-        submission: that is graded.
-        done: results by exercise.
+        submission: the submission that is graded.
+        done: the results so far, by exercise id.
     """
     rows = []
     for exercise in plan.exercises:
@@ -80,10 +81,10 @@ def report_of(plan: RunPlan, submission: Submission, done: Mapping[str, WorkResu
             graded = GradedExercise(exercise, "started", (), waits, place=submission.of(exercise).place)
         rows.append(graded)
     levels = [one.confinement for one in list(done.values())]  # others may come meanwhile, in another thread
-    return build_report(plan, submission.author, submission.authors, submission.digest, now(), rows, levels)
+    return assemble_report(plan, submission.author, submission.authors, submission.digest, now(), rows, levels)
 
 
-def build_report(
+def assemble_report(
     plan: RunPlan,
     author: str,
     authors: Sequence[str],
@@ -92,16 +93,16 @@ def build_report(
     exercises: Sequence[GradedExercise],
     levels: Iterable[str | None],
 ) -> Report:
-    """Build a report: the graded exercises, and a description of the machine.
+    """Assemble a report of graded exercises and a description of the machine.
 
     Args:
         plan: what is graded.
-        author: of the submission.
-        authors: of the submission, where it is a group's.
-        digest: of the files.
-        graded_at: the time, as it is written.
-        exercises: that were graded.
-        levels: of confinement that they reached; None where no student code was run.
+        author: the author of the submission.
+        authors: the members, if the author is a group.
+        digest: the digest of the files.
+        graded_at: the time, as text.
+        exercises: the graded exercises.
+        levels: the level of confinement of each exercise; None where no student code was run.
     """
     # The lowest of them; None where no student code was run.
     level = min((Level.of(word) for word in levels if word), default=None)
@@ -126,14 +127,14 @@ def schedule(
     again: Callable[[GradedExercise], bool] = lambda graded: False,
     fresh: bool = False,
 ) -> Iterator[WorkResult]:
-    """Grade works; report each as it is finished, and once more if it was repeated.
+    """Grade works; yield each result as it arrives, and once more if it was repeated.
 
     Args:
-        works: read one after another, only so far ahead that no slot is idle.
+        works: the works, which are read only so far ahead that no slot is idle.
         executor: lanes of this machine, or a cluster.
         store: has the results of earlier runs, and gets the new ones.
-        again: whether an exercise is graded again although the store has it like this.
-        fresh: whether each of them is, so that nothing is looked up in the store.
+        again: whether to grade an exercise again although the store has this result of it.
+        fresh: whether to grade all again, without a lookup in the store.
 
     Raises:
         StartError: a process of ours cannot be started.

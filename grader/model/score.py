@@ -17,8 +17,16 @@ _TENTH = 10
 def divide(points: int, shares: Sequence[int]) -> list[int]:
     """Divide hundredths of a point among shares: in tenths of a point, which add up exactly.
 
-    The parts up to each place add up to their due, rounded. So the first ones do not depend on how the rest is divided
-    into, which a copy without hidden checks does not know. Hundredths are given where a tenth is too coarse.
+    Each sum of the first parts is rounded to the nearest tenth. So the first parts do not depend on how the rest is
+    divided, which a copy without hidden checks does not know. Where a part would be 0, or the points are not
+    whole tenths, the parts are hundredths.
+
+    Args:
+        points: hundredths of a point.
+        shares: how much each part weighs.
+
+    Returns:
+        One part for each share, in hundredths of a point.
     """
     total = sum(shares)
     if total == 0:
