@@ -135,6 +135,29 @@ def test_corrections_are_rare() -> None:
         assert len(re.findall(r"(?i)\byou may (?:also )?(?:read|see)\b", " ".join(texts))) <= 1, module.name
 
 
+_GIVES = re.compile(r"(?:;\s+gives?|(?:^|[.:]\s+)Gives)\b(?! up)")
+"""A function returns, yields or raises: `docs/style.md`, under Terms."""
+
+
+def gives(text: str) -> list[str]:
+    """Each docstring of a Python file that says "gives" for what a function returns, with its line."""
+    return [
+        f"line {node.lineno}: {match[0]!r}: write return, yield or raise"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef)
+        if (match := _GIVES.search(ast.get_docstring(node) or ""))
+    ]
+
+
+def test_functions_return() -> None:
+    """No docstring of the engine says "gives" for what a function returns, yields or raises."""
+    paths = sorted((ROOT / "grader").rglob("*.py"))
+    assert [f"{name_of(path)}: {line}" for path in paths for line in gives(path.read_text(encoding="utf-8"))] == []
+    for said in ("Write a copy; give its path.", "Send a request.\n\n    Gives its reply.", "Gives the place."):
+        assert len(gives(f'def f():\n    """{said}"""')) == 1
+    assert gives('def f():\n    """Enter the sandbox; give up all rights. Give a queue work."""') == []
+
+
 _ARGS = re.compile(r"^Args:\n((?:(?:    .*)?\n?)*)", re.MULTILINE)
 """The section of a docstring that explains arguments, without its indentation."""
 

@@ -53,8 +53,12 @@ class Rules:
         own = frozenset(folded(text) for name in (noted.author, *noted.authors) for text in (name, for_csv(name)))
         return own.union(*map(self.people.names_of, self.persons(noted)))
 
-    def unknown(self, names: Collection[str]) -> Iterator[str]:
-        """Yield a sentence for each name of the hand-in in course.yaml that means nobody."""
+    def unknown_names(self, names: Collection[str]) -> Iterator[str]:
+        """Yield a sentence for each name in `extensions` or `late_days` of course.yaml that no author has.
+
+        Args:
+            names: all names of the authors of submissions; those of people on the roster are known as well.
+        """
         if (handin := self.handin) is not None:
             known = frozenset(names).union(*map(self.people.names_of, self.people.persons))
             for key, own in (("extensions", handin.extensions), ("late_days", handin.late_days)):

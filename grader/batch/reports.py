@@ -77,7 +77,7 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
     pairs = [(called[one], report) for one in named if (report := report_from_journal(plan, journal, one, rules))]
     yield from unused_overrides(rules.overrides, pairs, rules.course)
     yield from unused_comments(rules.comments, frozenset().union(*called.values()), rules.course)
-    yield from rules.unknown(frozenset().union(*called.values()))
+    yield from rules.unknown_names(frozenset().union(*called.values()))
     people = rules.people
     if not people.persons:
         return

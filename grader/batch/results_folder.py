@@ -185,7 +185,7 @@ class ResultsFolder:
             write_whole(place, file.read_bytes())
 
     def write_page(self, file: str, text: str | bytes) -> Path:
-        """Write a page of the class or of an author; give its place.
+        """Write a page of the class or of an author; return its path.
 
         Raises:
             CourseError: it cannot be written.

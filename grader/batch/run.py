@@ -92,7 +92,7 @@ class Summary:
         broken: those that are broken, by exercise: whose.
         lower: those whose lower score does not count, as author and exercise.
         changed: how many results replaced one that counted before.
-        stale: how many results of others are of other checks.
+        stale: how many results that count were found by other checks than the course has now.
         unmatched: how many rows unmatched.csv has.
         unread: by author, why it could not be read, by a fault of ours.
         notes: sentences about overrides and the roster.
@@ -358,7 +358,7 @@ class _Batch:
             journal.make_current(submission.author, id, number)
 
     def summarize(self) -> Summary:
-        """Complete the summary: what is broken among what counts, and whose results are of other checks."""
+        """Add what the journal knows to the summary: which results that count are broken, and how many are stale."""
         self.summary.unmatched = len(self.unmatched)
         if self.unread_times:
             whose, stamp = listed(list(self.unread_times)), next(iter(self.unread_times.values()))

@@ -361,7 +361,7 @@ def _hides_by_call(
         case ast.Name(id=name) | ast.Attribute(attr=name), [_, _, _] if name in _METACLASSES:
             yield f"{name} with three arguments"
         case ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), _:
-            if not _has_path(text):
+            if not _reads_attribute_or_item(text):
                 fine.add(id(function))
         case ast.Name(id="type"), [_, _, *_]:
             yield "type with three arguments"
@@ -373,13 +373,16 @@ def _hides_by_call(
                 yield f".{named.value}"
 
 
-def _has_path(template: str) -> bool:
-    """Return whether a field of a `format` template names an attribute or an item, even within another template."""
+def _reads_attribute_or_item(template: str) -> bool:
+    """Return whether a field of a `format` template reads an attribute or an item, even within another template."""
     try:
         fields = list(string.Formatter().parse(template))
     except ValueError:  # which raises where it is used
         return False
-    return any(any(mark in (name or "") for mark in ".[") or _has_path(form or "") for _, name, form, _ in fields)
+    return any(
+        any(mark in (name or "") for mark in ".[") or _reads_attribute_or_item(form or "")
+        for _, name, form, _ in fields
+    )
 
 
 def _is_inside(name: str) -> bool:

@@ -44,7 +44,7 @@ def assert_cpu_time_ratio(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> Ratio:
-    """Fail if a function takes more than so many times the CPU time of another.
+    """Fail if the CPU time of a function exceeds `at_most` times that of another.
 
     Args:
         function: the student's.
@@ -179,13 +179,13 @@ def assert_peak_memory_ratio(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
-    """Fail if a call needs more than so many times the new memory of the reference, at its peak.
+    """Fail if the peak memory of a call exceeds `at_most` times that of the reference.
 
     Args:
         function: the student's.
         reference: the reference's function of the same task.
         inputs: makes new arguments of a size.
-        size: for `inputs`; so large that what must not be made takes 30 MB or more.
+        size: for `inputs`; large enough that a forbidden temporary takes at least 30 MB.
         at_most: the largest ratio of bytes that passes.
         rtol: relative tolerance for the results, as for `assert_values`.
         atol: absolute tolerance.

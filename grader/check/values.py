@@ -115,7 +115,7 @@ def assert_close(
 
 
 def allclose(actual: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None) -> bool:
-    """Return whether `assert_values` passes; for what a check examines only where the values are right.
+    """Return whether `assert_values` would pass. Use it for a check that examines more only if the values are right.
 
     Args:
         actual: the student's value.
@@ -143,16 +143,16 @@ def assert_values_unless_wrong_elsewhere(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
-    """Fail if a value is wrong, unless it is wrong in the same way where a rule plays no part.
+    """Fail if a value is wrong because of a rule: it is right, or wrong in another way, where the rule does not apply.
 
-    What is wrong there as well is for another rule.
+    What is wrong there in the same way is for another rule.
 
     Args:
         actual: the student's value.
         expected: the right one.
         same: returns the student's value for an input with the same right value, to which the rule does not apply.
-        other: returns the student's value for an input with another right value: code that returns the same for all
-            inputs keeps no rule.
+        other: returns the student's value for an input with another right value. Code that returns the same there, too,
+            is constant, and breaks every rule.
         what: the name of `actual` in messages.
         rtol: relative tolerance, as for `assert_values`.
         atol: absolute tolerance.
@@ -349,8 +349,8 @@ def shares_memory(one: Any, other: Any) -> bool:
     return start < end and start < other_end and other_start < end
 
 
-def _require(condition: bool, public: str, actual: Any, base: Any, names: tuple[str, str]) -> None:
-    """Fail unless a condition holds, with both values drawn in their storages."""
+def _assert_layout(condition: bool, public: str, actual: Any, base: Any, names: tuple[str, str]) -> None:
+    """Fail unless a condition holds, with a picture of both values in their storages."""
     if not condition:
         raise CheckFailed(public, picture=show.views_picture({names[1]: base, names[0]: actual}))
 
@@ -369,7 +369,7 @@ def assert_shares_memory(actual: Any, base: Any, what: str = "the result", base_
     """
     assert_has_shape(actual, what)
     public = say("{} is a copy; it must share memory with {}", what, base_name)
-    _require(shares_memory(actual, base), public, actual, base, (what, base_name))
+    _assert_layout(shares_memory(actual, base), public, actual, base, (what, base_name))
 
 
 def assert_shares_no_memory(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
@@ -386,17 +386,15 @@ def assert_shares_no_memory(actual: Any, base: Any, what: str = "the result", ba
     """
     assert_has_shape(actual, what)
     public = say("{} shares memory with {}; it must have its own", what, base_name)
-    _require(not shares_memory(actual, base), public, actual, base, (what, base_name))
+    _assert_layout(not shares_memory(actual, base), public, actual, base, (what, base_name))
 
 
 def assert_writes_show(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
-    """Fail unless a write to either of two values shows at the same place in the other.
-
-    They must have the same elements in the same memory.
+    """Fail unless two values alias each other element by element: a write to either is visible in the other.
 
     Args:
         actual: a tensor or an array.
-        base: what it must share memory with, element by element. Both are overwritten with small whole numbers.
+        base: the tensor or array that it must alias. Both are overwritten with small whole numbers.
         what: the name of `actual` in messages.
         base_name: the name of `base` in messages.
 
@@ -417,7 +415,7 @@ def assert_writes_show(actual: Any, base: Any, what: str = "the result", base_na
             shows = allclose(_as_tensor(seen), _as_tensor(copies(target)[0]), rtol=0.0, atol=0.0)
             elsewhere = say("a write to {} does not show at the same place in {}", *names)
             copy = say("a write to {} does not show in {}: {} is a copy", *names, what)
-            _require(shows, elsewhere if one_memory else copy, actual, base, (what, base_name))
+            _assert_layout(shows, elsewhere if one_memory else copy, actual, base, (what, base_name))
 
 
 def assert_view(actual: Any, base: torch.Tensor, what: str = "the result", base_name: str = "the argument") -> None:
@@ -435,7 +433,7 @@ def assert_view(actual: Any, base: torch.Tensor, what: str = "the result", base_
     assert_tensor(actual, what)
     assert_shares_memory(actual, base, what, base_name)
     inside = _span_of(base)[0] <= _span_of(actual)[0] and _span_of(actual)[1] <= _span_of(base)[1]
-    _require(inside, say("{} reaches beyond {} in memory", what, base_name), actual, base, (what, base_name))
+    _assert_layout(inside, say("{} reaches beyond {} in memory", what, base_name), actual, base, (what, base_name))
 
 
 @contextmanager

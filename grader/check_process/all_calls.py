@@ -95,7 +95,7 @@ class AllCalls:
         """Make a call, and return the digests of what it returns and of what becomes of its arguments."""
         record, call = Record(seed), sent.read()
         student.begin_check(record)
-        self._connections.waiting.begin(record.budget)
+        self._connections.waiting.begin_check(record.budget)
         try:
             value = getattr(Student(student), call.name)(*call.args, **call.kwargs)
         except WorkerLost as lost:

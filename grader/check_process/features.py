@@ -138,4 +138,4 @@ class _Subtest:
         """Begin."""
 
     def __exit__(self, *_: object) -> None:
-        """End; what was raised goes on, and is the end of the check."""
+        """Do nothing: an exception propagates, and ends the check."""

@@ -110,7 +110,7 @@ class Words:
 
 
 def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the names in capitals that a module assigns a plain value once, each as an f-string writes the value."""
+    """Yield each assignment of a string or a number to an upper-case name at the top of a module, with its text."""
     for node in tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str() | int() | float() as value)):

@@ -177,7 +177,7 @@ class CheckSession:
             # Also if the job ends by an error of ours: the next author must not meet this one's workers.
             self._reproducer.close()
             printed = self._connections.end_job(planned.limits.shown_output_kb * 1024)
-            self.waiting.begin(Budget(MAX_RECEIVED))
+            self.waiting.begin_check(Budget(MAX_RECEIVED))
         self._host.send(Done(printed, self.waiting.no_core_s, self._connections.started - before))
 
     def _has_device(self, check: Check) -> bool:

@@ -89,7 +89,7 @@ class CheckRunner:
             unconfirmed=not job.part.again,
         )
         student.begin_check(record, limits)
-        self._connections.waiting.begin(record.budget)
+        self._connections.waiting.begin_check(record.budget)
         # The same seed: a function that draws random numbers draws the same ones in both workers.
         if student.reference is not None:
             student.reference.begin_check(Record(seed))
@@ -109,8 +109,8 @@ class CheckRunner:
         state = item.session._setupstate
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            error = _raised_by(item, check_s, lambda: skipped(item), lambda: state.setup(item), item.runtest)
-            torn_down = _raised_by(item, check_s, lambda: state.teardown_exact(following))
+            error = _first_exception(item, check_s, lambda: skipped(item), lambda: state.setup(item), item.runtest)
+            torn_down = _first_exception(item, check_s, lambda: state.teardown_exact(following))
         return error or torn_down
 
     def _note_comparison(self, op: str, left: object, right: object) -> str:
@@ -155,8 +155,8 @@ class PlannedRun:
         return self.runner.run(self.row, self.following, self.job, student, **how)
 
 
-def _raised_by(item: pytest.Function, check_s: float, *steps: Callable[[], object]) -> BaseException | None:
-    """Return what steps of a check raise, the first that raises anything; or that they take too long."""
+def _first_exception(item: pytest.Function, check_s: float, *steps: Callable[[], object]) -> BaseException | None:
+    """Run steps of a check under its time limit; return the first exception, or None."""
     try:
         with own_time_limited(item, check_s):
             for step in steps:

@@ -109,8 +109,8 @@ def moment(text: str) -> datetime:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """The commits of a repository that count.
+class CommitFilter:
+    """A filter for the commits of a repository: which count.
 
     Attributes:
         course: all exercises of the course.
@@ -129,8 +129,8 @@ class Counted:
         """
         return not (_BOT.search(address) or {name.lower(), address.lower()} & self.not_by)
 
-    def places(self, folder: Path, author: str) -> list[str]:
-        """Return where in a checkout the files of the hand-in are, as patterns of git's; none if it has no such file.
+    def pathspecs(self, folder: Path, author: str) -> list[str]:
+        """Return Git pathspecs of the hand-in's files in a checkout; [] if it has none.
 
         They are Python, notebooks and archives in the folder of each exercise's own file and below, but for the files
         of other exercises.
@@ -160,7 +160,7 @@ def clone_class(
     folder: Path,
     until: Callable[[str], datetime | None],
     server: str,
-    counted: Counted,
+    counted: CommitFilter,
 ) -> Iterator[str]:
     """Clone each repository into a folder of its own, without its history; say of each what was taken.
 
@@ -216,7 +216,7 @@ class _Taken:
         return (f"{self.commit[:12]} of {self.at}" if self.commit else "no commit") + (more if self.skipped else "")
 
 
-def _cloned(one: Repository, folder: Path, until: datetime | None, token: str, counted: Counted) -> _Taken:
+def _cloned(one: Repository, folder: Path, until: datetime | None, token: str, counted: CommitFilter) -> _Taken:
     """Clone a repository, and check out the last commit that counts."""
     environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
     if token:
@@ -241,7 +241,7 @@ def _cloned(one: Repository, folder: Path, until: datetime | None, token: str, c
     taken = _Taken(latest[0][0], latest[0][1]) if latest else _Taken()
     if latest:
         git("-C", str(folder), "checkout", "--quiet", "--detach", taken.commit)
-    places = counted.places(folder, one.folder) if latest and counted.wanted else []
+    places = counted.pathspecs(folder, one.folder) if latest and counted.wanted else []
     if places and (own := commits(taken.commit, "--", *places)):
         skipped = next(number for number, row in enumerate(latest) if row[0] == own[0][0])
         taken = _Taken(own[0][0], own[0][1], skipped)
@@ -348,7 +348,7 @@ def gather(folder: Path) -> Gathered:
 
 
 def _reports_below(folder: Path, unread: list[str]) -> Iterator[Path]:
-    """Give what may be a report, the files that lie high first; what is not looked at gets a line in `unread`.
+    """Yield what may be a report, the files that lie high first; add a line to `unread` for what is not looked at.
 
     A job may leave folders of any depth.
     """

@@ -293,7 +293,7 @@ def clone_command(
     CLASS_TOKEN may read the repositories. DIR.csv lists the repository, the commit and its time for each folder; grade
     batch counts the days late from that time.
     """
-    from grader.ci.clones import Counted, clone_class, moment, read_class, server_of
+    from grader.ci.clones import CommitFilter, clone_class, moment, read_class, server_of
     from grader.report.names import folded
 
     server = server_of(os.environ)
@@ -301,7 +301,7 @@ def clone_command(
     at, longer = moment(until) if until else None, dict[str, datetime]()
     course = options.course_here(course_folder) if handin is not None else None
     chosen = options.handin_of(course, handin) if course else None
-    counted = Counted(not_by=frozenset(who.lower() for who in not_by))
+    counted = CommitFilter(not_by=frozenset(who.lower() for who in not_by))
     if course and chosen:
         counted = replace(counted, course=course.exercises, wanted=options.exercises_in(chosen, course.exercises))
     if course and chosen and chosen.due and not at:

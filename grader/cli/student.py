@@ -161,14 +161,14 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     """Run the lines that a failing check gives you to try."""
     say = Say()
     from grader.report.progress import Shown
-    from grader.report.terminal import story_lines
+    from grader.report.terminal import failure_lines
     from grader.student.folder import typed
     from grader.student.lines_to_try import run_lines_to_try
 
     course, exercise = options.exercise_here(name)
     row, lines, printed = run_lines_to_try(course, exercise, workers.setup(seed or 0), Shown(say))
     say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
-    say(*story_lines(row, terminal_width()), "")
+    say(*failure_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")
     say(*(f"    {for_terminal(line)}" for line in lines), "Output:")
     say(*for_terminal(printed.rstrip("\n")).split("\n"))

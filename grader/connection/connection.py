@@ -49,14 +49,14 @@ class Place:
         child: as the wire has it: `["name", space, name]`, or `["proxy", number]`.
         word: what messages call it, in words of the check's own.
         kind: the name of its class, as the worker says; "" for what has a name.
-        life: in which of the connection's workers it lives; 0 for what has a name, and so is found in each of them.
+        generation: which of the connection's workers has it, from 1; 0 for what has a name, which each of them has.
     """
 
     connection: Connection
     child: tuple[Any, ...]
     word: str
     kind: str = ""
-    life: int = 0
+    generation: int = 0
 
 
 class Proxy:
@@ -101,7 +101,7 @@ class Proxy:
     def __del__(self) -> None:
         """Let the worker forget the object, with the next request."""
         place = place_of(self)
-        if place.life and place.life == place.connection.lives:
+        if place.generation and place.generation == place.connection.generation:
             place.connection.dropped.append(place.child[1])
 
     def __word__(self) -> str:
@@ -223,7 +223,7 @@ class Connection:
         student: of the reference: the student's connection, whose arguments it gets as they were before the call.
         reference: of the student's: the reference's connection, if there is one.
         left_out: statements at the top of the files that need such a package: file, line, package; as the worker says.
-        lives: how many workers it has had.
+        generation: how many workers it has had.
         worker: the last of them, while it lives.
         dropped: numbers of objects there that had a proxy, and may have none any more.
     """
@@ -246,7 +246,7 @@ class Connection:
     reference: Connection | None = None
 
     def __post_init__(self) -> None:
-        self.lives = 0
+        self.generation = 0
         self.worker: WorkerProcess | None = None
         self._usual_s = self.limits.call_s
         self._seeded = False
@@ -317,7 +317,7 @@ class Connection:
         return names
 
     def load_probe(self, name: str, source: str) -> str:
-        """Send a probe file to the worker, once, and again if it changed. Gives the space of its functions' names."""
+        """Send a probe file to the worker, unless it has it already; return the space of its functions' names."""
         self.names()
         if self._probes.get(name) != source:
             self._ask("probe", [name, source], f"the probe {name}", "", self.limits.load_s)
@@ -388,7 +388,7 @@ class Connection:
         noted: Call | None = None,
         apart: bool = False,
     ) -> Any:
-        """Send a request, wait for its reply, and give its value.
+        """Send a request, wait for its reply, and return its value.
 
         Args:
             operation: what to do: call, get, set, item, len or iter.
@@ -424,7 +424,7 @@ class Connection:
         *,
         apart: bool = False,
     ) -> Any:
-        """Send a request, and give the value of its reply, or raise what student code raised."""
+        """Send a request; return the value of its reply, or raise what student code raised."""
         encoded = self._encoded(values, noted, apart=apart)
         frame = self.exchange(dict(encoded.tree, do=operation), encoded.memory, what, seconds)
         return self.value_of(frame, what, word, encoded.table)
@@ -527,7 +527,7 @@ class Connection:
         if place.connection is not self:
             text = "a call takes objects of the student's or of the reference's, and not of both: call it once for each"
             raise Unsupported(f"`{place.word}` belongs to another process: {text}")
-        if place.life and place.life != self.lives:
+        if place.generation and place.generation != self.generation:
             raise RuntimeError(f"`{place.word}` is gone: its worker has ended")
         return list(place.child)
 
@@ -538,7 +538,9 @@ class Connection:
         expect(is_index(number, 1 << 53) and type(kind) is str and len(kind) <= _LONGEST_NAME, "an invalid proxy")
         proxy = self._proxies.get(number)
         if proxy is None:
-            proxy = self._proxies[number] = Proxy(Place(self, ("proxy", number), word, kind or "object", self.lives))
+            proxy = self._proxies[number] = Proxy(
+                Place(self, ("proxy", number), word, kind or "object", self.generation)
+            )
         return proxy
 
     # -- the worker, and its loss -------------------------------------------------------------------------------------
@@ -562,7 +564,7 @@ class Connection:
             except WorkerLost as lost:
                 self._lose(lost, "")
                 raise
-            self.lives += 1
+            self.generation += 1
             if not self.secret:
                 self.starter.students.add(self.worker)
         return self.worker
@@ -597,7 +599,7 @@ class Connection:
     def outputs(self) -> dict[int, tuple[str, int]]:
         """Return the beginning of what each worker printed so far, and how many lines follow it."""
         if self.worker is not None:
-            self._outputs[self.lives] = self.worker.read_output(self.limits.shown_output_kb * 1024)
+            self._outputs[self.generation] = self.worker.read_output(self.limits.shown_output_kb * 1024)
         return dict(self._outputs)
 
     def is_near_cpu_limit(self) -> bool:

@@ -144,7 +144,9 @@ def _ids_of(named: Collection[str], modules: Sequence[ModuleEntry]) -> set[str]:
     known: dict[str, Sequence[str]] = {entry.folder: entry.exercises for entry in modules}
     known |= {id: [id] for entry in modules for id in entry.exercises}
     words = {_word_of(name).removesuffix(".py") for name in named}
-    meant: Collection[str] = words if words and words <= known.keys() and not any(map(_numbers, words)) else known
+    meant: Collection[str] = (
+        words if words and words <= known.keys() and not any(map(_parts_of_number, words)) else known
+    )
     return {id for word in meant for id in known[word]}
 
 
@@ -369,7 +371,7 @@ def _doubled(file: CourseFile) -> Iterator[str]:
 
 
 def _unknown_exercises(file: CourseFile, known: Mapping[str, str]) -> Iterator[Broken]:
-    """Yield exercises that only a hand-in names."""
+    """Yield a problem for each exercise that a hand-in lists and the course lacks."""
     for handin in file.handins:
         for id in handin.exercises:
             if id not in known:
@@ -429,11 +431,13 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
     """
     # A path as our own output prints it, typed or completed by a shell; its last part says which exercise it is.
     word = _word_of(name).removesuffix(".py")
-    number = _numbers(word)
-    meant = [exercise for exercise in course.exercises if word == exercise.id or number == _numbers(exercise.number)]
+    number = _parts_of_number(word)
+    meant = [
+        exercise for exercise in course.exercises if word == exercise.id or number == _parts_of_number(exercise.number)
+    ]
     if not meant:
         module = [exercise for exercise in course.exercises if word == exercise.module]
-        meant = module or [exercise for exercise in course.exercises if number == _numbers(exercise.number)[:1]]
+        meant = module or [exercise for exercise in course.exercises if number == _parts_of_number(exercise.number)[:1]]
     if not meant:
         for item in course.broken:
             if word == item.id:
@@ -452,8 +456,10 @@ def _word_of(name: str) -> str:
 def means_module(module: str, name: str) -> bool:
     """Return whether a typed name is that of a module: its folder, a path to it, or its number."""
     word = _word_of(name)
-    number = _numbers(word)
-    return bool(module) and (word == module or (len(number) == 1 and number == _numbers(module.partition("_")[0])))
+    number = _parts_of_number(word)
+    return bool(module) and (
+        word == module or (len(number) == 1 and number == _parts_of_number(module.partition("_")[0]))
+    )
 
 
 def one_exercise(course: Course, name: str) -> Exercise:
@@ -476,8 +482,8 @@ def split_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
     return tuple(word for word in words if not _RULE.fullmatch(word)), rules
 
 
-def _numbers(word: str) -> tuple[int, ...]:
-    """Return the numbers of a word, the same for 2-1 and 02-1; () for a word that is not a number."""
+def _parts_of_number(word: str) -> tuple[int, ...]:
+    """Return the parts of an exercise's number, the same for 2-1 and 02-1; () for another word."""
     match = _NUMBER.fullmatch(word)
     return tuple(int(part) for part in match.groups() if part) if match else ()
 
@@ -485,8 +491,8 @@ def _numbers(word: str) -> tuple[int, ...]:
 def _nearest(course: Course, word: str, commands: Iterable[str]) -> str:
     """Say what could have been meant. Guess no number: nearly the same digits are another exercise."""
     numbers = [exercise.number for exercise in course.exercises]
-    if meant := _numbers(word):
-        if same := [number for number in numbers if _numbers(number)[:1] == meant[:1]]:
+    if meant := _parts_of_number(word):
+        if same := [number for number in numbers if _parts_of_number(number)[:1] == meant[:1]]:
             return f"; module {same[0].split('-')[0]} has {', '.join(same)}"
         return f"; the numbers are {min(numbers)} to {max(numbers)}:  grade list  shows them" if numbers else ""
     ids = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]

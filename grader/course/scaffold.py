@@ -99,7 +99,7 @@ def new_exercise(
 
 
 def _example(places: Places) -> dict[Path, str]:
-    """Return an exercise about a function that doubles."""
+    """Return the files of the example exercise, by path."""
     files = {
         places.starter: "starter.py",
         places.shown_checks: "shown_checks.py",

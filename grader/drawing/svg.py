@@ -125,7 +125,7 @@ def _draw_tensor(sheet: _Sheet, facts: Tensor, view: View, letter: str, ink: str
 
 
 def _flat(index: Sequence[int], shape: Sequence[int]) -> int:
-    """Return the number of an element in the order of indices."""
+    """Return the row-major index of an element."""
     number = 0
     for at, size in zip(index, shape, strict=True):
         number = number * size + at

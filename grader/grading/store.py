@@ -268,7 +268,7 @@ class Store:
         return None
 
     def save(self, one: WorkResult) -> int | None:
-        """Save a result, if the next run would find the same; give its number."""
+        """Save a result, if the next run would find the same; return its number."""
         return self.save_any(one) if is_repeatable(one.graded) else None
 
     def save_any(self, one: WorkResult) -> int | None:
@@ -344,7 +344,7 @@ class Store:
             self.execute(_FORGET_OLDEST.format(table), (most,))
 
     def execute(self, statement: str, values: Any = ()) -> list[tuple[Any, ...]]:
-        """Run a statement, committed at once, and give all of its rows: threads share the connection."""
+        """Run a statement, committed at once, and return all of its rows: threads share the connection."""
         with self._lock, self._connection as connection:
             return connection.execute(statement, values).fetchall()
 
@@ -354,7 +354,7 @@ class Store:
             connection.executemany(statement, rows)
 
     def insert(self, statement: str, values: Any) -> int:
-        """Insert a row, committed at once, and give its number."""
+        """Insert a row, committed at once, and return its number."""
         with self._lock, self._connection as connection:
             return connection.execute(statement, values).lastrowid or 0
 
@@ -426,7 +426,7 @@ def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
 
 
 def is_repeatable(graded: GradedExercise) -> bool:
-    """Return whether another run would give the same result; measured costs and time limits may give another one."""
+    """Return whether another run would have the same result; measured costs and time limits may differ."""
     if not graded.checks or graded.left_out:
         return False
     verdicts = [(row.outcome.verdict, row.check.category) for row in graded.checks]

@@ -279,7 +279,11 @@ def dotted_name(node: ast.expr) -> str:
 
 
 def _without_cell_magics(source: str) -> tuple[str, list[str]]:
-    """Take the first lines off that are a magic of the whole cell; all else of it goes where that does not run it."""
+    """Blank the `%%` magics at the top of a cell, and the whole cell if a magic does not run its body.
+
+    Returns:
+        The source with as many lines as before, and the magics that were blanked and may matter.
+    """
     lines, left_out = source.split("\n"), []
     for place, line in enumerate(lines):
         if line.strip() and not line.startswith("%%"):

@@ -364,7 +364,7 @@ class Reader:
         return reply
 
     def _answer(self, request: Request) -> bytes:
-        """Send a request, and give the line of the answer; b"" if the process ends before."""
+        """Send a request, and return the line of the answer; b"" if the process ends before."""
         request, self._unsent = replace(request, course=self._unsent), ()
         process, line = self._process, b""
         assert process.stdin is not None

@@ -382,7 +382,7 @@ def unpack(
     owners: Callable[[Sequence[PurePosixPath]], Sequence[str]],
     is_answer: Callable[[str], bool],
 ) -> Iterator[Unmatched]:
-    """Write the files of a class's download into a folder; give those that could not be read.
+    """Write the files of a class's download into a folder; yield a row for each that could not be read.
 
     One author's files spoil no other's: of what is not read anyway an empty file is written, of a file that is too
     large so much that whoever reads it sees that, and of what one author handed in no more than a share.

@@ -243,7 +243,7 @@ def joined(
     if idle:
         more = [f"{len(idle) - _MOST_PLACES} more"] if len(idle) > _MOST_PLACES else []
         module.notes.append(f"left out what this exercise does not need: {', '.join(idle[:_MOST_PLACES] + more)}")
-    module.notes += _of_failed(needed, [place.cell for place in places], label)
+    module.notes += _defined_in_failed_cells(needed, [place.cell for place in places], label)
     return module
 
 
@@ -264,8 +264,8 @@ def _add_other(module: Module, cell: Cell, code: Code, roots: Collection[str]) -
         module.add(cell.number, code.lines, code.numbers)
 
 
-def _of_failed(needed: Needed, cells: Sequence[Cell], label: str) -> Iterator[str]:
-    """Say which names are defined in cells that failed alone."""
+def _defined_in_failed_cells(needed: Needed, cells: Sequence[Cell], label: str) -> Iterator[str]:
+    """Yield a sentence for each needed name that only failed cells define."""
     for name in sorted({*needed.names}):
         own = [cells[one.cell] for one in needed.steps if name in one.step.binds and not one.step.is_import]
         if own and all(cell.failed for cell in own):

@@ -124,7 +124,11 @@ _UNIX = 3
 
 @contextmanager
 def failing_as(what: str, remedy: str = "") -> Iterator[None]:
-    """Report an error of the operating system in a line: what failed, in these words, why, and what to do.
+    """Convert an `OSError` of the block into a `CourseError`: what failed, why, and what to do.
+
+    Args:
+        what: what failed, as a clause: "X cannot be written".
+        remedy: what to do, if there is one thing.
 
     Raises:
         CourseError: there was such an error.
@@ -196,7 +200,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a draft to write, which takes the place of a file once all of it is written.
+    """Yield a draft to write, which takes the place of a file once all of it is written.
 
     Raises:
         CourseError: it cannot be written.

@@ -84,7 +84,7 @@ def release(
     notebooks: bool = False,
     progress: Progress,
 ) -> Path:
-    """Write a copy, and give its place.
+    """Write a copy, and return its path.
 
     Args:
         course: the whole course.
@@ -357,7 +357,10 @@ def copied_files(part: Course) -> Files:
 
 
 def _starter_problems(exercise: Exercise) -> list[str]:
-    """Report a starter that solves the exercise: its author would give the solution out."""
+    """Return what is wrong with a starter: it is missing, or differs from the one whose digest was recorded.
+
+    A starter that solves the exercise would give the solution out.
+    """
     places = layout.Places.of(exercise)
     where = places.starter.as_posix()
     if not exercise.starter.is_file():

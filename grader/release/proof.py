@@ -82,10 +82,10 @@ class Secret:
         if self.kind is Kind.LINE and (of_checks or layout.is_description(path)):  # the third hint is nearly the code
             return False
         if self.kind is Kind.INPUT:  # the same numbers may stand in the example of another exercise
-            return self._is_near(path)
-        return self._is_near(path) or (not of_checks and len(self.text) >= _SHORTEST_ALONE)
+            return self._is_same_exercise(path)
+        return self._is_same_exercise(path) or (not of_checks and len(self.text) >= _SHORTEST_ALONE)
 
-    def _is_near(self, path: Path) -> bool:
+    def _is_same_exercise(self, path: Path) -> bool:
         """Return whether a file of the copy is of the same exercise, or the page of its module."""
         if self.exercise is None:
             return False

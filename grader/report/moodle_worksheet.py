@@ -61,7 +61,7 @@ class Worksheet:
             return cls(identity, teams, grade, maximum, changeable, submitted, graded, of_teams=bool(teams))
         rows = range(1, len(table.rows))
         columns = [[table.cell(row, at) for row in rows] for at in range(len(titles))]
-        maxima = [at for at in range(2, len(titles)) if _is_maximum(columns[at], columns[at - 1])]
+        maxima = [at for at in range(2, len(titles)) if _is_max_grade_column(columns[at], columns[at - 1])]
         if len(maxima) != 1:
             return cls(min(len(titles), FEW_COLUMNS - 1))
         (maximum,) = maxima
@@ -80,7 +80,7 @@ def is_yes_no(cells: Iterable[str]) -> bool:
 
 
 def is_no(cell: str) -> bool:
-    """Return whether a cell of such a column says no."""
+    """Return whether a cell says no, in any of the languages of `is_yes_no`."""
     return cell.casefold() in {no for _, no in _YES_NO}
 
 
@@ -88,8 +88,8 @@ def _is_time(cell: str) -> bool:
     return cell in ("", "-") or any(map(str.isdecimal, cell))
 
 
-def _is_maximum(cells: Sequence[str], before: Sequence[str]) -> bool:
-    """Return whether a column has the same points for everybody, and the one before it no more than these."""
+def _is_max_grade_column(cells: Sequence[str], grades: Sequence[str]) -> bool:
+    """Return whether a column has one maximum grade for everybody, which no grade exceeds."""
     most = number_in(cells[0]) if len(set(cells)) == 1 else None
-    scores = [number_in(cell) if cell not in ("", "-") else 0 for cell in before]
+    scores = [number_in(cell) if cell not in ("", "-") else 0 for cell in grades]
     return most is not None and most > 0 and all(score is not None and 0 <= score <= most for score in scores)

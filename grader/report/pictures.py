@@ -81,7 +81,7 @@ def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool
 
 
 def sentence_of(picture: Picture) -> str:
-    """Say what a picture shows, in a sentence for each part."""
+    """Return what a picture shows, a sentence for each part."""
     return " ".join(part.sentence for part in _parts(picture))
 
 

@@ -70,8 +70,8 @@ def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
     return (click.unstyle(line).removeprefix(page.indent) for line in page.message(row))
 
 
-def story_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
-    """Yield what went wrong in a check, without the rule and the lines to try."""
+def failure_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
+    """Yield the lines of a failure's message, without the rule and the lines to try."""
     story, _ = words.at_rule(row.outcome.message, row.check.contract)
     page = _Page(width)
     return (line for text in for_terminal(story).split("\n") for line in page.wrapped(text, "  "))

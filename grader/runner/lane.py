@@ -155,7 +155,7 @@ class Lane:
         self._mark.write_bytes(NOT_PENDING)
         self._has_plain = _needs_plain(self.exercises)
         opened = self._source.open_check_process(self._number, self._log, plain=self._has_plain)
-        self._process, self._life = opened.process, opened.life
+        self._process, self._generation = opened.process, opened.generation
         self._command, self._plain_command = opened.command, opened.plain_command
         self._channel = Channel(opened.transport)
         self._plan()
@@ -229,7 +229,7 @@ class Lane:
         try:
             collected = self._collected_by_process()
         except (ChannelClosed, StartError) as error:
-            if isinstance(error, StartError) and not self._source.was_lost(self._life):
+            if isinstance(error, StartError) and not self._source.was_lost(self._generation):
                 raise
             # Somebody killed a process of ours while it started, as a machine short of memory does: once more.
             self._end_process()
@@ -306,7 +306,7 @@ class Lane:
     def _lost_its_workers(self, run: Run) -> bool:
         """Return whether the worker server was lost meanwhile; if so, end the check process that depended on it."""
         suspect = any(outcome.verdict is Verdict.BROKEN for outcome in run.outcomes)
-        if not suspect or not self._source.was_lost(self._life):
+        if not suspect or not self._source.was_lost(self._generation):
             return False
         self.close()  # in good order: it removes the control groups of workers whose end nobody could tell it
         return True
@@ -422,7 +422,7 @@ class Lane:
             groups.sweep()  # its own, in which it was until now
 
     def close(self) -> None:
-        """End the check process in good order if it has no work, then all that is left."""
+        """Shut the check process down gracefully if it is idle; then kill what is left."""
         # With work in hand it would go on until its deadline; without, it ends by itself when the channel closes.
         if self._process is not None and not self._busy:
             self._channel.transport.close_writing()

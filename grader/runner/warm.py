@@ -99,7 +99,11 @@ def _installation() -> str:
 
 
 def _name(kind: str) -> str:
-    """Return the name of the socket of processes of a kind that fit a command started here and now."""
+    """Return the name of the socket of warm processes of a kind.
+
+    It changes with our code, the installed packages, the interpreter and the environment, so that only processes that
+    fit this command are found.
+    """
     package = os.path.dirname(str(grader.__file__))
     modules = [os.path.join(top, name) for top, _, names in os.walk(package) for name in names if name.endswith(".py")]
     files = [(path, *_stamp(path)) for path in sorted(modules)]

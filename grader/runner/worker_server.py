@@ -66,7 +66,7 @@ class WorkerServer(WorkerSource):
         self._has_own = zygote is None and not is_plain
         self._zygote = Zygote() if self._has_own else zygote
         self._lock = threading.RLock()  # of lanes that work at once, one asks at a time
-        self._life = 0
+        self._generation = 0
         self._before: Reached | None = None
         self._plain: WorkerServer | None = None
         self._process: Forked | subprocess.Popen[bytes]
@@ -186,24 +186,24 @@ class WorkerServer(WorkerSource):
         with self._lock:
             try:
                 # Not waited for: most lanes are opened when it has just been started.
-                return Supply(self.open_lane(lane), life=self._life)
+                return Supply(self.open_lane(lane), generation=self._generation)
             except StartError:
-                if not self.was_lost(self._life):
+                if not self.was_lost(self._generation):
                     raise
             self._end()
             self._before = None if self._trial.exception() is not None else self._trial.result()
-            self._life += 1
+            self._generation += 1
             self._start()
-            return Supply(self.open_lane(lane), life=self._life)
+            return Supply(self.open_lane(lane), generation=self._generation)
 
-    def was_lost(self, life: int) -> bool:
-        """Return whether the process has ended, or ends just now."""
+    def was_lost(self, generation: int) -> bool:
+        """Return whether the worker server of this generation has ended; wait a moment for one that is just ending."""
         with self._lock, contextlib.suppress(subprocess.TimeoutExpired):
-            if life == self._life:
+            if generation == self._generation:
                 self._process.wait(_ENDS_S)
-        if self._plain is not None and self._plain.was_lost(self._plain.life):
+        if self._plain is not None and self._plain.was_lost(self._plain.generation):
             return True
-        return life != self._life or self._process.returncode is not None
+        return generation != self._generation or self._process.returncode is not None
 
     def open_lane(self, lane: int) -> socket.socket:
         """Open a socket to the server, for a lane's check process.
@@ -241,7 +241,7 @@ class WorkerServer(WorkerSource):
         with ExitStack() as opened:
             given = [opened.enter_context(each) for each in (theirs, supply.server, supply.plain) if each is not None]
             process = self._zygote.fork(messages.StartCheckProcess(), log, [each.fileno() for each in given])
-        return CheckProcess(process, SocketTransport(ours), life=supply.life)
+        return CheckProcess(process, SocketTransport(ours), generation=supply.generation)
 
     def end_workers(self, lane: int) -> bool:
         """Tell the server, which ends them at once."""
@@ -252,9 +252,9 @@ class WorkerServer(WorkerSource):
         return True
 
     @property
-    def life(self) -> int:
+    def generation(self) -> int:
         """Return the number of this server among its successors, counted from 0."""
-        return self._life
+        return self._generation
 
     def close(self) -> None:
         """End it; it ends its workers."""

@@ -35,14 +35,14 @@ class CheckProcess:
         transport: the host's end of its channel.
         command: what it starts workers with, if these are fresh interpreters; else empty.
         plain_command: the same for workers that have the standard library alone.
-        life: of the worker server that it has, see `Supply`.
+        generation: which worker server it has, see `Supply`.
     """
 
     process: Forked | subprocess.Popen[bytes]
     transport: Transport
     command: tuple[str, ...] = ()
     plain_command: tuple[str, ...] = ()
-    life: int = 0
+    generation: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class Supply:
         plain: one to the server whose workers have the standard library alone, or None.
         command: what starts a fresh interpreter; empty where there is a server.
         plain_command: what starts one that has the standard library alone.
-        life: which server it is, counted from 0: one that was lost has a successor.
+        generation: which server it is, counted from 0: one that was lost has a successor.
     """
 
     server: socket.socket | None = None
     plain: socket.socket | None = None
     command: tuple[str, ...] = ()
     plain_command: tuple[str, ...] = ()
-    life: int = 0
+    generation: int = 0
 
 
 class WorkerSource:
@@ -101,8 +101,8 @@ class WorkerSource:
         """
         raise NotImplementedError
 
-    def was_lost(self, life: int) -> bool:
-        """Return whether what was supplied in this life can start no more workers, although the host did not end it."""
+    def was_lost(self, generation: int) -> bool:
+        """Return whether the worker server of this generation was lost: it ended, and not because the host ended it."""
         return False
 
     def end_workers(self, lane: int) -> bool:

@@ -125,13 +125,17 @@ class Group:
         return True
 
 
-def enter(entries: Sequence[int]) -> None:
-    """Move the only thread of this process into a group; the one who made the group looks whether that was done."""
-    for entry in entries:
+def enter(files: Sequence[int]) -> None:
+    """Move this process, which has one thread, into control groups; who made the groups verifies it.
+
+    Args:
+        files: descriptors of a file of each group, `cgroup.procs` or `tasks`, open for writing; they are closed.
+    """
+    for file in files:
         # A thread that moves itself can neither end nor start others meanwhile, so the kernel (5.14) waits for nobody.
         with contextlib.suppress(OSError):  # it is then moved from outside
-            os.write(entry, b"0")
-        os.close(entry)
+            os.write(file, b"0")
+        os.close(file)
 
 
 def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> Group | None:

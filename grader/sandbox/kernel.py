@@ -250,7 +250,7 @@ def landlock_version() -> int:
 
 
 def landlock_create_ruleset(files: int, scopes: int) -> int:
-    """Make a ruleset that refuses these rights on files, and what leads out of these scopes; give its descriptor."""
+    """Make a ruleset that refuses these rights on files, and what leads out of these scopes; return its descriptor."""
     # Zeros at the end are what an older kernel, which knows fewer fields, takes for their absence.
     attributes = _Ruleset(handled_access_fs=files, scoped=scopes)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))

@@ -78,7 +78,7 @@ def main() -> Callable[[], None]:
 def _beginning(libraries: Any, message: Message) -> Beginning | None:
     match message:
         case messages.StartServer(plan):
-            return Beginning(partial(_worker_server, plan, libraries), ends_with_host=True)
+            return Beginning(partial(_start_worker_server, plan, libraries), ends_with_host=True)
         case messages.StartCheckProcess():
             return Beginning(_check_process)
     return None
@@ -97,8 +97,8 @@ def _become_template(requests: socket.socket) -> None:
     Forks([requests], partial(_beginning, None)).serve()()
 
 
-def _worker_server(plan: messages.LaunchPlan, libraries: Any, host: int) -> Callable[[], None]:
-    """Enter the sandbox of the workers; return what serves there."""
+def _start_worker_server(plan: messages.LaunchPlan, libraries: Any, host: int) -> Callable[[], None]:
+    """Enter the sandbox of the workers; return the function that runs the worker server."""
     kernel.set_name("grade-launcher")
     # When the zygote ends, all ends with it. The launcher keeps what it was given.
     kernel.die_with_parent()

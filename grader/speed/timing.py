@@ -136,7 +136,7 @@ class TimedWorker:
     def memory_growth(self, inputs: Inputs) -> tuple[clock.Memory, clock.Memory, Any] | None:
         """Call the function once, and look at the memory of its process just before and just after.
 
-        Gives both, and the result; None if the system does not show it. The arguments are resident before, and the
+        Returns both, and the result; None if the system does not show it. The arguments are resident before, and the
         result is sent afterwards.
         """
         with self._prepared(inputs):
@@ -209,7 +209,7 @@ class TimedWorker:
         return {"do": "go", "function": child, "in_place": inputs.in_place, "hold": hold}
 
     def _numbers(self, inputs: Inputs) -> list[Any]:
-        """Write the numbers into the memory that the worker has mapped; without any, give them to go with a message."""
+        """Write the numbers into the memory that the worker has mapped; without any, return them for a message."""
         if self._mapped is None:
             return padded(inputs.blocks)
         for start, block in zip(inputs.starts, inputs.blocks, strict=True):

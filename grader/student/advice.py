@@ -24,7 +24,7 @@ _WORDS = ("first", "second", "third")
 
 
 def after_run(course: Course, report: Report, width: int, whole: Whole = unchanged) -> Iterator[str]:
-    """Save how far the student is, and give advice.
+    """Save how far the student is, and yield lines of advice.
 
     Args:
         course: the course; where starters are kept in its folder, with all exercises.
@@ -64,7 +64,7 @@ def unchanged_lines(count: int, width: int) -> Iterator[str]:
 def advice(
     course: Course, report: Report, progress: Progress, *, saved: bool = True, whole: Whole = unchanged
 ) -> Iterator[str]:
-    """Give advice after a run, in sentences.
+    """Yield sentences of advice after a run.
 
     Args:
         course: the course.

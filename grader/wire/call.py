@@ -57,7 +57,7 @@ def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), 
 
     Args:
         values: of the message.
-        other: gives the child for any object that is not a value, or raises `Unsupported`.
+        other: returns the child for any object that is not a value, or raises `Unsupported`.
         noted: those of them, or of the items of containers among them, that are read later.
         plain: whether the other process has the standard library alone.
 

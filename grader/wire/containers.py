@@ -35,7 +35,7 @@ _COLLISIONS = 100
 """So many keys may have the same hash: n of them take n² comparisons, and the hash of an int is easy to choose."""
 
 Other = Callable[[Any], list[Any]]
-"""Gives the child for an object that is not a value."""
+"""Returns the child for an object that is not a value."""
 
 
 class PlainEncoder:
@@ -132,7 +132,7 @@ class PlainEncoder:
         return False
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
-        """Fill in the rows of values that lie in memory; give the blocks that are new or changed, by number."""
+        """Fill in the rows of values that lie in memory; return the blocks that are new or changed, by number."""
         del rows
         return []
 
@@ -192,7 +192,7 @@ class PlainDecoder:
     # -- what only messages with memory have --------------------------------------------------------------------------
 
     def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Any]:
-        """Take in new blocks; give the new contents of known ones, by number."""
+        """Register new blocks; return the new contents of known ones, by number."""
         raise ProtocolError("memory in a message of plain values")
 
     def _view(self, number: int, row: list[Any]) -> Any:
@@ -210,7 +210,7 @@ class PlainDecoder:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_rows(self, entries: list[Any]) -> list[int]:
-        """Take in rows that are new or changed; give their numbers."""
+        """Register rows that are new or changed; return their numbers."""
         rows, known, changed = self._rows, len(self._rows), set()
         if known + len(entries) > self._caps.objects:
             raise ProtocolError("too many objects")

@@ -83,7 +83,7 @@ class Decoder(PlainDecoder):
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Array]:
-        """Take in new blocks; give the new contents of known ones, by number."""
+        """Register new blocks; return the new contents of known ones, by number."""
         blocks, written = self._table.blocks, {}
         known, start, most = len(blocks), 0, len(data)
         buffer = np.frombuffer(data, np.uint8) if most else np.empty(0, np.uint8)
@@ -117,7 +117,10 @@ class Decoder(PlainDecoder):
         return block
 
     def _view(self, number: int, row: list[Any]) -> Any:
-        """Make a tensor or an array on its block; in the worker, as the process that asks has it."""
+        """Build the tensor or array that a row describes, on its block.
+
+        In the worker it also gets the device and `requires_grad` that it has in the process that asks.
+        """
         if row[0] == "array":
             array = self._array(row)
             if number < len(self._table.objects):
@@ -220,7 +223,7 @@ class Decoder(PlainDecoder):
             self.changes.append(Change(table.objects[number], lambda it: list(items_of(it)), _set_contents, items))
 
     def _finish(self, number: int, view: Any, *, is_new: bool) -> None:
-        """Keep the facts of a tensor; give an argument the layout that the other process gave it."""
+        """Keep the facts of a tensor; set the layout of an argument to the one that it has in the other process."""
         obj, row = self._table.objects[number], self._rows[number]
         if row[0] == "array":
             if not is_new:

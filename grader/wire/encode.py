@@ -58,7 +58,7 @@ class Encoder(PlainEncoder):
         return self._accelerator.look(tensor) if self._accelerator is not None else None
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
-        """Fill in the rows of tensors and arrays; give the blocks that are new or changed, by number."""
+        """Fill in the rows of tensors and arrays; return the blocks that are new or changed, by number."""
         table, leaves, spans = self._table, [], self._known_spans()
         elsewhere = self._accelerator is not None or are_any_known()
         for number, row in enumerate(rows):

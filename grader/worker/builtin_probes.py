@@ -105,7 +105,7 @@ def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
 def training_step(
     function: Callable[..., Any], batch: Sequence[Any], model: str, loss: str, optimizer: str, steps: int, seed: int
 ) -> list[Any]:
-    """Call `function(model, loss, optimizer, *batch)`; give the last result, and parameters and gradients by name.
+    """Call `function(model, loss, optimizer, *batch)`; return the last result, and parameters and gradients by name.
 
     Args:
         function: the student's step of training.
@@ -127,9 +127,9 @@ def training_step(
 
 
 def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, batch_size: int, seed: int) -> list[Any]:
-    """Call `function(model, loader)`, where the loader goes over the data.
+    """Call `function(model, loader)`, where the loader iterates over the data.
 
-    Gives the result, whether the model is in training mode afterwards, whether a forward pass recorded gradients, and
+    Returns the result, whether the model is in training mode afterwards, whether a forward pass recorded gradients, and
     whether the model's state stayed as it was.
 
     Args:
@@ -153,7 +153,7 @@ def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, ba
 
 
 def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[torch.Tensor | None]]:
-    """Call with every floating-point tensor argument requiring a gradient; give the result and the gradients.
+    """Call with every floating-point tensor argument requiring a gradient; return the result and the gradients.
 
     The result is reduced by `sum` if it is not a scalar. The gradient is None for an argument that is not a floating-
     point tensor, or that the result does not depend on.
@@ -188,7 +188,7 @@ def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 
 
 def gradcheck(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """Compare gradients with finite differences in float64; give "" or what differs."""
+    """Compare gradients with finite differences in float64; return what differs, or ""."""
     floats = (arg.double() if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg for arg in args)
     fresh = [_requiring(arg) for arg in floats]
     try:

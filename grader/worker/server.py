@@ -214,7 +214,11 @@ class _Server:
                 self._sandbox.end(pid)
 
     def _fork(self, *, many: bool = False) -> _Spare | None:
-        """Fork a worker, if the system gives what it needs; see `Sandbox.fork`."""
+        """Fork a spare worker; return None if the system refuses.
+
+        Args:
+            many: whether the worker may be several processes, see `Sandbox.fork`.
+        """
         ours, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             pid = self._sandbox.fork(many=many)

@@ -38,8 +38,8 @@ class Waiting:
         self._student = student
         return self
 
-    def begin(self, budget: Budget) -> None:
-        """Begin a check, whose replies take from this budget."""
+    def begin_check(self, budget: Budget) -> None:
+        """Begin a check, whose replies are charged to this budget."""
         self.budget = budget
         self.mark[0] = 0
 

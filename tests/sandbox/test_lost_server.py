@@ -90,9 +90,9 @@ def test_lanes_of_a_new_server_are_not_kept_waiting(monkeypatch: pytest.MonkeyPa
     asked: list[int] = []
     with closing(WorkerServer(SandboxPlan())) as source:
 
-        def was_lost(life: int) -> bool:
-            asked.append(life)
-            return WorkerServer.was_lost(source, life)
+        def was_lost(generation: int) -> bool:
+            asked.append(generation)
+            return WorkerServer.was_lost(source, generation)
 
         monkeypatch.setattr(source, "was_lost", was_lost)
         supplies = [source.supply(number) for number in range(2)]
@@ -102,7 +102,7 @@ def test_lanes_of_a_new_server_are_not_kept_waiting(monkeypatch: pytest.MonkeyPa
     for supply in supplies:
         assert supply.server is not None
         supply.server.close()
-    assert ([supply.life for supply in supplies], asked) == ([0, 0, 1], [0])
+    assert ([supply.generation for supply in supplies], asked) == ([0, 0, 1], [0])
 
 
 def test_plain_workers_outlive_the_thread_that_started_them() -> None:
@@ -117,7 +117,7 @@ def test_plain_workers_outlive_the_thread_that_started_them() -> None:
     thread.start()
     thread.join()
     with closing(opened[0]) as server:
-        assert not server.was_lost(server.life)
+        assert not server.was_lost(server.generation)
         server.open_lane(0).close()
 
 

@@ -272,12 +272,12 @@ for _ours, _name in ((SimTensor, "torch.Tensor"), (SimParameter, "torch.nn.param
 
 
 def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimTensor:
-    """Put a shell around a CPU tensor.
+    """Wrap a CPU tensor as a tensor of the simulated device: a wrapper subclass without memory of its own.
 
     Args:
         inner: a plain CPU tensor; must not require a gradient.
-        place: the device on which it is pretended to be.
-        block: that of its storage, looked up if it is left out.
+        place: the device that the wrapper reports.
+        block: the block of its storage; looked up by default.
     """
     if inner.layout is not torch.strided:
         return _wrap_sparse(inner, place)

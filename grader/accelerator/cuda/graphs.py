@@ -46,7 +46,7 @@ def graph_pool_handle() -> tuple[int, int]:
 
 
 def is_current_stream_capturing() -> bool:
-    """Return whether a graph is recorded of what the current stream is given."""
+    """Return whether the current stream is capturing a CUDA graph."""
     machine = the_machine()
     return machine.capture is not None and machine.devices[machine.current].queue in machine.capture.queues
 

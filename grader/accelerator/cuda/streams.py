@@ -70,7 +70,7 @@ class Stream:
         return capture is not None and self.queue in capture.queues
 
     def record_event(self, event: AnyEvent | None = None) -> AnyEvent:
-        """Note in an event when the work given so far will be done."""
+        """Record an event on this stream, after the work that was submitted so far."""
         event = event or Event()
         event.record(self)
         return event

@@ -57,7 +57,7 @@ def lstm_cell_backward(
         cell: the old cell state.
         new: the next cell state.
         gates: as `lstm_cell` returns them.
-        has_bias: whether a bias wants a gradient.
+        has_bias: whether a bias requires a gradient.
     """
     # `gates` are those after sigmoid and tanh.
     i, f, g, o = gates.chunk(4, 1)

@@ -16,12 +16,12 @@ from grader.accelerator.sim.machine import Machine
 
 def install(machine: Machine) -> None:
     """Replace what runs backward, and what calls a custom function's."""
-    _run_in_this_thread(machine)
+    _patch_backward(machine)
     _check_gradients(machine)
 
 
-def _run_in_this_thread(machine: Machine) -> None:
-    """Run backward in the calling thread: PyTorch has no thread for indices above 0."""
+def _patch_backward(machine: Machine) -> None:
+    """Patch autograd to run backward in the calling thread: PyTorch has no thread for device indices above 0."""
     torch._C._set_multithreading_enabled(False)
     original: Any = torch.autograd.graph._engine_run_backward
 

@@ -13,7 +13,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace what moves and what makes storages."""
+    """Patch the methods of PyTorch that move and create storages."""
     _move(machine)
     _make(machine)
 

@@ -162,7 +162,7 @@ def generator_type(make: Any) -> type:
     """Make a class that stands in for `torch.Generator`.
 
     Args:
-        make: called with the device argument; gives a `SimGenerator`, or None for devices that are not ours.
+        make: called with the device argument; returns a `SimGenerator`, or None for devices that are not ours.
     """
 
     class Generator(metaclass=_Kind):

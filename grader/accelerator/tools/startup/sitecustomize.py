@@ -41,8 +41,8 @@ class _AfterTorch:
         return spec
 
 
-def _run_the_next() -> None:
-    """Run what this file hides: the machine's own `sitecustomize`."""
+def _run_shadowed_sitecustomize() -> None:
+    """Run the `sitecustomize` of this machine that this file shadows."""
     others = [path for path in sys.path if os.path.abspath(path) != _HERE]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
     if spec is not None and spec.loader is not None:
@@ -51,4 +51,4 @@ def _run_the_next() -> None:
 
 if os.environ.get("GRADER_ACCELERATOR"):
     sys.meta_path.insert(0, _AfterTorch())
-_run_the_next()
+_run_shadowed_sitecustomize()
