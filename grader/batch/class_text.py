@@ -15,7 +15,7 @@ from grader.report.words import VERDICTS
 
 _STEP = "      "
 _FEW_ROWS, _WIDE = 4, 70
-_LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
+_LEGEND = "in: handed in; all: full marks; known: made a known mistake; new: lost points that no known mistake explains"
 
 
 def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:

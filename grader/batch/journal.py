@@ -24,7 +24,7 @@ from pathlib import Path
 from grader.batch.known_results import Head, KnownResults
 from grader.grading.outcomes import WorkResult
 from grader.grading.secret import load_or_make_secret
-from grader.grading.store import SAVE_TRACE, VERSION, Key, Saved, Store, as_bytes, connect, now, prepare
+from grader.grading.store import SAVE_TRACE, Key, Saved, Store, as_bytes, connect, now, prepare
 from grader.intake.contents import Handed
 from grader.model import Exercise, GradedExercise
 from grader.model.errors import CourseError, GraderError
@@ -321,7 +321,7 @@ def open_journal(
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("BEGIN EXCLUSIVE")
             if not prepare(connection, _TABLES):
-                raise GraderError(f"the journal is of another version than {VERSION}; grade into a new folder")
+                raise GraderError(f"{path} was written by another version of tensorgrade; grade into a new folder")
             _require_types(connection)
             connection.commit()
             yield Journal(connection, known)

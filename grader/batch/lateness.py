@@ -92,7 +92,8 @@ def late_text(final: FinalScore, policy: Policy, *, alone: bool = False) -> str:
         return "on time"
     text, of = f"{counted(days, 'day')} late", final.raw + final.override + final.bonus
     if final.grace_days:
-        text += f", {final.grace_days} of them covered by grace days{' (if other hand-ins leave any)' if alone else ''}"
+        unless = " (unless other hand-ins have used them up)" if alone else ""
+        text += f", {final.grace_days} of them covered by grace days{unless}"
     elif policy.grace_days and needed_grace(of, days, policy.grace_days, policy):
         text += ", and grace days save more on other hand-ins"
     elif policy.grace_days:

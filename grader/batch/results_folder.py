@@ -114,13 +114,15 @@ class ResultsFolder:
         book, places = self.path / GRADEBOOK, sorted((self.path / REPORTS).glob("*.json"))
         if not (book.is_file() and places):
             raise CourseError(
-                f"{self.path} has no {GRADEBOOK}; name a folder that  grade batch --out  wrote, and let it end"
+                f"{self.path} has no {GRADEBOOK}: name a folder that  grade batch --out  wrote; if a batch is still "
+                "running, wait until it ends"
             )
         written = book.stat().st_mtime_ns
         inputs = [path for path in (self.path / OVERRIDES, self.path / ROSTER) if path.is_file()]
         if changed := [path for path in inputs if path.stat().st_mtime_ns > written]:
             raise CourseError(
-                f"{changed[0]} is newer than the gradebook; run  grade batch  again, which grades nothing"
+                f"{changed[0]} is newer than the gradebook: run the same  grade batch  again; it rewrites the "
+                "gradebook and grades nothing anew"
             )
         return places
 

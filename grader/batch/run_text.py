@@ -40,7 +40,10 @@ def run_sentences(summary: Summary, batch_options: BatchOptions, results: Result
     for author, why in summary.unread.items():
         yield f"BROKEN  {author} could not be read, so the gradebook has no new row: {why}"
     if summary.broken:
-        yield f"To see why, run it with --staff and read detail in {out}/reports. After the fix: --rerun broken."
+        yield (
+            f"To see why, run the same command with --staff, and read `detail` in {out}/reports. After the fix, add "
+            "--rerun broken."
+        )
     if batch_options.shard is None:
         yield f"Reports and gradebook.csv are in {out}"
     else:

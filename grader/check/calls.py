@@ -339,7 +339,9 @@ _LOST = say(
     " has no gradient: its numbers went through something that autograd does not record "
     "(a list, NumPy, .item(), .detach(), .data, torch.no_grad(), integers, a comparison)"
 )
-_IN_PLACE = say(" has no gradient: an argument is changed in place, which PyTorch refuses while autograd records")
+_IN_PLACE = say(
+    " has no gradient: your code changes an argument that requires a gradient in place, which PyTorch forbids"
+)
 _OVERWRITTEN = say(" has no gradient: a value that the gradient needs was overwritten in place")
 _BY_OUT = say(" has no gradient: it was written by `out=`, which autograd does not record")
 _REFUSED = {

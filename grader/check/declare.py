@@ -224,7 +224,7 @@ def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Co
 
     Args:
         rng: the fixture `rng`.
-        *sizes: the shape of the others, two sizes or more.
+        *sizes: the shape of the others, at least two sizes.
         only: names of cases, such as ("bfloat16", "NaN"); all of them by default.
         without: names of cases that the task excludes.
 
@@ -235,7 +235,7 @@ def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Co
         ValueError: fewer than two sizes, or a name that is not a case.
     """
     if len(sizes) < 2 or not {*only, *without} <= {*KINDS}:
-        raise ValueError(f"edge cases need two sizes or more, and names out of {', '.join(KINDS)}")
+        raise ValueError(f"`edge_cases` needs at least two sizes; the names of its cases are {', '.join(KINDS)}")
     x = rng.whole(-9, 9, *sizes, dtype=torch.float32) / 2
     last = sizes[-1]
     special = [torch.tensor(value) for value in (-0.0, float("nan"))]

@@ -246,7 +246,7 @@ class _Search:
             case ast.Attribute(value=ast.Attribute(attr="ctypes") as inner, attr="data"):  # the address of an array
                 fine.add(id(inner))
             case ast.Attribute(attr="format" | "format_map") if id(node) not in fine:
-                yield "format with attributes, or with a text that is not written out as a string"
+                yield "format with a template that is not a string literal, or that reads attributes"
             case ast.Attribute(attr=name) if name in _COPIES_NAMES and id(node) not in fine:
                 yield f".{name} {_WITH_NAMES}"
             case ast.Attribute(value=inner, attr=name) if self._is_inside(name) and id(node) not in fine:
@@ -319,7 +319,7 @@ def _advice_instead_of(word: str, how: str) -> str:
     if how or (package in (*vars(builtins), *READABLE_PACKAGES, "") and package != "sys") or package[:1] == "_":
         return "do not use it"
     if package in sys.stdlib_module_names:
-        return f"`{package}` leads to files, processes, threads or the insides of Python; do not use it"
+        return f"`{package}` gives access to files, processes, threads or Python's internals; do not use it"
     return f"`{package}` runs code that is not in your file; do not use that package"
 
 
@@ -368,7 +368,7 @@ def _hides_by_call(
         case ast.Name(id="getattr" | "hasattr" as name), [of, named, *_]:
             fine |= {id(function), *([id(of)] if isinstance(of, ast.Name) and of.id not in _ONLY else [])}
             if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
-                yield f"{name} with a name that is not written out as a string"
+                yield f"{name} with a name that is not a string literal"
             elif _is_inside(named.value) or named.value in _BUILTINS:
                 yield f".{named.value}"
 

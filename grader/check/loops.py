@@ -44,12 +44,12 @@ _CALLED = {
 """What calls a function of Python's for each item, by the path that code mentions."""
 
 _OVER_ROWS = {
-    "sum": say("`sum` of Python goes over a tensor row by row; use `torch.sum`"),
-    "max": say("`max` of Python goes over a tensor row by row; use `torch.max`"),
-    "min": say("`min` of Python goes over a tensor row by row; use `torch.min`"),
-    "all": say("`all` of Python goes over a tensor row by row; use `torch.all`"),
-    "any": say("`any` of Python goes over a tensor row by row; use `torch.any`"),
-    "sorted": say("`sorted` of Python goes over a tensor row by row; use `torch.sort`"),
+    "sum": say("Python's `sum` iterates over the rows of a tensor; use `torch.sum`"),
+    "max": say("Python's `max` iterates over the rows of a tensor; use `torch.max`"),
+    "min": say("Python's `min` iterates over the rows of a tensor; use `torch.min`"),
+    "all": say("Python's `all` iterates over the rows of a tensor; use `torch.all`"),
+    "any": say("Python's `any` iterates over the rows of a tensor; use `torch.any`"),
+    "sorted": say("Python's `sorted` iterates over the rows of a tensor; use `torch.sort`"),
 }
 """Functions of Python's that are loops over the rows of a tensor, where they get one argument."""
 

@@ -114,7 +114,7 @@ def _too_slow(
         return Inconclusive(seems, f"{head or public} (to be confirmed)")
     return CheckFailed(
         public,
-        f"{head or public}\nyour call takes {_number(1000 * ratio.mine_s)} ms of CPU time, the other one takes "
+        f"{head or public}\nyour call takes {_number(1000 * ratio.mine_s)} ms of CPU time, {named} takes "
         f"{_number(1000 * ratio.other_s)} ms ({samples}, {ratio.pairs} pairs of fresh processes)",
     )
 

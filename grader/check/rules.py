@@ -137,11 +137,13 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
 
     Raises:
         CheckFailed: it needs one of them.
-        ValueError: the exercise takes no package away.
+        ValueError: the exercise forbids no package.
     """
     connection = connection_of(function) if is_proxy(function) else connection_behind(function)  # type: ignore[arg-type]
     if not connection.without:
-        raise ValueError("there is no `without` in this exercise's exercise.yaml, so nothing is taken away")
+        raise ValueError(
+            "exercise.yaml has no `without`, so no package is forbidden; add `without`, or remove this check"
+        )
     if not is_proxy(function):
         connection.names()  # loads the file
         for file, line, package in connection.left_out:

@@ -180,7 +180,7 @@ def as_source(value: Any, view_source: Callable[[torch.Tensor], str] = lambda te
         view_source: text for a tensor that lies in memory which has a name; "" for any other.
 
     Raises:
-        ValueError: no short text makes it.
+        ValueError: it has no short Python expression.
     """
     if isinstance(value, torch.Tensor):
         text = view_source(value) or (_tensor_source(value.detach()) if value.numel() <= WHOLE else "")
@@ -205,7 +205,7 @@ def as_source(value: Any, view_source: Callable[[torch.Tensor], str] = lambda te
 
 
 def _too_long(value: Any) -> NoReturn:
-    raise ValueError(f"no short text makes this {type(value).__name__} again")
+    raise ValueError(f"this {type(value).__name__} has no short Python expression")
 
 
 def _placed_source(value: torch.Tensor, text: str) -> str:

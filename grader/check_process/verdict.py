@@ -31,7 +31,9 @@ from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusi
 from grader.model.public_text import NOT_EXPECTED, Public, say
 
 _OF_CATEGORY = {"correctness": "values", "error": "values"}
-_CANNOT_TELL = say("this check could not go on with what your code returned, or with an argument that it changed")
+_CANNOT_TELL = say(
+    "this check stopped with an error because of what your code returned, or of an argument that your code changed"
+)
 _DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
 _NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
 _COSTS = ("performance", "gradient", "memory", "device")
@@ -87,7 +89,8 @@ def decide(
         # print is known from shown checks, so it says nothing of a hidden one.
         loud = [what for what in record.printing if what.split()[-1] in message]
         if loud and verdict is Verdict.FAILED and check.category in _COSTS:
-            message += f"\n{min(loud)} prints: that costs time, and of a tensor operations; take the print out first"
+            costs = "A print takes time, and printing a tensor runs operations."
+            message += f"\n{min(loud)} prints. {costs} Remove the print first."
     # Of a hidden check counts and times are for staff alone: they could carry a hidden number out.
     counters, speed = dict(record.counters), tuple(record.speed)
     if not check.shown:

@@ -26,8 +26,8 @@ MAP, MESSAGES = "course-map.md", "messages.md"
 @click.argument("name", metavar="MODULE/EXERCISE", required=False)
 @click.option("--from", "tests", type=_FILE, help="Port this pytest file, or notebook of otter or nbgrader.")
 @click.option("--reference", type=_FILE, help="With --from: a solution, which becomes the reference.")
-@click.option("--course", "course_folder", type=options.PATH, help="Start a course of your own there.")
-@click.option("--schemas", type=options.PATH, help="Write JSON Schemas of the YAML files and the report there.")
+@click.option("--course", "course_folder", type=options.PATH, help="Create a new course in this folder.")
+@click.option("--schemas", type=options.PATH, help="Write JSON Schemas of the YAML files and the report here.")
 def new_command(
     name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
 ) -> None:
@@ -99,7 +99,7 @@ def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
 
 @click.command("verify")
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
-@click.option("--seeds", type=click.IntRange(min=1), help="How many seeds right answers must pass with; by default 20.")
+@click.option("--seeds", type=click.IntRange(min=1), help="Run right answers with so many seeds; by default 20.")
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
 @click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
 @click.option("--watch", is_flag=True, help="Stay, and verify an exercise again when a file of it is saved; 2 seeds.")

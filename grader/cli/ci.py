@@ -59,14 +59,15 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     callback=_percent,
     metavar="PERCENT|never",
     show_default=True,
-    help="Exit with status 1 if less than this share of the decided points was earned.",
+    help="Exit with status 1 if less than this percentage of the decided points was earned.",
 )
 @click.option("--author", help="The author's name; by default that of the repository or the folder.")
 @options.seed
 @click.option(
     "--secret-file",
     type=options.PATH,
-    help="The secret that decides the inputs of --course; by default GRADE_SECRET, else a new one for each run.",
+    help="A file with the secret from which random inputs of --course are made; by default the secret in GRADE_SECRET, "
+    "else a new one for each run.",
 )
 @options.workers(None, "full with --course, else none")
 def ci_command(
@@ -86,7 +87,7 @@ def ci_command(
     secret_file: Path | None,
     workers: options.Workers,
 ) -> None:
-    """Grade a checkout in a CI job. It writes annotations into the log, the job's page and outputs, and files."""
+    """Grade a checkout in a CI job. It writes annotations to the log, a summary page, outputs of the job, and files."""
     say = Say(quiet=any(place == "-" for _, place in formats))
     say.meanwhile("Grading ...")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
@@ -192,7 +193,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
     "--fail-below",
     callback=_percent,
     metavar="PERCENT|never",
-    help="A student's job fails if less than this share of the decided points was earned; by default 100.",
+    help="A student's job fails if less than this percentage of the decided points was earned; by default 100.",
 )
 @click.pass_context
 def init_ci_command(
@@ -270,7 +271,7 @@ def package_command(
 @click.option(
     "--until",
     metavar="TIME",
-    help="Take the last commit until then; by default when the hand-in is due for its author.",
+    help="Take the last commit before TIME; by default before the hand-in is due for its author.",
 )
 @click.option(
     "--not-by",

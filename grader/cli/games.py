@@ -150,7 +150,9 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
 @click.argument("shapes", metavar="SHAPE...", nargs=-1, required=True)
 @click.option("--strides", metavar="STRIDES", help='Strides of one shape, such as "(1, 2)": draw its storage.')
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="The offset of the first element in the storage.")
-@click.option("--storage", type=click.IntRange(min=0), help="Elements of the storage; by default as needed.")
+@click.option(
+    "--storage", type=click.IntRange(min=0), help="The size of the storage in elements; by default as needed."
+)
 @click.option("--svg", type=options.PATH, help="Also write the picture as an SVG.")
 @options.plain
 def draw_command(

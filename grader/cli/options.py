@@ -29,7 +29,9 @@ _MOST_LANES = 256
 _CONFINEMENT = "The least confinement of student code to accept; the strongest that this machine allows is always used."
 
 start = click.option(
-    "--start", type=click.Choice(["fork", "spawn"]), help="How workers start; by default what this system allows."
+    "--start",
+    type=click.Choice(["fork", "spawn"]),
+    help="How the processes that run your code start; by default what this system allows.",
 )
 _device = click.option(
     "--device",

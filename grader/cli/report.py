@@ -204,9 +204,9 @@ def _say_changes(say: Say, changes: Sequence[Change]) -> None:
 @options.formats(required=True, more=options.LMS)
 @click.option("--into", type=options.PATH, help="The file downloaded from Canvas or Moodle, to fill in.")
 @click.option("--handin", metavar="HANDIN", help="Fill in this hand-in alone; other folders count for grace days.")
-@click.option("--column", default="", help="The title of the column there; by default what course.yaml says.")
-@click.option("--scale", "scales", is_flag=True, help="Scale scores to the points that the column has there.")
-@click.option("--zeros", is_flag=True, help="Give 0 to everybody there who handed in nothing.")
+@click.option("--column", default="", help="With --into: the title of the column; by default what course.yaml says.")
+@click.option("--scale", "scales", is_flag=True, help="With --into: scale scores to the points of the column.")
+@click.option("--zeros", is_flag=True, help="With --into: give 0 to everybody in the file who handed in nothing.")
 @names_option
 @options.course
 @options.points

@@ -65,7 +65,8 @@ def update_command() -> None:
     metavar="STATE",
     type=click.Choice(["not-started", "started", "shown-pass", "done", "known"]),
     multiple=True,
-    help="Only exercises in this state. known: the module's last one is solved; shown-pass: hidden checks decide.",
+    help="Only exercises in this state. known: skipped, as the module's last exercise is solved; shown-pass: all shown "
+    "checks pass, and hidden checks decide.",
 )
 @options.json
 def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, ...], as_json: bool) -> None:
@@ -214,7 +215,7 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
 
 @click.command("stop")
 def stop_command() -> None:
-    """End the processes that stay warm between commands."""
+    """Stop the background processes that make the next command faster."""
     from grader.runner.warm import stop, why_none
 
     try:

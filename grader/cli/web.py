@@ -21,10 +21,14 @@ from grader.report.console import Say, extra_words
     "--prefix",
     default="",
     metavar="PATH",
-    help="The prefix that a proxy removes from paths, such as /user/me/proxy/8123.",
+    help="The prefix that a reverse proxy removes from paths, such as /user/me/proxy/8123.",
 )
 @click.option(
-    "--host", "hosts", multiple=True, metavar="NAME", help="The host name of that proxy, such as hub.example.org."
+    "--host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="The host name of the reverse proxy of --prefix, such as hub.example.org.",
 )
 @click.option("--poll", is_flag=True, help="Look for changed files again and again, for network drives.")
 @options.course

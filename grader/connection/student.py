@@ -42,7 +42,7 @@ class Student:
         kind = connection.known_names().get(name)
         if kind is None:
             if (what := f"{connection.owner} `{name}`") in connection.answered:
-                text = say("{} was defined when your file was loaded first, and is not when it is loaded again", what)
+                text = say("{} existed when your file was first loaded, but not when it was loaded again", what)
                 raise NoSuchName(text, about="name", at_load=False)
             raise NoSuchName(_missing(connection, name), about="name")
         if kind == "callable":

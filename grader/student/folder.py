@@ -99,7 +99,10 @@ def update(source: Path, folder: Path) -> list[str]:
         if now != given:  # last: the next update finds what this one did not reach
             _note(folder, now)
     if not done:
-        return ["The course has no corrections for you. For a newer course, install a newer tensorgrade first."]
+        return [
+            "Your folder is up to date with the installed course. For a newer course, upgrade tensorgrade, then run  "
+            "grade update."
+        ]
     copied = " Copy what you want from the .new files, then delete them." if _BESIDE in "".join(done) else ""
     return [*done, f"Your own files are unchanged.{copied}"]
 

@@ -74,7 +74,7 @@ def run_lines(
         lines: of Python.
         seed: of the run.
         files: what was handed in to the exercise; by default an empty file.
-        check: the id of the check whose surroundings they get; by default the first shown one without a device.
+        check: the id of the check in whose place they run; by default the first shown one without a device.
 
     Raises:
         CourseError: there is no such check.
@@ -83,7 +83,7 @@ def run_lines(
     checks = runtime.checks_of(exercise)
     id = check or next((one.id for one in checks if one.device is Device.NONE and one.shown), "")
     if not id:
-        raise CourseError(f"{exercise.id} has no check whose surroundings lines could run in")
+        raise CourseError(f"{exercise.id} has no shown check without a device, so there is nowhere to run lines")
     part = Part(frozenset([id]), with_tries=False, typed={id: lines})
     return runtime.run(exercise, files or {exercise.file_name: b""}, seed, part).outcomes[0].message
 

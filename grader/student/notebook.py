@@ -88,7 +88,8 @@ class NotebookGrader:
         names = [exercise.id for exercise in course.exercises if there & starter_names(exercise)]
         if not names:
             return {
-                "error": 'no cell that ran defines a function of an exercise; run your cells, or name one: check("1-1")'
+                "error": "no cell that was run defines a function of an exercise; run your cells, or name an exercise: "
+                'check("1-1")'
             }
         answers = [self._answer({**request, "name": name}) for name in names]
         texts = [
@@ -148,8 +149,10 @@ class NotebookGrader:
         exercise = one_exercise(course, request["name"])
         source, module = self._own(course, exercise, request)
         if not source:
-            missing = f"no cell that ran defines `{min(starter_names(exercise), default=exercise.id)}`"
-            return {"error": "\n".join([f"{missing}, which {exercise.id} needs; run your cells first", *module.notes])}
+            name = min(starter_names(exercise), default=exercise.id)
+            return {
+                "error": "\n".join([f"run the cell that defines `{name}` first: {exercise.id} needs it", *module.notes])
+            }
         return self._graded(course, exercise, folder, source, module, own=own)
 
     def _graded(

@@ -120,7 +120,7 @@ def pack(
         CourseError: there is no file to pack, or the folder cannot be written to.
     """
     if not out.is_dir():
-        raise CourseError(f"--out: there is no folder {out}; make it first")
+        raise CourseError(f"--out: {out} is not a folder; create it with  mkdir {out}")
     if not os.access(out, os.W_OK):  # said before anything is graded
         raise CourseError(f"{out.resolve()} cannot be written to; name another folder with --out")
     exercises = [exercise for exercise in course.exercises if handin is None or exercise.id in handin.exercises]

@@ -182,7 +182,7 @@ def test_one_batch_at_a_time(pretend: PretendClass) -> None:
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(b"no database" * 99, "restore it from a copy"), (None, "the journal is of another version than")],
+    [(b"no database" * 99, "restore it from a copy"), (None, "was written by another version of tensorgrade")],
 )
 def test_a_file_that_is_not_a_journal(pretend: PretendClass, content: bytes | None, told: str) -> None:
     """A damaged one, or one of another version, is told, and is not written over."""

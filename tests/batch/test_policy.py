@@ -96,7 +96,7 @@ def test_late_days(pretend: PretendClass) -> None:
         "15": ("8", "7"),
     }
     assert book(pretend)["12"]["explained"] == (
-        "10 of 10 points; 2 days late, 1 of them covered by grace days (if other hand-ins leave any), "
+        "10 of 10 points; 2 days late, 1 of them covered by grace days (unless other hand-ins have used them up), "
         "which costs 10 % of 10 points: 1 (due 2026-03-28 23:59 CET, handed in 2026-03-30 01:09 CEST); final: 9"
     )
     assert book(pretend)["14"]["not_handed_in"] == "double"

@@ -370,7 +370,7 @@ def test_what_hides_is_named_with_its_line(function: Function) -> None:
     for use, why in (
         (
             "import gc\n    gc.collect()",
-            "`gc` leads to files, processes, threads or the insides of Python; do not use it",
+            "`gc` gives access to files, processes, threads or Python's internals; do not use it",
         ),
         (
             "try: import cupy\n    except ImportError: return x\n    return cupy.sum(x)",

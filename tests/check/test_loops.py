@@ -111,7 +111,7 @@ def test_the_measured_loop_names_sum(function: Function) -> None:
     """Python's `sum` over a tensor is a loop to both, and both say so; where a `for` is measured, nothing is said."""
     small, large = (torch.arange(10.0),), (torch.arange(100.0),)
     failed = failure(assert_no_loop, function("def total(x): return sum(x)"), small, large)
-    assert failed.public.endswith("a larger input; `sum` of Python goes over a tensor row by row; use `torch.sum`")
-    assert failed.story.endswith("\n`sum` of Python goes over a tensor row by row; use `torch.sum`")
+    assert failed.public.endswith("a larger input; Python's `sum` iterates over the rows of a tensor; use `torch.sum`")
+    assert failed.story.endswith("\nPython's `sum` iterates over the rows of a tensor; use `torch.sum`")
     text = "def total(x):\n    t = 0\n    for v in x:\n        t = t + v\n    return t * sum(x.shape)"
     assert "Python goes" not in failure(assert_no_loop, function(text), small, large).story

@@ -82,6 +82,6 @@ def test_no_answer_breaks_a_check(grade: Grade, answer: str) -> None:
     first = message(graded, "naive").split("\n")[0]
     assert first in {
         *(["expected your `double` to return something, got None (is a `return` missing?)"] * (answer == "print()")),
-        "this check could not go on with what your code returned, or with an argument that it changed",
+        "this check stopped with an error because of what your code returned, or of an argument that your code changed",
         "the result is not as expected",
     }

@@ -80,7 +80,7 @@ def test_first_exercise_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "10 / 10 points" in ran.stdout
     assert "grade show from_python_and_back --reference" in ran.stdout
-    assert "The course has no corrections for you." in run_installed(installed, "update", cwd=home).stdout
+    assert "Your folder is up to date with the installed course." in run_installed(installed, "update", cwd=home).stdout
 
 
 def test_start_in_this_folder_and_from_a_checkout(type_grade: WarmGrade, tmp_path: Path) -> None:

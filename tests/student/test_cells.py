@@ -262,7 +262,7 @@ def test_wrong_requests_are_sentences(tmp_path: Path) -> None:
         assert grader.answer({**request, "name": "duble"})["error"].endswith("did you mean double?")
         assert grader.answer({**request, "name": "01"})["error"].startswith("01 is a module; name one of its exercises")
         assert "there is no course here" in grader.answer({**request, "course": str(tmp_path)})["error"]
-        told = "no cell that ran defines `double`, which double needs; run your cells first"
+        told = "run the cell that defines `double` first: double needs it"
         assert grader.answer(request)["error"] == told
 
 
@@ -279,4 +279,4 @@ def test_without_a_name_all_exercises_are_checked(tmp_path: Path) -> None:
     assert first.index("FAIL ") < first.index("skip    1 check needs code that is not written yet (C3)")
     assert "5 / 5 points" in second
     assert answer["html"].count("<section") == 2
-    assert nothing["error"].startswith("no cell that ran defines a function of an exercise")
+    assert nothing["error"].startswith("no cell that was run defines a function of an exercise")

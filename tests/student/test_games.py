@@ -60,7 +60,7 @@ def beside(exercise: Exercise) -> list[str]:
 def test_a_fault_that_nobody_sees_is_not_planted(course: Course, double: Exercise, fork_lane: Lane) -> None:
     """A text of which all faults keep full marks, or which has none, is not broken."""
     double.starter.write_text("import torch\n\n\ndouble = lambda x: 2 * x\ndouble_ = lambda x: x.mul_(2)\n")
-    with pytest.raises(CourseError, match="no fault suits"):
+    with pytest.raises(CourseError, match="no fault could be planted"):
         choose(OwnExercise(course, double, FORK, InLane(fork_lane)), random.Random(3))
 
 

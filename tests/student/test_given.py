@@ -17,7 +17,10 @@ from grader.student.folder import changed_checks, is_behind, start, update
 
 DOUBLE = Path("exercises/01_basics/double/double.py")
 CHECKS = Path("exercises/01_basics/double/check_double.py")
-NOTHING = ["The course has no corrections for you. For a newer course, install a newer tensorgrade first."]
+NOTHING = [
+    "Your folder is up to date with the installed course. "
+    "For a newer course, upgrade tensorgrade, then run  grade update."
+]
 YOURS = "Your own files are unchanged."
 
 

@@ -124,7 +124,9 @@ def choose(own: OwnExercise, chance: random.Random) -> Fault:
         if seen is Verdict.CRASHED:
             raises = raises or fault
     if raises is None:
-        raise CourseError(f"no fault suits {exercise.file_name} so that its checks see it; try another exercise")
+        raise CourseError(
+            f"no fault could be planted in {exercise.file_name} that its checks detect; try another exercise"
+        )
     return raises
 
 
