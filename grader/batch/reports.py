@@ -88,12 +88,10 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
         yield f"{counted(len(unknown), 'author')} of submissions cannot be found on the roster: {listed(unknown)}"
     if others := people.named_differently(authors):
         yield (
-            f"{counted(len(others), 'submission')} with another name before the number than the roster has for it: "
+            f"{counted(len(others), 'submission')} with a name that differs from the roster's for the same number: "
             f"{listed(others)}. If these are groups, name the table of groups (People, Groups, Export) as --roster, so "
             "that each member gets the score."
         )
     if people.unread:
-        yield (
-            f"The roster has {counted(len(people.unread), 'time')} such as {people.unread[0]!r}, which cannot be read: "
-            "export it once more with English as your language in Moodle."
-        )
+        dates = f"{counted(len(people.unread), 'date')} of the roster, such as {people.unread[0]!r}, cannot be read"
+        yield f"{dates}: export the roster again with English as your language in Moodle."

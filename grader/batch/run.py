@@ -363,8 +363,8 @@ class _Batch:
         if self.unread_times:
             whose, stamp = listed(list(self.unread_times)), next(iter(self.unread_times.values()))
             self.summary.notes.append(
-                f"{counted(len(self.unread_times), 'time')} such as {stamp!r} cannot be read, so nobody knows whether "
-                f"these are late: {whose}. Write late_days of the hand-in into course.yaml."
+                f"{counted(len(self.unread_times), 'date')}, such as {stamp!r}, cannot be read, so nobody knows "
+                f"whether these are late: {whose}. Write late_days of the hand-in into course.yaml."
             )
         known = {exercise.id: exercise for exercise in self.plan.exercises}
         for author, id in self.hidden_broken:

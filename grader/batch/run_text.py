@@ -23,7 +23,7 @@ def run_sentences(summary: Summary, batch_options: BatchOptions, results: Result
         yield f"Nothing was graded again: {'earlier runs have all results' if summary.changed else same}."
     elif summary.saved:
         now, before = counted(summary.graded, "exercise"), counted(summary.saved, "exercise")
-        yield f"{now} graded now, {before} graded before: nothing of those changed."
+        yield f"{now} graded now; {before} graded before have not changed since."
     if summary.changed:
         replaced = "replaces an earlier one" if summary.changed == 1 else "replace earlier ones"
         yield f"{counted(summary.changed, 'result')} {replaced}: grade diff {out} shows which scores changed."

@@ -409,7 +409,7 @@ def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None)
     products = [(grad.double() * arg.double()).sum() for grad, arg in zip(grads, args, strict=True) if grad is not None]
     expected, product = degree * float(result.detach().double().sum()), float(sum(products))
     public = say("the gradient does not match the result: autograd did not record a part of the computation")
-    numbers = f"expected gradient . x to be {degree:g} times the result ({expected:g}), got {product:g}"
+    numbers = f"expected (gradient * x).sum() to be {degree:g} times the result ({expected:g}), got {product:g}"
     fits = math.isclose(expected, product, rel_tol=_EXACT, abs_tol=_EXACT)
     assert_true(fits, public, f"{public}\n{numbers}")
 

@@ -85,7 +85,7 @@ def assert_cpu_time_ratio(
     # Noted before anything is decided: the report has the ratio, whether it passed or not.
     connection.record.speed.append(_speed(ratio, named, sentence))
     if not measurement.cpu_clock:
-        no_clock = say("speed decides nothing here: this system does not show the CPU time of another process")
+        no_clock = say("speed is not graded here: this system does not show the CPU time of another process")
         raise CannotRun(no_clock, f"{no_clock}; by wall-clock time: {sentence}")
     # No verdict is better than a wrong one: the host repeats the check when the machine is quiet.
     if ratio.below is None:

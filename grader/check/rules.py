@@ -63,14 +63,14 @@ def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
         function: a function of the student's.
         *allowed: names such as "where", "matmul" or "numpy.prod", or functions such as torch.where. A name means the
             function, the method, its in-place form, and all that PyTorch calls its aliases or equivalent: "t" means
-            `.T`, `.mT` and `transpose`, too. Without a name, operators alone are allowed.
+            `.T`, `.mT` and `transpose`, too. Without a name, only operators are allowed.
 
     Raises:
         CheckFailed: it uses something else, or its source could hide what it uses.
         ValueError: there is nothing of such a name.
     """
     names = {_known(rule) for rule in allowed} | _FREE
-    listed = f"allowed: {', '.join(map(_shown, allowed))}" if allowed else "operators alone are allowed"
+    listed = f"allowed: {', '.join(map(_shown, allowed))}" if allowed else "only operators are allowed"
     for name, mention in _uses(function):
         of_python = mention.name[1:] in _OF_PYTHON or name.split(".")[0] in sys.stdlib_module_names
         if name and name not in names and not of_python:

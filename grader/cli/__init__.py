@@ -48,7 +48,7 @@ GROUPS = {
         "explain": ("games", "Run a script of your own, and explain an error of PyTorch with a picture."),
         "trace": ("games", "Draw what your code does on the simulated GPU."),
         "doctor": ("doctor", "Check your course, this computer and its sandbox."),
-        "stop": ("student", "End the processes that stay warm between commands."),
+        "stop": ("student", "Stop the background processes that make the next command faster."),
     },
     "Teaching": {
         "batch": (

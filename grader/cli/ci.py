@@ -139,9 +139,9 @@ def _without_points(
 
     named = [*(["--json"] if json_path else []), *(f"--format {name}" for name, _ in formats if name in OF_POINTS)]
     if named and by_option:
-        raise click.UsageError(f"{named[0]} consists of points, which --no-points leaves out; leave one of them out")
+        raise click.UsageError(f"{named[0]} consists of points, which --no-points leaves out; remove one of the two")
     say(*(f"{name} is not written: it consists of points, and everybody can read them here." for name in named))
-    say(*(["To write it all the same: --points"] if named else []))
+    say(*(["To write it nevertheless, add --points"] if named else []))
     return None, tuple(pair for pair in formats if pair[0] not in OF_POINTS)
 
 

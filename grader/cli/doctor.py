@@ -77,7 +77,7 @@ def _warm() -> Iterator[str]:
         pids = f"processes {' and '.join(map(str, warm.pids))} stay" if several else f"process {warm.pids[0]} stays"
         yield f"{pids} for {warm.idle_s:.0f} s more ({warm.memory_mb} MB){fits}"
     if not found:
-        yield f"no processes stay: {problem or 'the next  grade  leaves some for ten minutes'}"
+        yield f"no background processes: {problem or 'the next  grade  leaves some for ten minutes'}"
 
 
 def _check_processes(setup: Setup) -> Mapping[str, str]:

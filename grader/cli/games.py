@@ -80,7 +80,7 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
             if drill.answer(right=right):
                 memory.note(question, right=right)
     say.prose(
-        f"{drill.first} of {drill.answered} right at once; the longest row of right answers has {drill.longest}.",
+        f"{drill.first} of {drill.answered} right at the first try; most right answers in a row: {drill.longest}.",
         *filter(None, [memory.problem]),
     )
 

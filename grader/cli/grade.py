@@ -251,7 +251,7 @@ def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
     """
     known = exercises[0].contract
     if rules and len(exercises) > 1:
-        raise CourseError(f"{rules[0]} is a rule of some exercise; say of which one: grade EXERCISE {rules[0]}")
+        raise CourseError(f"{rules[0]} is the name of a rule; say of which exercise:  grade EXERCISE {rules[0]}")
     unknown = [rule for rule in rules if rule not in known]
     if known and unknown:
         raise CourseError(f"{exercises[0].id} has no rule {unknown[0]}; its rules are {', '.join(known)}")

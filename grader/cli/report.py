@@ -183,7 +183,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     again = f"Graded again on {at}: {counted(len(changes), 'exercise')}, {len(changed)} with another result."
     say(again if at else "Nothing was graded again yet: every score is the first one.")
     if by_staff:
-        say("", "By staff, as checks give it and as it counts:")
+        say("", "Changed by staff, from the points of the checks to the points that count:")
         _say_changes(say, by_staff)
     say.prose(*(f"{waiting_text(number, rule, count)}; {BY_HAND}" for (number, rule), count in waiting.items()))
     say.prose(*notes)
@@ -268,8 +268,9 @@ def _about_moodle(done: Filled) -> list[str]:
             "Moodle skips each row whose grade changed since the download."
         )
     lines.append(
-        "Upload it to Moodle before feedback.zip, which changes all grades' times: Moodle then skips every row, unless "
-        "you download the worksheet again, or tick that it may update records that were modified in Moodle since."
+        "Upload it to Moodle before feedback.zip. After feedback.zip all grades have a new time, and Moodle skips "
+        "every row, unless you download the worksheet again, or tick that it may update records that were modified in "
+        "Moodle since."
     )
     return lines
 
@@ -300,7 +301,7 @@ def _columns(
         chosen = [place for place in chosen if known_by[place]]
         if len(chosen) != 1:
             which = "none of these hand-ins" if not chosen else listed([marks[place].source for place in chosen])
-            raise CourseError(f"{table.path} may be of {which}; name the hand-in that it is of: --handin HANDIN")
+            raise CourseError(f"{table.path} fits {which}; say which hand-in it is for: --handin HANDIN")
     if column and len(chosen) > 1:
         raise CourseError(
             "--column is for one hand-in; the columns of several are named in course.yaml, under handins, as column"

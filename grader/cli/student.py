@@ -102,7 +102,8 @@ def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
     if as_json:
         print_json(list_data(course, [row] if row else []))
     elif row is None:
-        say("" if quiet else "You have solved all exercises, or the last one of their module:  grade list")
+        solved = "You have solved each exercise, or skipped it by solving the last one of its module."
+        say("" if quiet else f"{solved} To see which:  grade list")
     elif quiet:
         say(typed(row.exercise.starter))
     else:
@@ -221,11 +222,11 @@ def stop_command() -> None:
     try:
         count = stop()
     except OSError as error:
-        raise CourseError(f"no warm processes were ended: {error}") from None
+        raise CourseError(f"the background processes could not be stopped: {error}") from None
     if count:
-        Say().prose("The warm processes were ended. The next command starts new ones, which takes longer once.")
+        Say().prose("The background processes were stopped. The next command starts new ones, which takes longer once.")
     else:
-        Say().prose(f"There are no warm processes{': ' if why_none() else ''}{why_none()}.")
+        Say().prose(f"There are no background processes{': ' if why_none() else ''}{why_none()}.")
 
 
 @click.command("pack")

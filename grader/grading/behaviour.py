@@ -35,7 +35,7 @@ _PATH = re.compile(r"(?<![\w.])(?:/[\w.+-]+){2,}")
 _FRACTION = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
 _COUNT = re.compile(r"\b\d[\d,]*\b")
 _OPERATIONS = re.compile(r": \{.*|(?<= operations) \(\d.*\)")  # which ones, after how many
-_BY_PYTHON = re.compile(r"\n`\w+` of Python goes over .*")  # how a loop is written, which is not another mistake
+_BY_PYTHON = re.compile(r"\nPython's `\w+` iterates over .*")  # how a loop is written, which is not another mistake
 _SPELLED = re.compile(r"`[\w.]*?(\w+)`")  # `torch.mean` and `.mean` are one use
 _OF_SPELLING = re.compile(r" \(line \d+\)| \(`\w+` is another name or form of it\)|(?<= a loop): .*|(?<= allows): .*")
 _OWN_ERROR = re.compile(r"\n {8}(?:raise|assert)\b[^\n]*\s*$")

@@ -46,7 +46,7 @@ class DrillPage:
         self._question.clear()
         if not self._drill.left:
             with self._question:
-                look.html(f"<p>{self._drill.first} of {self._drill.answered} right at once.</p>")
+                look.html(f"<p>{self._drill.first} of {self._drill.answered} right at the first try.</p>")
                 if self._memory.problem:
                     look.html(f"<p>{for_html(self._memory.problem)}</p>")
             return

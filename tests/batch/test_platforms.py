@@ -275,7 +275,7 @@ def test_the_time_of_an_assignment_is_its_own(term: Term) -> None:
         (noted,) = journal.submissions()
     assert noted.at == "2026-10-01T12:00:00+00:00"
     notes = term.grade("week1", {"ada/ps1/": {"double.py": "passed", "timestamp.txt": "2026-10-01 12:00:00 PDT"}})
-    assert "1 time such as '2026-10-01 12:00:00 PDT' cannot be read" in " ".join(notes)
+    assert "1 date, such as '2026-10-01 12:00:00 PDT', cannot be read" in " ".join(notes)
 
 
 @pytest.mark.parametrize(
@@ -451,7 +451,7 @@ def test_a_group_without_its_table_is_named(term: Term, tmp_path: Path) -> None:
     book.write_text(CANVAS)
     files = {"teamrocket_101_": {"9_double.py": "passed"}, "turingalan_102_": {"8_double.py": "passed"}}
     notes = " ".join(term.grade("week1", files, book))
-    assert "1 submission with another name before the number than the roster has for it: 101. If these are" in notes
+    assert "1 submission with a name that differs from the roster's for the same number: 101. If these are" in notes
 
 
 LANGUAGES = {
@@ -484,7 +484,7 @@ def test_worksheets_of_any_language(term: Term, tmp_path: Path, language: str, t
     else:
         files = {moodle("Ada", 301): passed, moodle("Bo", 302): failed, moodle("Cy", 303): passed}
     notes = " ".join(term.grade("week1", files, file))
-    assert "The roster has 4 times such as '1. 10. 2026, 17:05', which cannot be read" in notes
+    assert "4 dates of the roster, such as '1. 10. 2026, 17:05', cannot be read" in notes
     assert "cannot be found" not in notes
     ran = term.run("export", term.out("week1"), "--format", "moodle", "--into", file)
     assert ran.exit_code == 0, ran.output
@@ -515,4 +515,4 @@ def test_the_time_of_a_clone(term: Term, tmp_path: Path, stamp: str) -> None:
     late = {row["author"]: row["late_days"] for row in csv.DictReader(lines)}
     is_read = stamp.endswith("+02:00")
     assert late == {"ada": "1" if is_read else "", "bo": ""}
-    assert any(f"1 time such as {stamp!r} cannot be read" in note for note in notes) is not is_read
+    assert any(f"1 date, such as {stamp!r}, cannot be read" in note for note in notes) is not is_read

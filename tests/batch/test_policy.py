@@ -141,7 +141,7 @@ def test_overrides_survive_a_regrade(pretend: PretendClass) -> None:
     assert set_by == [(0, ""), (2.5, "appeal: =1")]
     assert (report["policy"]["raw"], report["policy"]["override"]) == (0, 2.5)
     shown = run(pretend, "diff", pretend.out)
-    assert "By staff, as checks give it and as it counts:\n" in shown.output
+    assert "Changed by staff, from the points of the checks to the points that count:\n" in shown.output
     assert "  01-1        10 -> 4  12  (late)\n" in shown.output
     assert "  01-1       0 -> 2.5  13  (appeal: =1)\n        failed 0 -> failed 2.5  double_1\n" in shown.output
     assert run(pretend, "report", pretend.out).exit_code == 0

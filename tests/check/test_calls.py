@@ -217,7 +217,7 @@ def test_a_borrowed_gradient_does_not_count(function: Function) -> None:
     assert_keeps_graph(borrowed, X)
     failed = failure(assert_keeps_graph, borrowed, X, degree=2)
     assert failed.public.startswith("the gradient does not match the result: autograd did not record a part of the")
-    assert failed.story == f"{failed.public}\nexpected gradient . x to be 2 times the result (10), got 0"
+    assert failed.story == f"{failed.public}\nexpected (gradient * x).sum() to be 2 times the result (10), got 0"
 
 
 @pytest.mark.parametrize(

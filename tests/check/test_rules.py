@@ -177,7 +177,7 @@ def test_without_a_name_operators_are_allowed(function: Function) -> None:
     """Not even a sum is; the message says so."""
     assert_uses_only(function("def outer(a, b): return a[:, None] * b + a.shape[0]", "outer"))
     failed = failure(assert_uses_only, function("def outer(a, b): return (a * b).sum()", "outer"))
-    assert failed.public.startswith("`outer` uses `.sum`, which the rule does not allow; operators alone are allowed\n")
+    assert failed.public.startswith("`outer` uses `.sum`, which the rule does not allow; only operators are allowed\n")
 
 
 PUZZLE = """

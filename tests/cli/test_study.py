@@ -114,7 +114,7 @@ def test_stop_at_the_first_that_loses_points(type_grade: WarmGrade, home: Path) 
     ("arguments", "told"),
     [
         (["double", "C9"], "double has no rule C9; its rules are C1, C2, C3"),
-        (["C1"], "C1 is a rule of some exercise; say of which one: grade EXERCISE C1"),
+        (["C1"], "C1 is the name of a rule; say of which exercise:  grade EXERCISE C1"),
         (["show", "01"], "01 is a module; name one of its exercises: double, total"),
         (["show", "dubble"], "did you mean double?"),
         (["hint", "double", "--again"], "you have seen no hint of double yet; the first one:  grade hint double"),

@@ -111,8 +111,8 @@ def test_verdicts_are_the_same_warm_and_cold(own_place: Path, home: Path) -> Non
     assert pair
     assert one
     assert {*map(int, pair[1].split(" and ")), int(one[1])} == after
-    assert "The warm processes were ended." in lines
-    assert "There are no warm processes." in lines
+    assert "The background processes were stopped." in lines
+    assert "There are no background processes." in lines
     cold, *others = (report(home / f"{name}.json") for name in ("cold", "first", "warm", "after", "changed"))
     assert cold["score"]["earned"] < cold["score"]["possible"]
     assert others[:2] == [cold, cold]
@@ -196,7 +196,7 @@ def test_a_folder_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch) -> 
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    assert list(doctor._warm()) == ["no processes stay: [Errno 28] No space left on device"]
+    assert list(doctor._warm()) == ["no background processes: [Errno 28] No space left on device"]
 
 
 @pytest.mark.usefixtures("own_place")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from grader.check.costs import most_frequent
+from grader.check.loops import _OVER_ROWS
 from grader.grading.behaviour import (
     Names,
     Told,
@@ -43,6 +44,7 @@ def trace(detail: str, verdict: Verdict = FAILED, category: str = "correctness",
         ("<object at 0x7f31> 3", "<object at 0x7f99> 3"),
         ("no file /somewhere/grade-1/work/a.txt 3", "no file /somewhere/grade-2/work/a.txt 3"),
         ("yours  3\ncounted: {'ops': 1}", "yours  3\ncounted: {'ops': 9}"),
+        (f"more lines\n{_OVER_ROWS['sum']}", f"more lines\n{_OVER_ROWS['max']}"),
         (RAISED.format("ValueError: a", "raise ValueError(x)"), RAISED.format("ValueError: b", "raise ValueError(x)")),
     ],
 )

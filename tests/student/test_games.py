@@ -188,7 +188,7 @@ def test_drill_asks_until_each_answer_is_right(course: Course) -> None:
     assert ">>> a = [1, 2]\n>>> b = a[:]\n>>> a.append(3)\n" in told
     assert "Right: yes. one list has two names. (01-2)\n" in told
     assert "Wrong: no. a slice is a copy. (01-2)\n>>> b\n[1, 2]\n" in told
-    assert told.endswith("1 of 2 right at once; the longest row of right answers has 2.\n"), told
+    assert told.endswith("1 of 2 right at the first try; most right answers in a row: 2.\n"), told
 
 
 def test_drill_shows_what_a_line_shows(course: Course) -> None:
@@ -232,7 +232,7 @@ def test_drill_begins_with_what_was_wrong(course: Course) -> None:
     drilled("y\ny\nn\n", "total")
     told = drilled("n\n", "-n", "1")
     assert ">>> b = a[:]\n" in told
-    assert told.endswith("1 of 1 right at once; the longest row of right answers has 1.\n")
+    assert told.endswith("1 of 1 right at the first try; most right answers in a row: 1.\n")
     assert "Does b change?" not in drilled(GUESSES, "-n", "2")
     (course.root / ".grade/drill.json").write_text("{")
     told = drilled("y\ny\nn\n", "total")

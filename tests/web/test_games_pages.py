@@ -124,7 +124,7 @@ def test_a_drill_is_answered(window: Any, server: Server) -> None:
             window.wait_for_selector("text=Right: raises RuntimeError. Both need as many elements.")
     window.wait_for_selector(strides)
     window.click("button:has-text('(1, 3)')")
-    window.wait_for_selector("text=1 of 2 right at once.")
+    window.wait_for_selector("text=1 of 2 right at the first try.")
 
 
 def test_the_right_choice_stands_anywhere(home: Path) -> None:

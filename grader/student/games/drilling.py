@@ -264,7 +264,7 @@ class Memory:
         return 1 if right is None else 2 if right else 0
 
     def note(self, question: Question, *, right: bool) -> None:
-        """Save whether a question was answered right at once."""
+        """Save whether a question was answered right at the first try."""
         self._right[question.id] = right
         saved = _Saved(1, *(tuple(id for id, was in self._right.items() if was is value) for value in (False, True)))
         try:
@@ -297,7 +297,7 @@ class Drill:
 
     Attributes:
         left: the next questions, in their order.
-        first: how many questions were answered right at once.
+        first: how many questions were answered right at the first try.
         answered: how many different ones were answered.
         longest: the longest row of right answers.
     """
