@@ -102,7 +102,7 @@ def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
 @click.option("--seeds", type=click.IntRange(min=1), help="Run right answers with so many seeds; by default 20.")
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
 @click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
-@click.option("--watch", is_flag=True, help="Stay, and verify an exercise again when a file of it is saved; 2 seeds.")
+@click.option("--watch", is_flag=True, help="Verify an exercise again each time its files are saved; 2 seeds.")
 @click.option("--poll", is_flag=True, help="With --watch: look for saved files again and again, for network drives.")
 @click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run; --json does so, too.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")

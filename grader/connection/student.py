@@ -209,8 +209,8 @@ def call_builtin_probe(
     connection = connection_of(function)
     if connection.without and name not in _OF_PLAIN_WORKERS:
         raise Unsupported(
-            f"`{name}` needs PyTorch, and the workers of this exercise are without it (`without` in exercise.yaml): "
-            "compare values, or take that line out of exercise.yaml"
+            f"`{name}` needs PyTorch, which workers of this exercise do not have (`without` in exercise.yaml): compare "
+            "values, or remove `without`"
         )
     noted = connection.note_call(function, args, kwargs, ranks)
     return connection.call(proxy_of_name(connection, name, ""), (function, *values), {}, function, noted)

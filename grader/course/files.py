@@ -89,9 +89,7 @@ def all_or_none(packages: tuple[str, ...]) -> tuple[str, ...]:
     """
     if packages and not {*_TAKEN} <= {*packages}:
         lacking = " and ".join(name for name in _TAKEN if name not in packages)
-        raise ValueError(
-            f"add {lacking}: workers have PyTorch and NumPy and all that is installed, or the standard library alone"
-        )
+        raise ValueError(f"add {lacking}: a worker has either all installed packages, or the standard library alone")
     return packages
 
 

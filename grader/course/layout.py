@@ -162,7 +162,7 @@ def bundled_course() -> Path:
     for folder in (_PACKAGE / BUNDLED, _PACKAGE.parent):
         if is_course(folder):
             return folder
-    raise CourseError(f"the bundled course is not in {_PACKAGE / BUNDLED}; install tensorgrade anew")
+    raise CourseError(f"the bundled course is not in {_PACKAGE / BUNDLED}; reinstall tensorgrade")
 
 
 def pinned_versions() -> bytes:

@@ -390,7 +390,7 @@ def _requirement_problems(requires: str | None) -> Iterator[str]:
     here = metadata.version("tensorgrade")
     # A commit after 0.2.0 is 0.2.1.dev7, which packaging before 26 leaves out unless `prereleases` says otherwise.
     if name != "tensorgrade" or not versions.contains(here, prereleases=True):
-        yield f"{COURSE_FILE}: requires: this course needs {requires}, here is tensorgrade {here}; update it"
+        yield f"{COURSE_FILE}: requires: this course needs {requires}, but tensorgrade {here} is installed; upgrade it"
 
 
 def _required(requires: str) -> tuple[str, SpecifierSet]:

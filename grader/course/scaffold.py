@@ -200,7 +200,7 @@ def with_exercise(text: str, module: str, title: str, id: str) -> str:
     with suppress(yaml.YAMLError):
         if yaml.safe_load(new) == wanted:
             return new
-    raise CourseError(f"{COURSE_FILE}: {id} could not be added to {where}; add it there by hand, then again")
+    raise CourseError(f"{COURSE_FILE}: {id} could not be added to {where}; add it there by hand, then run this again")
 
 
 def _value(node: Any, key: str) -> Any:

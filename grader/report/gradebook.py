@@ -97,7 +97,7 @@ def waiting_text(exercise: str, rule: str, count: int) -> str:
         count: of the submissions.
     """
     name = exercise if rule == WHOLE else f"{exercise} {rule}"
-    return f"{name}: {counted(count, 'submission')} without the points that a person gives"
+    return f"{name}: {counted(count, 'submission')} still need{'s' * (count == 1)} points from a person"
 
 
 def cell_text(graded: GradedExercise | None) -> str:

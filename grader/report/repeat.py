@@ -67,4 +67,4 @@ def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
     for id, row, verdict in others:
         yield f"{id}, {row.check.title}: {verdict} then, {row.outcome.verdict} now"
     if not others:
-        yield f"All {len(both)} checks that both runs have ended as they did then."
+        yield f"All {len(both)} checks of both runs have the same verdicts as then."

@@ -34,7 +34,7 @@ COUNTED: Mapping[str, tuple[str, str]] = {
     "syncs": ("wait for a device", "waits for a device"),
     "collectives": ("collective", "collectives"),
     "sent": ("byte sent to other ranks", "bytes sent to other ranks"),
-    "escapes": ("way out of PyTorch", "ways out of PyTorch"),
+    "escapes": ("conversion to Python or NumPy", "conversions to Python or NumPy"),
     "versions": ("write in place", "writes in place"),
     "warnings": ("warning", "warnings"),
 }

@@ -86,7 +86,7 @@ class ForkStarter(Starter):
             elif self.make_room():
                 latest = time.monotonic() + _ROOM_S
             else:
-                raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {started.why}")
+                raise WorkerLost(Verdict.BROKEN, f"this machine cannot start another worker: {started.why}")
 
     def _start(self, server: socket.socket, limits: Limits, spared: bool, simulates: bool) -> _Forked | Refused:
         own = worker_limits(limits)

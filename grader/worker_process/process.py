@@ -123,7 +123,7 @@ class WorkerProcess:
         except ChannelClosed:
             raise self._died(what) from None
         except TooMuch as error:
-            text = say("{} returned more than a check can take", what)
+            text = say("{} returned more data than a check can receive", what)
             raise WorkerLost(Verdict.OVER_LIMIT, text, error) from None
         except ProtocolError as error:
             raise WorkerLost(Verdict.CRASHED, say("{} broke the connection to the grader", what), error) from None
@@ -181,7 +181,7 @@ class WorkerProcess:
         if ended is None:
             return crashed(say("{} closed the connection to the grader", what))
         if ended.status >= 0:
-            return crashed(say("{} ended Python before it answered", what), f"exit status {ended.status}")
+            return crashed(say("{} ended Python before it returned", what), f"exit status {ended.status}")
         number = -ended.status
         name = next((each.name for each in signal.Signals if each == number), f"signal {number}")
         if name == "SIGXFSZ":

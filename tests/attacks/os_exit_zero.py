@@ -3,7 +3,7 @@ r"""Ends the process with status 0 in the midst of a call: success is not an ans
 ---
 exercise: once
 verdicts: {more: crashed}
-message: your `more` ended Python before it answered \(exit status 0\)
+message: your `more` ended Python before it returned \(exit status 0\)
 """
 
 import os

@@ -3,7 +3,7 @@ r"""Ends the process with status 0 while it is imported.
 ---
 exercise: once
 verdicts: {all: crashed}
-message: your once\.py ended Python before it answered \(exit status 0\)
+message: your once\.py ended Python before it returned \(exit status 0\)
 """
 
 import os

@@ -43,7 +43,7 @@ def test_points_wait_until_a_person_enters_them(course: Path, tmp_path: Path, ty
     words = ("batch", str(tmp_path / "in"), "--out", str(out), "-j", "1")
     ran = type_grade(*words, cwd=course)
     assert ran.returncode == 0, ran.stderr
-    waits = "C9: 2 submissions without the points that a person gives; enter them in overrides.csv"
+    waits = "C9: 2 submissions still need points from a person; enter them in overrides.csv"
     assert waits in " ".join(ran.stdout.split())
     assert double_of(out, "ada")["score"] == {"earned": 8, "possible": 10, "undecided": 2}
     (out / "overrides.csv").write_text("author,exercise,check,points,why\nada,double,C9,1.5,Good; say it shorter.\n")
@@ -57,7 +57,7 @@ def test_points_wait_until_a_person_enters_them(course: Path, tmp_path: Path, ty
     assert "Good; say it shorter." in (out / "feedback" / "ada.html").read_text()
     assert "not entered yet" not in (out / "feedback" / "ada.html").read_text()
     shown = " ".join(type_grade("report", str(out), cwd=course).stdout.split())
-    assert "double C9: 1 submission without the points that a person gives" in shown
+    assert "double C9: 1 submission still needs points from a person" in shown
     page = (out / "report.html").read_text()
     assert "Graded by a person" in page and "bob" in page.partition("Graded by a person")[2].partition("<h2>")[0]
 
@@ -79,7 +79,7 @@ def test_diff_lists_what_was_entered_and_what_waits(course: Path, tmp_path: Path
     assert "C9: 1 submission without" in " ".join(ran.stdout.split())
     shown = " ".join(type_grade("diff", str(out), cwd=course).stdout.split())
     assert "01-1 8 -> 9.5 ada (Good.) not_run 0 -> failed 1.5 C9" in shown
-    assert "01-1 C9: 1 submission without the points that a person gives; enter them in overrides.csv" in shown
+    assert "01-1 C9: 1 submission still needs points from a person; enter them in overrides.csv" in shown
     assert [double_of(out, name)["score"] for name in ("cy", "dee")] == [
         {"earned": 0, "possible": 10, "undecided": 0}
     ] * 2
@@ -122,7 +122,7 @@ def test_a_person_grades_a_whole_exercise(essay: Path, tmp_path: Path, type_grad
     out = tmp_path / "out"
     words = ("batch", str(tmp_path / "in"), "--out", str(out), "--only", "essay", "-j", "1")
     ran = type_grade(*words, cwd=essay)
-    assert "01-3: 2 submissions without the points that a person gives" in " ".join(ran.stdout.split()), ran.stderr
+    assert "01-3: 2 submissions still need points from a person" in " ".join(ran.stdout.split()), ran.stderr
     (out / "overrides.csv").write_text(
         "author,exercise,check,points,why\nada,essay,,3,Well said.\nbob,essay,staff,2,Too short.\n"
     )

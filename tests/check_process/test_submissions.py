@@ -75,7 +75,7 @@ def test_one_that_does_not_load(grade_text: Grade, text: str | bytes, told: list
 @pytest.mark.parametrize(
     ("body", "verdict", "told"),
     [
-        ("import os; os._exit(0)", "crashed", "ended Python before it answered (exit status 0)"),
+        ("import os; os._exit(0)", "crashed", "ended Python before it returned (exit status 0)"),
         ("import ctypes; ctypes.string_at(0)", "crashed", "crashed Python itself (SIGSEGV)"),
         ("import sys; sys.exit(0)", "crashed", "called exit() or sys.exit()"),
         ("raise KeyboardInterrupt", "crashed", "raised KeyboardInterrupt"),

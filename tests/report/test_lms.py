@@ -95,7 +95,7 @@ def test_moodle(tmp_path: Path) -> None:
 def test_points_of_the_platform(tmp_path: Path) -> None:
     """Other points than the hand-in's are refused, or scores are scaled to them; people without any get 0 if asked."""
     column = Column("Quiz", 1000, {"ada": 333})
-    with pytest.raises(CourseError, match=r"Quiz has 10 points here and 20 there; set 10 points on the platform, or"):
+    with pytest.raises(CourseError, match=r"Quiz is worth 10 points here and 20 on the platform; set 10 points there"):
         fill(table_of(tmp_path, CANVAS), "canvas", [column])
     table = table_of(tmp_path, CANVAS)
     done = fill(table, "canvas", [column], scales=True, zeros=True)

@@ -201,6 +201,6 @@ def test_fewer_at_once() -> None:
     assert level == "full"
     count, verdict, text = refused.split(" ", 2)
     assert (int(count), verdict) == (room.AT_ONCE + 1, "broken")
-    assert "this machine has no room for one more worker" in text
+    assert "this machine cannot start another worker" in text
     assert "ENOSPC" in text
     assert after == f"{room.AT_ONCE + 1} True"

@@ -145,7 +145,7 @@ def test_a_name_that_was_left_out(course: Course, lane: Lane, tmp_path: Path) ->
         ("student.steps(torch.ones(2))", "cannot send an object of type Tensor to workers without torch and numpy"),
         (
             "count_costs(student.steps, (2, 5))",
-            "`count_costs` needs PyTorch, and the workers of this exercise are without it",
+            "`count_costs` needs PyTorch, which workers of this exercise do not have",
         ),
     ],
 )

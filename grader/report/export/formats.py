@@ -257,7 +257,7 @@ def prairielearn(report: ReportFile, options: Options) -> str:
     gradable = bool(decided) and not faulty and not unread
     message = total_text(report)
     if faulty or not decided:
-        message += ". This is not gradable now, and costs no attempt; send it again, or ask your instructor:\n"
+        message += ". This cannot be graded now, and costs no attempt; submit it again, or ask your instructor:\n"
         message = cut(for_terminal(message + why_undecided(items)), _MOST_OUTPUT)
     share = {"score": round(min(1.0, max(0.0, total.earned / decided)), 6)} if gradable else {}
     most = min(_MOST_OUTPUT, _MOST_ALL // max(1, len(items)))
@@ -340,10 +340,10 @@ def classroom50(report: ReportFile, options: Options) -> str:
     missing = [_NAMES[key] for key, value in named.items() if not value]
     if missing or not named["submission"].startswith("submit/"):
         names = ", ".join(missing) or "SUBMISSION_TAG, which begins with submit/"
-        raise CourseError(f"--format classroom50: its runner sets {names} in the environment, which is not so here")
+        raise CourseError(f"--format classroom50: set {names} in the environment, as its runner does")
     at = report.graded_at[:19]
     if not _INSTANT.fullmatch(at):
-        raise CourseError(f"--format classroom50: the report has {report.graded_at!r} as the time of grading")
+        raise CourseError(f"--format classroom50: the report's time of grading, {report.graded_at!r}, is not a time")
     made = {
         "schema": "classroom50/result/v1",
         **named,

@@ -106,8 +106,8 @@ def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = F
         if not count_authors_in(table, kind, column) and column.scores:
             what = "participant numbers" if kind == "moodle" and column.platform == kind else "people"
             raise CourseError(
-                f"{table.path} is not of {column.source}: none of its {what} is among those of {column.source}; name "
-                f"the file of that assignment"
+                f"{table.path} does not belong to {column.source}: the two have none of their {what} in common; name "
+                "the file of that assignment"
             )
     done = Filled()
     places = [(column, _place(table, kind, column.title)) for column in columns]
@@ -208,8 +208,8 @@ def _scaled(table: Table, column: Column, score: int, most: int | None, *, scale
     if not scales:
         ours, theirs = points_text(column.possible), points_text(most)
         raise CourseError(
-            f"{table.path}: {column.title or 'the hand-in'} has {ours} points here and {theirs} there; set {ours} "
-            "points on the platform, or add --scale"
+            f"{table.path}: {column.title or 'the hand-in'} is worth {ours} points here and {theirs} on the "
+            f"platform; set {ours} points there, or add --scale"
         )
     return (2 * score * most + column.possible) // (2 * column.possible)
 
