@@ -152,7 +152,7 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
         f"the docstring has {doc_lines} lines; shorten it to {most_doc}": doc_lines > most_doc,
         f"the code has {code_lines} lines; shorten it to {most_code}": code_lines > most_code,
         "the docstring states no rules; number them C1, C2, ..., each on a line of its own": not exercise.contract,
-        "nothing is marked TODO; mark what a student is to write": not _has_mark(text.decode(), tree),
+        "nothing is marked TODO; mark what a student is to write": not _has_todo(text.decode(), tree),
         "the docstring is not written; state the task and its rules": "TODO: write" in doc,
     }
     yield from (f"{where}: {problem}" for problem, holds in problems.items() if holds)
@@ -194,7 +194,7 @@ def _unread_entries(exercise: Exercise) -> Iterator[str]:
             yield f"{place.as_posix()}: {key}: this {what}"
 
 
-def _has_mark(text: str, tree: ast.Module) -> bool:
+def _has_todo(text: str, tree: ast.Module) -> bool:
     """Return whether a comment or a string in the code has the word TODO; the task may have it."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     task = tree.body[0].end_lineno if ast.get_docstring(tree) is not None else 0

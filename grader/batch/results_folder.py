@@ -143,7 +143,7 @@ class ResultsFolder:
         write_whole(path, text)
 
     def remove_report(self, author: str) -> None:
-        """Remove the report and the pages of an author whom the batch has no more."""
+        """Remove the report and the pages of an author, if there are any."""
         for name in (f"{REPORTS}/{file_name(author)}.json", page_of(author), page_of(author, "md")):
             (self.path / name).unlink(missing_ok=True)
 
@@ -254,7 +254,7 @@ def page_of(author: str, end: str = "html") -> str:
 
 
 def file_name(author: str) -> str:
-    """Return the author's name, or its beginning with a digest where no file could have that name."""
+    """Return an author's name as a file name: its beginning and a digest if no file can have the whole name."""
     plain = "".join("_" if char in '/\\\0:*?"<>|' else char for char in author)
     if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):
         return author

@@ -256,7 +256,7 @@ def _row(
     marks: Mapping[str, HandInScores],
     course: Course,
 ) -> TermRow:
-    """Return one person's term: what was not handed in counts as 0."""
+    """Return one person's row of the term; what was not handed in counts as 0."""
     bonus = {id for id, one in marks.items() if one.extra}
     points = {id: marks[id].points_of(score) for id, score in scores.items()}
     part = {one.id: Fraction(0) for one in handins}

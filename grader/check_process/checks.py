@@ -1,4 +1,4 @@
-"""Checks as they were collected: what is declared of each, and what each run of it gets anew: values and inputs.
+"""Checks as they were collected: what is declared of each, and the values and inputs that each run gets afresh.
 
 A check file is read once and serves every submission, and what a function writes into its argument is written into the
 check's own tensor. So one submission could change the inputs of the next. Each run of a check gets copies of the values
@@ -101,7 +101,7 @@ class CollectedCheck:
         return cls(check, item, file, _changeable(_parameters(item)), call_s)
 
     def renew_values(self) -> None:
-        """Give the check copies of all these values, which share memory among each other as the originals do."""
+        """Replace all these values by copies, which share memory among each other as the originals do."""
         values, parameters = copy.deepcopy((self.file.values, self.parameters))
         vars(self.item.module).update(values)
         _parameters(self.item).update(parameters)
@@ -154,7 +154,7 @@ class InputStream:
         return self._rng
 
     def renew(self) -> None:
-        """Go on with a state that is independent of all that was drawn before."""
+        """Set a new state, which is independent of all that was drawn before."""
         self._counter += 1
         if self._rng is not None:
             self._set_state(self._rng)
@@ -163,7 +163,7 @@ class InputStream:
         rng.set_state(self._twister(self._counter.to_bytes(8, "big")))
 
     def begin_others(self) -> None:
-        """Let this process's own generators, of PyTorch, NumPy and Python, begin anew from this stream.
+        """Seed this process's own generators, of PyTorch, NumPy and Python, from this stream.
 
         So a check that draws from them has the same inputs with the same seed, after any other check.
         """

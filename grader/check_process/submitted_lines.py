@@ -48,7 +48,7 @@ def _has_word(content: bytes, word: str) -> bool:
 
 
 def is_stub(content: bytes, line: int) -> bool:
-    """Return whether a line is a `raise NotImplementedError` that its function always reaches, as in a starter."""
+    """Return whether a line is a `raise NotImplementedError` directly in a function's body, as in a starter."""
     return any(
         statement.lineno <= line <= (statement.end_lineno or 0)
         for function in _functions(content)

@@ -130,7 +130,7 @@ def verify_command(
     from grader.course.answers import write_digest
     from grader.course.layout import kept_results, refuse_given
     from grader.grading.store import open_store
-    from grader.report.progress import Lines, Paced
+    from grader.report.progress import NotesProgress, PacedProgress
 
     course, exercises = options.course_and_exercises(names, prints=False)
     refuse_given(course.root, "verify")
@@ -146,12 +146,12 @@ def verify_command(
             store.forget(exercise.id, store.keys.judge(exercise))
         if told := store.unsaved:  # at once: whoever interrupts the command must have read it
             say.prose(unsaved_line(told))
-        prover = Prover(course, setup, store, seeds or SEEDS, Lines(details), known_only=watch)
+        prover = Prover(course, setup, store, seeds or SEEDS, NotesProgress(details), known_only=watch)
         if watch:
             details("Watching; Ctrl-C ends.")
             prover.seeds = seeds or WATCH_SEEDS
             prover.watch([exercise.id for exercise in exercises] if names else [], say, poll=poll)
-        prover.progress = Paced(details)
+        prover.progress = PacedProgress(details)
         proofs = prover.verify(exercises, lanes)
     details()  # erases the line that showed the pace
     if losses:
@@ -185,11 +185,11 @@ def release_command(
     say = Say(quiet=quiet)
     say.meanwhile("Releasing ...")
     from grader.release.make import release
-    from grader.report.progress import Shown
+    from grader.report.progress import ProgressLine
 
     course = options.course_here(course_folder, whole=True)
     chosen, setup = options.handin_of(course, handin), workers.setup()
-    place = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, progress=Shown(say))
+    place = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, progress=ProgressLine(say))
     click.echo(str(place) if quiet else f"The copy is {place}")
 
 

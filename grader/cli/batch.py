@@ -126,7 +126,7 @@ def _graded_class(
     """Grade, and print each author as it comes, then the table."""
     from grader.batch.run import grade_batch
     from grader.grading.lanes import lanes_here
-    from grader.report.gradebook import OfClass, gradebook_lines
+    from grader.report.gradebook import ClassProgress, gradebook_lines
 
     names = {one.key: one.name for one in intake.handed if batch_options.names}
 
@@ -137,7 +137,7 @@ def _graded_class(
             say(line)
 
     slots = lanes or lanes_here()
-    progress = OfClass(say, names)
+    progress = ClassProgress(say, names)
     try:
         return grade_batch(
             plan, intake, results, batch_options, progress, slots=slots, executor=executor, on_gradebook=on_gradebook

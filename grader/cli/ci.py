@@ -94,7 +94,7 @@ def ci_command(
     from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
     from grader.grading.secret import read_secret
     from grader.report.export.formats import Options, write_format
-    from grader.report.progress import Named
+    from grader.report.progress import GradedNames
     from grader.report.schema import ReportFile
 
     places = [place for place in (json_path, *(place for _, place in formats)) if place]
@@ -115,7 +115,7 @@ def ci_command(
     say(*_notes(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
     undo = partial(remove_earlier, places)
-    report = grade_checkout(plan, handed_in, write, Named(say), undo)
+    report = grade_checkout(plan, handed_in, write, GradedNames(say), undo)
     read = ReportFile.of(report)
     passed = is_passed(read, 100 if fail_below == NEVER else float(fail_below))
     for name, place in formats:

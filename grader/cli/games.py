@@ -40,7 +40,7 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
     from functools import cache, partial
 
     from grader.grading.runtime import Runtime
-    from grader.report.progress import Shown
+    from grader.report.progress import ProgressLine
     from grader.student.games import drilling
     from grader.student.lines_to_try import run_lines
     from grader.student.rows import of_names
@@ -71,7 +71,7 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
     drill = drilling.Drill(drilling.chosen(drilling.read_questions(course, wanted), count, seed, memory.rank))
     exercise, setup = drilling.runs_in(course), workers.setup()
     # A course's lines: in a worker, as everything that a course or a student brings along.
-    with Runtime([exercise], setup, hidden=(course.root,), progress=Shown(say), warm=True) as runtime:
+    with Runtime([exercise], setup, hidden=(course.root,), progress=ProgressLine(say), warm=True) as runtime:
         # The lines of a question that comes again are not run again.
         answer_of = cache(partial(drilling.answer_by, partial(run_lines, runtime, exercise, seed=setup.seed)))
         while drill.left:
@@ -95,11 +95,11 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
 def break_command(name: str, give_up: bool, seed: int | None, workers: options.Workers) -> None:
     """Plant a fault in your own solution, for you to find. The same command then says whether you have found it."""
     say = Say()
-    from grader.report.progress import Shown
+    from grader.report.progress import ProgressLine
     from grader.student.games.breaking import play
 
     say.meanwhile("Looking for a fault that the checks see ..." if not give_up else "Looking ...")
-    for text in play(*options.exercise_here(name), workers.setup(), seed, Shown(say), give_up=give_up):
+    for text in play(*options.exercise_here(name), workers.setup(), seed, ProgressLine(say), give_up=give_up):
         say.prose(text)
 
 

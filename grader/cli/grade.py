@@ -188,7 +188,7 @@ def _graded(
     from grader.grading.runtime import Runtime
     from grader.grading.schedule import grade_submission
     from grader.grading.store import open_store
-    from grader.report.progress import OfExercises
+    from grader.report.progress import ExerciseProgress
     from grader.runner.compiled import is_compiled
     from grader.student.advice import after_run, unchanged_lines
     from grader.student.folder import keeps_starters
@@ -201,7 +201,7 @@ def _graded(
         details.meanwhile("Compiling PyTorch, once ...")
 
     slots, to_run, hidden = lanes_for(plan, handed_in), plan.to_run(handed_in), (submission or course.root,)
-    progress = OfExercises(details, shown, len(plan.exercises), slots)
+    progress = ExerciseProgress(details, shown, len(plan.exercises), slots)
     processes = Runtime.processes
     if early is not None:
         zygote, source = partial(early.take_zygote, processes.zygote), partial(early.take_server, processes.source)

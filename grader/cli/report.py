@@ -106,14 +106,14 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     say.meanwhile(what := f"Comparing the submissions of {out}")
     from grader.batch.results_folder import SIMILAR, ResultsFolder
     from grader.report.html import rendered
-    from grader.report.progress import Paced
+    from grader.report.progress import PacedProgress
 
     with needing("copydetect", "similarity"):
         from grader.batch.similar import similar_in
     course = options.course_here(course_folder)
     with ResultsFolder(out).journal() as journal:
         say(for_terminal(what, one_line=True))
-        items = list(similar_in(course, journal, Paced(say)))
+        items = list(similar_in(course, journal, PacedProgress(say)))
         values = {"course": course.title, "items": items, "names": journal.names() if names else {}}
         path = ResultsFolder.make(out).write_page(SIMILAR, rendered("similar.html", **values))
     for item in items:

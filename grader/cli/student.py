@@ -162,13 +162,13 @@ def open_command(name: str | None) -> None:
 def try_command(name: str | None, seed: int | None, workers: options.Workers) -> None:
     """Run the lines that a failing check gives you to try."""
     say = Say()
-    from grader.report.progress import Shown
+    from grader.report.progress import ProgressLine
     from grader.report.terminal import failure_lines
     from grader.student.folder import typed
     from grader.student.lines_to_try import run_lines_to_try
 
     course, exercise = options.exercise_here(name)
-    row, lines, printed = run_lines_to_try(course, exercise, workers.setup(seed or 0), Shown(say))
+    row, lines, printed = run_lines_to_try(course, exercise, workers.setup(seed or 0), ProgressLine(say))
     say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
     say(*failure_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")
@@ -239,12 +239,12 @@ def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, worker
     """Pack a hand-in into one zip, and print a receipt."""
     say, details = Say(), Say(quiet=quiet)
     details.meanwhile("Packing ...")
-    from grader.report.progress import Shown
+    from grader.report.progress import ProgressLine
     from grader.student.pack import pack, the_handin
 
     course = options.course_here()
     chosen = the_handin(course) if handin is None else options.handin_of(course, handin)
-    receipt = pack(course, chosen, workers.setup(), out, Shown(details))
+    receipt = pack(course, chosen, workers.setup(), out, ProgressLine(details))
     details()  # erases the line that showed what was running
     say(*receipt.problems)
     if receipt.problems and not force:

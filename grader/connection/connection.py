@@ -570,7 +570,7 @@ class Connection:
         return self.worker
 
     def refuse(self, what: str) -> None:
-        """End the check, by `WorkerLost`, if it calls a function that is not called again."""
+        """Raise `WorkerLost` for a function that was given up: it timed out, or ended its worker too often."""
         if (lost := self._losses.given_up.get(what)) is not None:
             if lost.verdict is Verdict.TIMED_OUT:
                 lost = WorkerLost(lost.verdict, say("{}; it is not called again", lost.public))

@@ -48,7 +48,7 @@ class explain:  # noqa: N801  used as `with explain():`
     """
 
     def __enter__(self) -> explain:
-        """Have PyTorch hand over its calls."""
+        """Begin to watch the calls of PyTorch."""
         self._watcher = Watcher()
         self._watcher.__enter__()  # type: ignore[no-untyped-call]
         return self

@@ -539,12 +539,12 @@ def _broadcast(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None
         f"Broadcasting aligns shapes at the right: dim {clash - longest} has {sizes}, which are neither equal nor 1."
     ]
     if len(operands) == 2 and failed.name != "copy_":
-        sentences += _fits(operands[0], operands[1])
+        sentences += _suggested_unsqueeze(operands[0], operands[1])
     return sentences, _shapes(operands, broadcast=True)
 
 
-def _fits(left: Operand, right: Operand) -> Iterator[str]:
-    """Yield a dim of size 1 that makes two operands fit, where one does."""
+def _suggested_unsqueeze(left: Operand, right: Operand) -> Iterator[str]:
+    """Yield a suggestion to unsqueeze an operand, if a dim of size 1 makes the two broadcast."""
     for one, other in ((right, left), (left, right)):
         for dim in range(len(one.shape) + 1):
             new = (*one.shape[:dim], 1, *one.shape[dim:])

@@ -184,7 +184,7 @@ def apply_edits(text: str, edits: list[Edit]) -> tuple[tuple[str, ...], tuple[in
 
 
 def simple_statements(tree: ast.Module) -> Iterator[tuple[ast.stmt, bool]]:
-    """Yield the statements that hold no others, each with whether it is in a block; depth does not matter."""
+    """Yield the statements that contain no others, at any depth, each with whether it is inside a block."""
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)

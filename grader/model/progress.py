@@ -51,10 +51,10 @@ class Progress:
         """
 
     def advanced(self, done: int, total: int) -> None:
-        """Report how many of all things are done."""
+        """Report how many things are done, of how many in all."""
 
     def compared(self, done: int, total: int) -> None:
-        """Report with how many of all known wrong answers submissions were compared."""
+        """Report how many known wrong answers submissions were compared with, of how many in all."""
 
     def noted(self, line: str) -> None:
         """Report something that whoever started the run should know."""

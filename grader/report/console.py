@@ -221,5 +221,5 @@ def extra_words(extra: str) -> str:
 
 
 def print_json(data: Any) -> None:
-    """Print data for another program."""
+    """Print data as JSON, for another program."""
     click.echo(json.dumps(data, indent=1))

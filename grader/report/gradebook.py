@@ -165,7 +165,7 @@ def _cells(report: ReportFile, ids: Sequence[str], needed: frozenset[str]) -> li
     ]
 
 
-class OfClass(Progress):
+class ClassProgress(Progress):
     """Shows the authors of a class as they come, and how fast that is.
 
     Args:

@@ -86,7 +86,7 @@ def sentence_of(picture: Picture) -> str:
 
 
 def title_of(picture: Picture) -> str:
-    """Say what a picture is of."""
+    """Return the title of a picture."""
     return ". ".join(part.title for part in _parts(picture))
 
 

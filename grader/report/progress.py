@@ -10,11 +10,11 @@ from grader.model.progress import Progress
 from grader.report.console import Pace, Say
 
 
-class Lines(Progress):
-    """Prints what is noted.
+class NotesProgress(Progress):
+    """Prints notes, and nothing else.
 
     Args:
-        say: prints it.
+        say: prints them.
     """
 
     def __init__(self, say: Say) -> None:
@@ -25,8 +25,8 @@ class Lines(Progress):
         self.say(line)
 
 
-class Shown(Lines):
-    """Shows also what is waited for, and how many exercises are done, in a line that changes."""
+class ProgressLine(NotesProgress):
+    """Prints notes, and shows in a line that changes what is running, and how many exercises are done."""
 
     def running(self, what: str, seconds: float) -> None:
         """Show what is waited for, unless it is quick."""
@@ -37,8 +37,8 @@ class Shown(Lines):
         self.say.meanwhile(f"{done} of {total} exercises", done=(done, total))
 
 
-class Paced(Lines):
-    """Shows also how fast it goes, and how long the rest takes."""
+class PacedProgress(NotesProgress):
+    """Prints notes, and shows in a line that changes how much is done, how fast, and how long the rest takes."""
 
     def __init__(self, say: Say) -> None:
         super().__init__(say)
@@ -49,8 +49,8 @@ class Paced(Lines):
         self._pace(done, total)
 
 
-class Named(Progress):
-    """Names each exercise that was graded.
+class GradedNames(Progress):
+    """Prints the id of each exercise that was graded.
 
     Args:
         say: prints the line.
@@ -71,14 +71,14 @@ class Named(Progress):
         self._say(f"graded {graded.exercise.id}")
 
 
-class OfExercises(Progress):
-    """Shows the exercises of one submission as they come.
+class ExerciseProgress(Progress):
+    """Prints the exercises of one submission as they are graded, and shows in a line that changes what is running.
 
     Args:
         say: prints them.
-        shown: the lines of an exercise.
-        total: how many there are.
-        slots: how many lanes work; what a lane waits for is shown where it is the only one.
+        shown: returns the lines of an exercise.
+        total: how many exercises there are.
+        slots: how many lanes there are; what a lane is running is shown only if there is one lane.
 
     Attributes:
         saved: how many were graded by an earlier run.

@@ -96,7 +96,7 @@ class Sample:
 
 
 def is_clearly_slower(sample: Sample, limit: float) -> bool:
-    """Return whether one sample is enough: the call was stopped, or took ten times the limit."""
+    """Return whether one sample shows that a call is too slow: it was stopped, or took ten times the limit."""
     if sample.stopped:
         return True
     idle, (mine, other) = sample.idle, sample.cpu

@@ -46,7 +46,7 @@ def parts(value: Any) -> Iterator[Any]:
 
 
 def starts_of(sizes: Sequence[int]) -> list[int]:
-    """Return where blocks of these sizes begin in the data of a message; behind them, the size of all."""
+    """Return the offsets of blocks of these sizes in the data of a message; the last item is the total size."""
     starts, end = [], 0
     for size in sizes:
         starts.append(end)

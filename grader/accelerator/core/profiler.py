@@ -72,7 +72,7 @@ class Recorder:
         RECORDERS.append(self)
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Stop recording what the clock reports."""
         self._clock.listener = self._before
         if self in RECORDERS:
             RECORDERS.remove(self)

@@ -56,7 +56,7 @@ class Device:
 
     @property
     def stream(self) -> int:
-        """The number of the stream that this thread gives its work to."""
+        """The number of this thread's current stream."""
         return self._here.streams.get(self.index, 0)
 
     @stream.setter
