@@ -96,7 +96,7 @@ class Case:
     """One file to run.
 
     Attributes:
-        exercise: whose file it is.
+        exercise: the exercise whose file it is.
         kind: starter, reference, right, wrong, unusual or constant.
         answer: the file.
         seed: of the run.

@@ -43,7 +43,7 @@ def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, r
         course: the whole course.
         exercises: those to show, in order.
         setup: how the answers are run.
-        runtime: whose lanes have the exercises.
+        runtime: a runtime whose lanes have the exercises.
     """
     cases = [Case(item, "wrong", read_answer(item, path), 0) for item in exercises for path in item.wrong]
     works = {case.work(course, setup, with_tries=True): case for case in cases}

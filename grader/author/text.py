@@ -62,7 +62,7 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
     """Yield every problem of an exercise that reading shows.
 
     Args:
-        exercise: that is read.
+        exercise: the exercise whose texts are read.
         checks: as they were collected.
         topics: the names in the course's file of topics.
     """

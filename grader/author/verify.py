@@ -83,7 +83,7 @@ class Prover:
     Attributes:
         course: the whole course, as its files are now.
         setup: how exercises are run; the seeds are our own.
-        store: has what earlier commands ran, and gets what is run now.
+        store: the store with the results of earlier commands; new results are saved in it.
         seeds: how many seeds a right answer must pass with.
         progress: learns what goes on, a line at a time, and how many submissions ran, of how many that run now.
         known_only: whether somebody waits after each save: then only files of the exercise are run, not on a busy

@@ -79,7 +79,7 @@ def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[
     Args:
         plan: of the exercises.
         journal: of the batch.
-        rules: with what staff entered.
+        rules: the rules, with what staff entered.
     """
     reports = (report_from_journal(plan, journal, noted, rules) for noted in journal.submissions())
     return Counter(

@@ -115,7 +115,7 @@ class AuthorRow:
     """One submission.
 
     Attributes:
-        authors: whose it is.
+        authors: the members, if the author is a group.
         cells: by exercise, points or a sign; see `report.gradebook`.
         score: what counts of all exercises together.
         late: how late it was and what it was before that, in words, or "".
@@ -162,7 +162,7 @@ class ClassSummary:
         handin: the title of the hand-in, or "".
         at: the time of the latest result.
         exercises: those that anything was graded of, in order.
-        groups: of what nothing explains, the largest first.
+        groups: the groups of answers that no known mistake explains, the largest first.
         rows: of all submissions, by the names of their reports.
         open: what is undecided: author, exercise, and which verdict it is.
         by_staff: by exercise, rule and title, those whose points a person has not entered yet.

@@ -44,7 +44,7 @@ def read_comments(path: Path, course: Course) -> tuple[Comment, ...]:
 
     Args:
         path: of the file.
-        course: whose exercises they name.
+        course: the course whose exercises they name.
 
     Raises:
         CourseError: rows of the file are wrong; it lists them all.
@@ -64,7 +64,7 @@ def with_comment(path: Path, course: Course, one: Comment, author: str, names: C
 
     Args:
         path: of the file.
-        course: whose exercises it names.
+        course: the course whose exercises it names.
         one: the comment.
         author: as the new row is to name them.
         names: all names of the authors, folded.
@@ -114,7 +114,7 @@ def unused_comments(comments: Sequence[Comment], names: Collection[str], course:
     Args:
         comments: of everybody.
         names: all names of all authors, folded.
-        course: whose exercises they name.
+        course: the course whose exercises they name.
     """
     known = [exercise.id for exercise in course.exercises]
     for one in comments:

@@ -79,7 +79,7 @@ def write_draft(course: Course, group: Group, text: str) -> Path:
 
     Args:
         course: the course.
-        group: that it was made of.
+        group: the group of answers that it is made of.
         text: of the draft.
 
     Raises:

@@ -188,7 +188,7 @@ class Journal(Store):
         """Make a result the one that counts. What it replaces stays the same until the run ends.
 
         Args:
-            author: whose result it is.
+            author: the author of the submission.
             exercise: its id.
             result: the number of its row.
         """

@@ -81,7 +81,7 @@ def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
 
     Args:
         path: of the file.
-        course: whose exercises they name.
+        course: the course whose exercises they name.
 
     Raises:
         CourseError: rows of the file are wrong; it lists them all.
@@ -96,7 +96,7 @@ def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Ro
 
     Args:
         path: of the file.
-        course: whose exercises its rows name.
+        course: the course whose exercises its rows name.
         kind: of its rows.
         subject: what a row is about; no two rows may be about the same.
         same: what such a second row does, in words.
@@ -138,7 +138,7 @@ def with_override(path: Path, course: Course, one: Override, author: str, names:
 
     Args:
         path: of the file.
-        course: whose exercises it names.
+        course: the course whose exercises it names.
         one: the override.
         author: as the new row is to name them.
         names: all names of the authors, folded.
@@ -161,7 +161,7 @@ def with_overrides(report: Report, overrides: Sequence[Override], names: Collect
     Args:
         report: as checks give it.
         overrides: every row of the course.
-        names: by which a row may call the author.
+        names: all names by which a row may call the author.
     """
     for one in overrides:
         if one.author in names and not one.problem(report):
@@ -206,7 +206,7 @@ def unused_overrides(
     Args:
         overrides: every row of the course.
         reports: each with the names by which a row may call its author.
-        course: which says what exercises there are.
+        course: the course, for the ids of its exercises.
     """
     known = [exercise.id for exercise in course.exercises]
     for one in overrides:

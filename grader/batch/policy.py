@@ -24,8 +24,8 @@ class Rules:
     """The rules that make final scores of the results in a folder; their files are read once.
 
     Attributes:
-        course: has the policy.
-        handin: that was graded, or None.
+        course: the course, which has the policy.
+        handin: the hand-in that was graded, or None.
         overrides: of staff.
         people: of the roster; nobody without one.
         over_term: by author, what counts where the grace days of all hand-ins are known; None where they are not.

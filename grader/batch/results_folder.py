@@ -81,7 +81,7 @@ class ResultsFolder:
 
         Args:
             names: of people by the numbers that their submissions have.
-            platform: whose numbers these are; "" if nothing says it.
+            platform: the platform that gave these numbers; "" if unknown.
 
         Raises:
             CourseError: the roster cannot be read.
@@ -93,7 +93,7 @@ class ResultsFolder:
         """Read what makes final scores of the results here, and comments: the tables of staff and the roster.
 
         Args:
-            course: has the policy.
+            course: the course, which has the policy.
             journal: knows the names of people, and whose numbers submissions have.
             handin: the hand-in that was graded, or None.
 

@@ -42,7 +42,7 @@ class BatchOptions:
 
     Attributes:
         only: the exercises that are graded, by id; none for all.
-        authors: whose submissions are graded, by name; none for everybody's.
+        authors: the authors whose submissions are graded, by name; none for everybody's.
         rerun: "broken" for what was broken, "all" for everything; "" for what changed alone.
         never_lower: whether a lower score than before does not count.
         best: whether the best of several attempts counts, and not the latest.

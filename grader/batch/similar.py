@@ -75,7 +75,7 @@ def similar_in(course: Course, journal: Journal, progress: Progress) -> Iterator
 
     Args:
         course: as it is now: its starters do not count.
-        journal: has the modules.
+        journal: the journal, which has the source of each answer.
         progress: learns now and then how many pairs of all of an exercise were compared.
     """
     for exercise in course.exercises:
@@ -87,7 +87,7 @@ def similar_texts(exercise: Exercise, files: Mapping[str, bytes], progress: Prog
     """Compare the files of an exercise; yield nothing if fewer than two can be compared.
 
     Args:
-        exercise: whose starter does not count.
+        exercise: the exercise, whose starter does not count.
         files: by author.
         progress: learns now and then how many of all pairs were compared.
     """

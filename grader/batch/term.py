@@ -40,7 +40,7 @@ class HandInScores:
         uids: by author, what the person is called in all hand-ins.
         absent: what those on the roster are called who handed in nothing.
         names: of people by the numbers that their submissions have.
-        platform: whose numbers these are; "" if nothing says it.
+        platform: the platform that gave these numbers; "" if unknown.
         extra: the points of a hand-in that is nothing but extra credit, in hundredths; 0 of any other.
     """
 
@@ -132,7 +132,7 @@ def other_score_changes(marks: Sequence[HandInScores], chosen: Sequence[int], co
     Args:
         marks: of all hand-ins.
         chosen: the places of those that are filled in now.
-        course: has the policy.
+        course: the course, which has the policy.
     """
     others = [place for place in range(len(marks)) if place not in chosen]
     alone = with_grace([marks[place] for place in others], course)

@@ -61,7 +61,7 @@ class AllCalls:
 
         Args:
             planned: runs the check.
-            student: whose functions are called.
+            student: the connection to the code that is called.
         """
         results: dict[str, list[str]] = {}
         for call in self._calls_of(planned, student.device):

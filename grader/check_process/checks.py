@@ -42,7 +42,7 @@ class CheckFile:
     Args:
         path: of the file.
         module: what came of it.
-        exercise: whose checks it has.
+        exercise: the exercise that the checks belong to.
     """
 
     def __init__(self, path: Path, module: ModuleType, exercise: PlannedExercise) -> None:
@@ -69,7 +69,7 @@ class CollectedCheck:
     Attributes:
         check: what is declared of it.
         item: runs it.
-        file: in which it stands.
+        file: the check file that has it.
         parameters: as they were when the file was read.
         call_s: CPU seconds of one call, or None for the exercise's own limit.
     """
@@ -86,7 +86,7 @@ class CollectedCheck:
 
         Args:
             item: as pytest collected it.
-            file: that it is in.
+            file: the check file that has it.
             shown: whether students have that file.
         """
         mark = item.get_closest_marker("graded")
@@ -134,7 +134,7 @@ class InputStream:
 
     Args:
         seed: of the author's inputs.
-        check: whose they are.
+        check: the check that gets them.
         avoided: sizes that are drawn last.
     """
 

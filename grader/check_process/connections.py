@@ -72,8 +72,8 @@ class Connections:
 
         Args:
             planned: the exercise.
-            job: has the student's files.
-            device: that the check asks for.
+            job: the job, which has the student's files.
+            device: the device that the check asks for.
         """
         # A process sees one accelerator for good, so a student has one worker for each that the checks need.
         if device not in self._students:
@@ -89,8 +89,8 @@ class Connections:
 
         Args:
             planned: the exercise, which has a reference.
-            device: that the check asks for.
-            owner: whose the code is in messages; by default it stands in for the student's.
+            device: the device that the check asks for.
+            owner: what messages call its owner; by default it stands in for the student's code.
         """
         assert planned.reference is not None
         files = {f"{planned.id}.py": planned.reference.read_bytes()}

@@ -32,7 +32,7 @@ class Judge:
 
     Attributes:
         planned: runs the check.
-        student: whose code it is run with.
+        student: the connection to the student's code.
         connections: give the reference in the student's place.
         verdicts: those with the reference in the student's place, of this check and others.
     """

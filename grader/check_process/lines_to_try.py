@@ -52,7 +52,7 @@ class Reproducer:
         Args:
             outcome: of the check.
             planned: runs the check again.
-            student: whose code it was run with.
+            student: the connection to the student's code.
         """
         check = planned.row.check
         if not check.shown:
@@ -189,7 +189,7 @@ def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
     """Run lines in a worker of their own: the message of the outcome says what they print.
 
     Args:
-        check: whose lines they are.
+        check: the id of the check in whose place they run.
         student: the connection to the student.
         lines: as they are typed.
     """

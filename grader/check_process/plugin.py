@@ -38,7 +38,7 @@ class CheckSession:
     """The pytest plugin that collects checks and runs jobs.
 
     Args:
-        host: who gives work and learns of outcomes.
+        host: the host, which sends jobs and receives outcomes.
         plan: what is collected.
         connections: meets the students and the references.
         accelerator: what checks of devices run on.

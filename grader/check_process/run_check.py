@@ -66,7 +66,7 @@ class CheckRunner:
         Args:
             row: the check.
             following: what runs next, by which pytest tears fixtures down.
-            job: has the seed of the inputs.
+            job: the job, which has the seed of the inputs.
             student: the connection that the check gets as the student's.
             copying: whether its code gets copies of all arguments, see `Record`.
             recording: whether calls are kept, also of a hidden check.
@@ -127,7 +127,7 @@ class PlannedRun:
         runner: runs it.
         row: the check.
         following: what runs next.
-        job: that it belongs to.
+        job: the job that it belongs to.
     """
 
     runner: CheckRunner

@@ -25,7 +25,7 @@ def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
 
     Args:
         planned: runs the check.
-        student: whose worker is called.
+        student: the connection whose worker is called.
         lines: what is run in the place of the check; "" for the check itself.
     """
     check = planned.row.check

@@ -70,7 +70,7 @@ def decide(
         row: the check.
         error: what it raised, or None.
         comparison: both sides of the plain assert that was looked at last.
-        student: whose code it was run with.
+        student: the connection to the student's code.
     """
     check, record, path = row.check, student.record, row.file.path
     reason = _reason_of(error, path, comparison, student)
@@ -168,9 +168,9 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
     Of a hidden check the verdict and the category decide: what its inputs were must not show in a word.
 
     Args:
-        check: that ended.
+        check: the check that ended.
         verdict: how it ended.
-        error: that it raised, if it raised one.
+        error: the exception that it raised, if it raised one.
     """
     if not verdict.lost:
         return ""

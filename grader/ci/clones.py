@@ -171,7 +171,7 @@ def clone_class(
         folder: is made, with a folder for each of them.
         until: by a repository's folder, until when the last commit is taken; None for the latest of all.
         server: what the token is for.
-        counted: which commits count.
+        counted: the filter for commits that count.
 
     Raises:
         CourseError: the folder is not empty, or repositories could not be cloned, each with git's reason.

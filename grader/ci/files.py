@@ -96,7 +96,7 @@ class Wishes:
         package: how the grader is installed: a requirement, a git address, or a wheel, which is put beside the files.
         index: the index that has such a requirement, in place of the one that the job uses; "" for that one.
         confinement: the least level of confinement; "" for that of `grade ci` or `grade batch`.
-        handin: whose exercises count; None for all.
+        handin: the hand-in whose exercises count; None for all.
         fail_below: as `grade ci` has it; "" for its default.
         hidden: when Gradescope shows hidden checks; "" for the default of `grade ci`.
 

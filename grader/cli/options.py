@@ -179,7 +179,7 @@ def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: s
 
     Args:
         ctx: of the command.
-        param: that is completed.
+        param: the parameter that is completed.
         incomplete: what has been typed of it.
     """
     from grader.model.errors import CourseError
@@ -205,7 +205,7 @@ def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
     Args:
         ctx: of the command.
-        param: that is completed.
+        param: the parameter that is completed.
         incomplete: what has been typed of it.
     """
     from click.shell_completion import CompletionItem

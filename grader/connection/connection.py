@@ -45,7 +45,7 @@ class Place:
     """The place of a proxy's object: its worker, and what messages call it.
 
     Attributes:
-        connection: whose worker it lives in.
+        connection: the connection whose worker has it.
         child: as the wire has it: `["name", space, name]`, or `["proxy", number]`.
         word: what messages call it, in words of the check's own.
         kind: the name of its class, as the worker says; "" for what has a name.
@@ -213,7 +213,7 @@ class Connection:
         limits: of the exercise.
         owner: in messages: "your" or "the reference's".
         secret: whether the files must not stay on disk while the worker lives.
-        device: which accelerator its code sees.
+        device: the accelerator that its code sees.
         data: files that lie beside them, by relative name.
         folder: where the files lie, as the student types it; "" if that is unknown.
         without: packages that the exercise is solved without; if there are any, its workers have none at all.

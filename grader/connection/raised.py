@@ -53,7 +53,7 @@ class Raised:
         signature: of a function that refused its arguments, or "".
         statement: of an assertion that failed in a probe, its source; else "".
         what: what was called, such as "your `total`".
-        owner: whose code it was: "your" or "the reference's".
+        owner: what messages call the owner of the code: "your" or "the reference's".
         expected: where another error was expected: a sentence that says so.
     """
 
@@ -76,7 +76,7 @@ class Raised:
         Args:
             row: as it came.
             what: names the request in messages.
-            owner: whose the code is in messages.
+            owner: what messages call the owner of the code.
 
         Raises:
             ProtocolError: it says it wrongly.

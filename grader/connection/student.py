@@ -137,7 +137,7 @@ def assigned_but_not_run(connection: Connection, name: str) -> str:
 
     Args:
         connection: to the worker that loaded it.
-        name: that had no value there.
+        name: the name that had no value there.
     """
     tree, file = _tree_of(connection)
     for block in [each for each in tree.body if isinstance(each, ast.If)]:

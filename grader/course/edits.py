@@ -49,7 +49,7 @@ def void_check(course: Course, exercise: Exercise, check: str) -> Edit:
 
     Args:
         course: the course.
-        exercise: whose check it is.
+        exercise: the exercise that the check belongs to.
         check: its id; of a check with parameters, all of its cases are meant where the id has none.
 
     Raises:
@@ -89,7 +89,7 @@ def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Cal
     Args:
         course: the course.
         handin: the hand-in.
-        author: whose date it is.
+        author: the author who gets more time.
         until: a date or a time, such as 2026-10-08 18:00.
         is_same: whether a name in the file means them.
 

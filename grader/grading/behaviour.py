@@ -221,7 +221,7 @@ def named_by(answer: Answer, reference: Path | None, *, has_value: bool = False)
 
     Args:
         answer: the wrong answer.
-        reference: from which it differs.
+        reference: the reference's source, from which it differs.
         has_value: whether a wrong value shows the mistake, too.
     """
     quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _names_in(text)}

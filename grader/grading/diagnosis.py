@@ -142,9 +142,9 @@ class Known:
         """Return the traces of a wrong answer in these checks; run those that are not known yet.
 
         Args:
-            lane: that runs them.
+            lane: the lane that runs them.
             answer: the wrong answer.
-            exercise: that it answers.
+            exercise: the exercise that it answers.
             seed: of the inputs.
             checks: their ids.
         """
@@ -170,9 +170,9 @@ class Known:
         """Return what the functions of a wrong answer return for all inputs of these checks, and if a run was late.
 
         Args:
-            lane: that runs it.
+            lane: the lane that runs it.
             answer: the wrong answer.
-            exercise: that it answers.
+            exercise: the exercise that it answers.
             seed: of the inputs.
             checks: their ids.
         """
@@ -201,8 +201,8 @@ def results_in(
     """Return what a submission's functions return for all inputs of these checks, and whether the run was late.
 
     Args:
-        lane: that runs them.
-        exercise: that is answered.
+        lane: the lane that runs them.
+        exercise: the exercise that they answer.
         files: of the submission, by name.
         seed: of the inputs.
         checks: their ids.
@@ -218,8 +218,8 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
     """Run these checks for a submission, and return how each ends.
 
     Args:
-        lane: that runs them.
-        exercise: that is answered.
+        lane: the lane that runs them.
+        exercise: the exercise that they answer.
         files: of the submission, by name.
         seed: of the inputs.
         checks: their ids.
@@ -240,9 +240,9 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
 
     Args:
         graded: the exercise, as it ends.
-        submission: whose it is.
+        submission: the submission that has it.
         setup: of the run.
-        lane: in which it was graded.
+        lane: the lane in which it was graded.
         known: how wrong answers behave.
 
     Raises:
@@ -406,7 +406,7 @@ class _Task:
 
         Args:
             names: what the sentence says of them.
-            checks: that it explains.
+            checks: the checks that it explains.
             functions: those that the wrong answer changes.
         """
         if names.is_empty:

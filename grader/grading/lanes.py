@@ -33,7 +33,7 @@ def setup_of(start: str | None = None, device: str = "sim", confinement: str = "
 
     Args:
         start: how workers are started; None for the way of this system.
-        device: that checks see.
+        device: the device that checks see.
         confinement: the least level.
         seed: of the inputs.
     """
@@ -72,7 +72,7 @@ def grade_exercise(work: Work, lane: Lane, known: Known | None) -> WorkResult:
 
     Args:
         work: the exercise and the submission.
-        lane: has the exercise's checks.
+        lane: a lane that has collected the exercise's checks.
         known: how known wrong answers behave; None if nobody wants a diagnosis.
 
     Raises:

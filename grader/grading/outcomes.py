@@ -103,7 +103,7 @@ def graded_from(
     """Return an exercise with these outcomes; checks without one were left out.
 
     Args:
-        exercise: that was graded.
+        exercise: the exercise that was graded.
         checks: all of it.
         outcomes: of those that ran.
         output: what student code printed while it was loaded.
@@ -143,8 +143,8 @@ def graded_so_far(
     """Return an exercise of which some checks have ended; the points of the others are undecided.
 
     Args:
-        exercise: that is being graded.
-        submission: that has its files.
+        exercise: the exercise that is being graded.
+        submission: the submission, which has its files.
         checks: all of it.
         outcomes: of those that have ended.
     """

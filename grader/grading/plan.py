@@ -64,7 +64,7 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
     Args:
         plan: what is graded.
         exercise: one of the plan's.
-        submission: that has its files.
+        submission: the submission, which has its files.
     """
     if exercise.is_by_staff:
         return _for_staff(exercise, submission)
@@ -117,7 +117,7 @@ class Work:
     Attributes:
         plan: of the run; a cluster takes works of one plan only.
         exercise: the exercise.
-        submission: whose files are graded.
+        submission: the submission whose files are graded.
         before: the exercise as it was graded before, if only its inconclusive checks are to be repeated.
     """
 

@@ -55,7 +55,7 @@ class Runtime:
     cancelled.
 
     Args:
-        exercises: whose checks the lanes collect.
+        exercises: the exercises whose checks the lanes collect.
         setup: of the run.
         slots: how many lanes there are at the most.
         hidden: folders that student code may not see, besides those of the course.
@@ -193,7 +193,7 @@ class Runtime:
             exercise: one of this runtime's.
             files: by name.
             seed: of the inputs.
-            part: which checks.
+            part: the selection of checks.
         """
         return self.ask(lambda lane: lane.run(exercise, files, seed, part=part)).result()
 

@@ -47,9 +47,9 @@ def grade_submission(
 
     Args:
         plan: what is graded, and how.
-        submission: who handed in what.
+        submission: the submission.
         executor: lanes of this machine, in a `Runtime`. Its progress learns of each exercise.
-        store: has the results of earlier runs, and gets the new ones.
+        store: the store with the results of earlier runs; new results are saved in it.
         fresh: whether results of earlier runs are not used.
 
     Raises:
@@ -132,7 +132,7 @@ def schedule(
     Args:
         works: the works, which are read only so far ahead that no slot is idle.
         executor: lanes of this machine, or a cluster.
-        store: has the results of earlier runs, and gets the new ones.
+        store: the store with the results of earlier runs; new results are saved in it.
         again: whether to grade an exercise again although the store has this result of it.
         fresh: whether to grade all again, without a lookup in the store.
 

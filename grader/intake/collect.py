@@ -55,7 +55,7 @@ def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) ->
     Args:
         folder: the course, or a folder with files of exercises.
         exercises: the exercises to look for.
-        author: who works there.
+        author: the author's name.
 
     Raises:
         SubmissionError: the folder does not exist.
@@ -120,10 +120,10 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
     """Read what lies at a path, which is one author's: a folder, an archive or a single file.
 
     Args:
-        path: of it.
+        path: the path of a folder, an archive or a file.
         course: every exercise of the course.
         wanted: those that are graded.
-        author: whose it is.
+        author: the author's name.
 
     Raises:
         SubmissionError: nothing is there, or a single file that is not an answer.
@@ -149,7 +149,7 @@ def taken_in(
     one that unpacked it outlives it by a moment.
 
     Args:
-        path: of it.
+        path: the path of a folder, an archive or a file.
         exercises: of the course.
         name: of the layout; None to find it.
         out: the folder of the batch's results, which belongs to no author.

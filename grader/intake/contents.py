@@ -72,7 +72,7 @@ class Handed:
 
     Attributes:
         key: the name of its report, and of its author, or of its group: a number, where the platform gives one.
-        authors: whose it is: a row of the gradebook each.
+        authors: the authors, each of whom has a row of the gradebook.
         parts: its files and folders.
         at: when it was handed in, in ISO 8601, as the platform says; "" if it does not.
         late: whether the platform says that it was late.
@@ -97,7 +97,7 @@ class Unmatched:
 
     Attributes:
         file: its path, from the folder of submissions, or from its author's where that is known; "" for all of it.
-        author: whose it is, or "" if that is unknown.
+        author: the author, or "" if unknown.
         why: in words.
     """
 
@@ -133,7 +133,7 @@ class Contents:
 
     Attributes:
         files: what was read.
-        notebooks: which of them are notebooks.
+        notebooks: those of them that are notebooks.
         left: why files that may have been answers were not read, in words.
         others: the same of files that cannot be answers.
         disk: where each of them lies on this disk, or the archive that it is in.

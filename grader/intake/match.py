@@ -367,7 +367,7 @@ def load_error(source: bytes, file_name: str, path: str) -> str:
 
     Args:
         source: of the file.
-        file_name: that the exercise asks for.
+        file_name: the file name that the exercise asks for.
         path: of the file that was handed in.
     """
     error = syntax_error(source)

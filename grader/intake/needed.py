@@ -147,8 +147,8 @@ class Needed:
     """The statements that an exercise needs.
 
     Attributes:
-        names: that it needs.
-        steps: that it needs.
+        names: the names that it needs.
+        steps: the steps that it needs.
         tried: those of them that may fail, and are left out then.
     """
 
@@ -221,7 +221,7 @@ def _has_effect(
 
     Args:
         one: the statement.
-        names: that are needed.
+        names: the names that are needed.
         chosen: the statements that are needed.
         placed: all statements.
         functions: of the exercise; what calls one of them tries it.

@@ -128,7 +128,7 @@ class Module:
 
         Args:
             number: of the cell.
-            lines: that are taken.
+            lines: the lines that are taken.
             numbers: the line of the cell that each comes from.
         """
         self.lines += lines
@@ -433,7 +433,7 @@ def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exerci
 
     Args:
         data: of the script.
-        exercise: whose names are needed.
+        exercise: the exercise whose names are needed.
         exercises: every exercise that the script may answer.
     """
     cell = Cell(0, data.decode("utf-8-sig", "replace").replace("\r\n", "\n"))

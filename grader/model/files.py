@@ -166,7 +166,7 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
 
     Args:
         path: of the file.
-        content: of it.
+        content: the new content.
         durable: whether a power cut after this call leaves it there. What can be made again does not need that.
     """
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")

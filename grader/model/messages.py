@@ -98,7 +98,7 @@ class Plan:
         root: an empty folder for its workers' folders.
         spawn: the command that starts a worker; empty where the worker server forks them.
         accelerator: what checks of devices run on.
-        exercises: whose checks it collects.
+        exercises: the exercises whose checks it collects.
         folders: of their courses; it reads no other files.
         spawn_plain: the command that starts a worker with the standard library alone; empty where a server forks them.
     """
@@ -168,8 +168,8 @@ class Job:
         exercise: its id.
         files: the submission's files by relative name.
         seed: of the author's inputs.
-        folder: in which the files lie, as the student types it; "" if that is unknown.
-        part: which checks are run.
+        folder: the folder of the files, as the student types it; "" if unknown.
+        part: the selection of checks that are run.
     """
 
     exercise: str

@@ -56,11 +56,11 @@ class Submission:
     """The files of one author.
 
     Attributes:
-        author: who handed it in.
+        author: the author's name.
         exercises: what it has of each exercise, by id.
         digest: of all files.
         root: the folder that it was read from, or None.
-        authors: whose it is, where that is a group or has another name than its report; none for `author` alone.
+        authors: the members, if the author is a group or has another name than its report; else none.
     """
 
     author: str

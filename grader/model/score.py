@@ -144,7 +144,7 @@ def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
 
     Args:
         scores: by the ids of the exercises.
-        handin: has the rules; None where all exercises count as they are.
+        handin: the hand-in, which has the rules; None if all exercises count as they are.
     """
     extra = tuple(id for id in scores if handin is not None and id in handin.extra)
     plain = [id for id in scores if id not in extra]

@@ -88,7 +88,7 @@ def release(
 
     Args:
         course: the whole course.
-        handin: whose exercises it is to have; None for all.
+        handin: the hand-in whose exercises it will have; None for all.
         setup: how known answers are run.
         place: the folder that it becomes; with `zipped` a file of that name, which ends in .zip.
         zipped: whether it becomes one file.
@@ -224,8 +224,8 @@ def facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> Facts:
     """Run the reference on the shown checks.
 
     Args:
-        exercise: that has them.
-        runtime: that runs them.
+        exercise: the exercise that has them.
+        runtime: the runtime that runs them.
         setup: how lanes are made.
 
     Raises:

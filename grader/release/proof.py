@@ -64,9 +64,9 @@ class Secret:
     Attributes:
         text: without white space; of a canary as it is.
         kind: what it is.
-        source: which file it comes from.
+        source: the kind of file that it comes from.
         where: the file and line.
-        exercise: whose it is; None of a file that belongs to no exercise.
+        exercise: the exercise that it belongs to; None for a file of no exercise.
     """
 
     text: str
@@ -198,7 +198,7 @@ def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secre
 
     Args:
         path: of the file that will have them.
-        sentences: that are sealed.
+        sentences: the sentences that are sealed.
         secrets: what only staff may have.
 
     Raises:

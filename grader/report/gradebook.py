@@ -130,7 +130,7 @@ def gradebook_csv(
     Args:
         ids: of the exercises that have columns.
         reports: of the submissions.
-        absent: who handed in nothing.
+        absent: the people who handed in nothing.
         possible: the points of all exercises, for those.
         names: of people, by the number in the first column; with it, they stand in the last one.
         needed: the exercises without which a score is not final; None for all.

@@ -71,7 +71,7 @@ class People:
     Args:
         table: the open file; None for nobody.
         given: the names that the platform put before numbers of submissions, by those.
-        platform: whose numbers those of submissions are, "canvas" or "moodle"; "" if nothing says it.
+        platform: the platform that gave submissions their numbers: "canvas", "moodle", or "" if unknown.
 
     Attributes:
         kind: "canvas", "moodle" or "plain".
@@ -135,7 +135,7 @@ class People:
 
         Args:
             name: what the platform wrote before the number: a team's name, or a person's, and both may be equal.
-            number: that of the submission. On Canvas it is that of a member; on Moodle it is the team's own.
+            number: the number of the submission. On Canvas it is a member's; on Moodle it is the team's own.
         """
         wanted, rows, own = letters_and_digits(name), self._rows, self._by_number.get(number)
         teams = self._teams()
@@ -235,7 +235,7 @@ def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str 
     Args:
         path: of the file.
         given: names by the numbers of submissions that a platform put them before.
-        platform: whose numbers those of submissions are: "canvas", "moodle" or "".
+        platform: the platform that gave submissions their numbers: "canvas", "moodle", or "" if unknown.
 
     Raises:
         CourseError: it cannot be read, or has nobody in it.

@@ -248,7 +248,7 @@ def report_json(report: Report, *, staff: bool = False, indent: int | None = 1) 
     """Return a report as it is written; see `ReportFile.of`. Without an indent, it takes a tenth of the time.
 
     Args:
-        report: that is written.
+        report: the report that is written.
         staff: whether it has what only staff may read.
         indent: of the JSON; None for one line.
     """

@@ -50,7 +50,7 @@ class Early:
             opened: opens a source of workers.
             start: how workers are started.
             plan: of their confinement.
-            zygote: that forks them, if there is one.
+            zygote: the zygote that forks them, if there is one.
         """
         taken, self._server = self._server, None
         if taken is not None and taken.serves(plan):

@@ -113,7 +113,7 @@ class Lane:
     """One check process and its workers. Open it once for a course, close it.
 
     Args:
-        exercises: whose checks it collects.
+        exercises: the exercises whose checks it collects.
         source: where its workers come from.
         number: of this lane.
         accelerator: what checks of devices run on.
@@ -283,8 +283,8 @@ class Lane:
             exercise: one of this lane's.
             files: the submission's files by name.
             seed: of the author's inputs; see `Setup.seed_of`.
-            folder: in which the files lie, as the student types it; "" if that is unknown.
-            part: which checks are run, if not all.
+            folder: the folder of the files, as the student types it; "" if unknown.
+            part: the selection of checks that are run, if not all.
             progress: what this job is reported to, if not to the lane's own.
 
         Raises:

@@ -127,7 +127,7 @@ class TryOut(Message):
         file: of the host.
         folder: of the host.
         pid: of the host.
-        port: on which it listens.
+        port: the port on which it listens.
         socket: name of two Unix sockets of its: an abstract one, and one in `folder`.
         memory_mb: MiB that the probing process may have beyond its start.
         own_folders: two empty folders, for workers that have none of their own.

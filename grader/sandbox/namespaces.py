@@ -74,7 +74,7 @@ def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
     The arguments and errors are those of `open_namespaces`.
 
     Args:
-        namespaces: that it enters.
+        namespaces: the namespaces that it enters.
         proc: as for `open_namespaces`.
         here: as for `open_namespaces`.
     """

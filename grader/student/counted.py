@@ -20,7 +20,7 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) 
 
     Args:
         course: of the exercise.
-        exercise: which has a reference.
+        exercise: an exercise with a reference.
         setup: how lanes are made.
         width: of a line, in characters.
 

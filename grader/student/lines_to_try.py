@@ -26,7 +26,7 @@ def run_lines_to_try(
 
     Args:
         course: of the exercise.
-        exercise: that is graded, unless nothing changed.
+        exercise: the exercise, which is graded again if it has changed.
         setup: how lanes are made.
         progress: what the run is reported to.
 
@@ -69,8 +69,8 @@ def run_lines(
     """Run lines in a worker; return what they print.
 
     Args:
-        runtime: whose workers.
-        exercise: whose files the lines may import.
+        runtime: the runtime whose workers run them.
+        exercise: the exercise whose files the lines may import.
         lines: of Python.
         seed: of the run.
         files: what was handed in to the exercise; by default an empty file.

@@ -57,7 +57,7 @@ class OwnExercise:
 
         Args:
             handed_in: what is graded; by default the student's file as it is now.
-            store: has the results of earlier runs.
+            store: the store with the results of earlier runs.
             choices: of a `RunPlan`.
 
         Raises:
@@ -76,7 +76,7 @@ def own_exercise(
 
     Args:
         course: of the exercise.
-        exercise: that is graded.
+        exercise: the exercise that is graded.
         setup: how lanes are made.
         progress: what the run is reported to.
     """

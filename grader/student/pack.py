@@ -110,7 +110,7 @@ def pack(
 
     Args:
         course: in the student's folder.
-        handin: whose exercises are packed; None for all.
+        handin: the hand-in whose exercises are packed; None for all.
         setup: of the run.
         out: the folder that the zip will be written to.
         progress: learns what is running, and for how many seconds.

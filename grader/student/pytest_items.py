@@ -103,7 +103,7 @@ class CheckFile(pytest.File):
 
     Args:
         lane: of its course.
-        exercise: whose checks they are.
+        exercise: the exercise that the checks belong to.
     """
 
     def __init__(self, *, lane: CourseLane, exercise: Exercise, **rest: Any) -> None:

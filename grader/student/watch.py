@@ -52,8 +52,8 @@ class Watch(Progress):
     """One student at work. `run` goes on until they leave.
 
     Args:
-        course: whose exercises these are.
-        exercise: that in hand first.
+        course: the course.
+        exercise: the exercise that is watched first.
         setup: how runs are set up.
         say: prints lines.
         plain: for a screen reader, sentences stand for pictures, and the screen is not cleared.

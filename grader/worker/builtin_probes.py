@@ -114,7 +114,7 @@ def training_step(
         loss: one that makes the loss.
         optimizer: one that makes the optimizer, and knows `model`.
         steps: how often the function is called.
-        seed: with which the model is made.
+        seed: the seed with which the model is made.
     """
     seed_all(seed, devices=True)
     names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
@@ -137,7 +137,7 @@ def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, ba
         data: tensors with equal first dims.
         model: an expression that makes the model, with `torch` and `nn`.
         batch_size: of the loader.
-        seed: with which the model is made.
+        seed: the seed with which the model is made.
     """
     seed_all(seed, devices=True)
     net = eval(model, {"torch": torch, "nn": torch.nn})  # noqa: S307  the course's own

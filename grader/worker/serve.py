@@ -58,7 +58,7 @@ def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> Non
     """Wait for what this worker is for, then be it; does not come back.
 
     Args:
-        orders: on which that arrives, once.
+        orders: the socket on which the one order arrives.
         sandbox: what confines it.
         libraries: what it has.
     """
@@ -131,7 +131,7 @@ def serve(channel: Channel, folder: str, libraries: Libraries) -> None:
     Args:
         channel: to the check process.
         folder: with the submission.
-        libraries: that the worker has.
+        libraries: the libraries that the worker has.
     """
     loaded = LoadedModule(folder, libraries)
     _prepare_stops()

@@ -37,7 +37,7 @@ class SpawnStarter(Starter):
         on_start: called with the pid of each, so that the host can end what outlives this process.
         roomy: whether they need address space for CUDA.
         plain: starts an interpreter that has the standard library alone.
-        spares: which spares are started at once: False for those with PyTorch, True for plain ones.
+        spares: the kinds of spares that are started at once: False for those with PyTorch, True for plain ones.
     """
 
     def __init__(

@@ -66,7 +66,7 @@ class Item:
     """A row of a report.
 
     Attributes:
-        exercise: whose it is.
+        exercise: the exercise that it belongs to.
         id: unique in its exercise.
         title: one line, with its rule in front.
         verdict: a check's, or "not_started", "withheld", "left_out", "not_reached".
@@ -379,7 +379,7 @@ def log(report: ReportFile, options: Options, system: str = "") -> str:
     """Return lines for any log; on some systems in groups and with annotations.
 
     Args:
-        report: that is written.
+        report: the report that is written.
         options: of the formats.
         system: "github" for groups and annotations, "gitlab" for collapsed sections.
     """
@@ -453,7 +453,7 @@ def write_format(name: str, place: str, report: ReportFile, options: Options) ->
     Args:
         name: of the format.
         place: of the file; `-` is standard output.
-        report: that is written.
+        report: the report that is written.
         options: of the formats.
 
     Raises:

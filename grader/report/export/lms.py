@@ -40,7 +40,7 @@ class Column:
         scores: hundredths of a point by author; None while they are undecided.
         is_bonus: whether all of it is extra credit: the platform may have 0 points for it.
         names: of people, by the numbers of authors.
-        platform: whose numbers these are; "" if nothing says it.
+        platform: the platform that gave these numbers; "" if unknown.
         source: what it is, for messages: the hand-in, and the folder of results.
     """
 
@@ -62,7 +62,7 @@ class Filled:
         replaced: how many of these had another score before.
         absent: how many people in the table handed in nothing.
         again: whether the table was filled in after it was downloaded, and before now.
-        named: by what is to be said of them, the authors.
+        named: the authors, by what is said of them.
     """
 
     scores: int = 0

@@ -56,7 +56,7 @@ def play(
         course: the student's folder.
         exercise: the exercise.
         setup: how workers are started.
-        seed: which fault is planted.
+        seed: the seed that chooses the fault.
         progress: learns what is running, and for how many seconds.
         give_up: whether the fault is named, and the student's own file brought back.
 
@@ -145,8 +145,8 @@ def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
 
     Args:
         course: of the exercise.
-        exercise: whose file it is.
-        fault: that is planted.
+        exercise: the exercise whose file it is.
+        fault: the fault that is planted.
 
     Raises:
         CourseError: nothing can be written.
@@ -170,7 +170,7 @@ def restore(course: Course, exercise: Exercise, planted: Planted) -> Path | None
 
     Args:
         course: of the exercise.
-        exercise: whose file it is.
+        exercise: the exercise whose file it is.
         planted: the fault, and the student's own file.
 
     Returns:

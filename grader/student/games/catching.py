@@ -66,7 +66,7 @@ def caught_by(
 
     Args:
         course: of the exercise.
-        exercise: which has answers.
+        exercise: an exercise with known answers.
         setup: how lanes are made.
         width: of a line, in characters.
         progress: learns what is running; None for nobody.
