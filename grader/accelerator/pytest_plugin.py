@@ -150,7 +150,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take over what a process of pytest-xdist counted."""
+    """Add the counts of a process of pytest-xdist."""
     node.config.stash[_COUNTS].update(getattr(node, "workeroutput", {}).get(_SENT, {}))
 
 

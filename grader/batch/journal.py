@@ -230,7 +230,7 @@ class Journal(Store):
         return dict(self.execute("SELECT author, returned FROM people WHERE returned <> ''"))
 
     def platform(self) -> str:
-        """Return whose numbers authors have: "canvas", "moodle", or "" where no platform gave any."""
+        """Return the platform that gave authors their numbers: "canvas", "moodle", or "" if none did."""
         starts = set(self.upload_prefixes().values())
         return "moodle" if any(start.startswith(MOODLES) for start in starts) else "canvas" if starts else ""
 

@@ -90,7 +90,7 @@ class ResultsFolder:
         return people_in(path, names, platform) if path.is_file() else NOBODY
 
     def rules(self, course: Course, journal: Journal, handin: str | None) -> Rules:
-        """Read what makes final scores of the results here, and comments: the tables of staff and the roster.
+        """Read the tables of staff and the roster, which turn results into final scores, and the comments.
 
         Args:
             course: the course, which has the policy.

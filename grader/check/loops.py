@@ -175,7 +175,7 @@ def _goes_over_rows(call: ast.Call | None, scope: Sequence[ast.AST]) -> bool:
 
 
 def _is_plain(value: ast.expr, scope: Sequence[ast.AST], seen: frozenset[str] = frozenset()) -> bool:
-    """Return whether the source shows that a value is another thing than a tensor: sizes, or a list that stands there.
+    """Return whether the source shows that a value is not a tensor: sizes, or a list literal.
 
     Args:
         value: the expression.

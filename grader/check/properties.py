@@ -327,7 +327,7 @@ def assert_parameters(
 
 
 def load_weights(module: Any, other: Any, what: str = "") -> Any:
-    """Give a module the parameters and buffers of another one, most often the reference's.
+    """Copy the parameters and buffers of another module, most often the reference's, into a module.
 
     Args:
         module: the student's.

@@ -267,7 +267,7 @@ _TIMELINE = 68
 
 
 def timeline_of(moments: Sequence[Moment], left_out: int) -> str:
-    """Draw a timeline of host and devices on a simulated accelerator: the first moments of a call.
+    """Return a timeline of host and devices as text, for a simulated accelerator: the first moments of a call.
 
     Args:
         moments: what took virtual time, the first of it.

@@ -128,7 +128,7 @@ def _unwritten(reason: Reason, error: BaseException | None, student: Connection)
 
 
 def _got_none(reason: Reason, error: BaseException | None, comparison: Comparison | None, student: Connection) -> bool:
-    """Return whether a check did not go on as the function that it called last returned None."""
+    """Return whether a check stopped because the function that it called last returned None."""
     called = [*student.record.called]
     if reason.verdict not in (Verdict.FAILED, Verdict.BROKEN) or not called:
         return False

@@ -203,7 +203,7 @@ def clone_class(
 
 @dataclass(frozen=True)
 class _Taken:
-    """The commit that lies in a folder, and its time; two blanks where there is no commit."""
+    """The commit that is checked out in a folder, and its time; both are empty if there is no commit."""
 
     commit: str = ""
     at: str = ""
@@ -211,7 +211,7 @@ class _Taken:
 
     @property
     def text(self) -> str:
-        """Return it in words."""
+        """Return the commit and its time in words, and how many later ones were skipped."""
         more = f"; {counted_text(self.skipped, 'later commit')} changed no file of the hand-in"
         return (f"{self.commit[:12]} of {self.at}" if self.commit else "no commit") + (more if self.skipped else "")
 

@@ -217,7 +217,7 @@ def _filled(template: Path, values: Mapping[str, str]) -> bytes:
 
 
 def _question(course: Course, handin: HandIn | None) -> Mapping[str, str]:
-    """Return what PrairieLearn's question is about."""
+    """Return what the template of a PrairieLearn question needs: title, file names, and a new UUID."""
     wanted = [item for item in course.exercises if handin is None or item.id in handin.exercises]
     title = handin.title if handin is not None else course.title
     names = html.escape(", ".join(item.file_name for item in wanted))

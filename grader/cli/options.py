@@ -93,7 +93,7 @@ class Workers:
 
     @property
     def forks(self) -> bool:
-        """Whether workers are forked, as far as these words say."""
+        """Whether workers are forked, according to these options."""
         from grader.runner.worker_source import CAN_FORK
 
         return CAN_FORK and self.start in (None, "fork") and self.device == "sim"

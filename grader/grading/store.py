@@ -336,7 +336,7 @@ class Store:
             self.execute_all(SAVE_TRACE, rows)
 
     def forget_oldest(self) -> None:
-        """Keep a cache small: first those results go that a newer one of the same answer and inputs replaces."""
+        """Keep a cache small: remove first the results that a newer one of the same answer and inputs replaces."""
         ((count,),) = self.execute("SELECT count(*) FROM results")
         if count > _MANY_RESULTS:
             self.execute(_FORGET_REPLACED, (count - _MANY_RESULTS,))

@@ -52,7 +52,7 @@ class Group:
 
 
 def is_unexplained(graded: GradedExercise) -> bool:
-    """Return whether somebody worked on an exercise and lost points, and of some function no sentence says why."""
+    """Return whether a started exercise lost points in a function that no known mistake explains."""
     score = graded.score
     lost = score.earned + score.undecided < score.possible
     return graded.handed_in and graded.state == "started" and lost and bool(_unexplained(graded))

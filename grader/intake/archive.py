@@ -85,7 +85,7 @@ class Entry:
         return len(self.folder.parts), str(self.folder), self.name
 
     def read(self, most: int) -> bytes:
-        """Read so many of its bytes at most; what an archive says of its size does not count.
+        """Read at most so many bytes of the entry; the size that the archive states is ignored.
 
         Raises:
             SubmissionError: it cannot be read. That spoils no other entry.

@@ -69,7 +69,7 @@ def _reached(tree: ast.Module, functions: Collection[str]) -> Iterator[ast.stmt]
 
 
 def _given(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement at the top gives a meaning."""
+    """Yield the names that a top-level statement binds."""
     match statement:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name

@@ -483,7 +483,7 @@ def _owners(paths: Sequence[PurePosixPath]) -> list[str]:
 
 
 def _owner(parts: Sequence[str]) -> str:
-    """Return whose a file is: by a platform's number if there is one, else by the folder or the file."""
+    """Return the owner of a file: a platform's number if there is one, else the name of the folder or the file."""
     if len(parts) == 1 and parts[0] in METADATA:
         return ""
     if by_moodle := _MOODLE.fullmatch(parts[0]):

@@ -26,7 +26,7 @@ if sys.platform != "win32":
 
 
 def answer(request: Request, course: Sequence[Exercise]) -> Reply:
-    """Do what is requested. An error is a problem of what was requested; the process goes on with the next one."""
+    """Return the reply to a request. An error in the files is a part of the reply, and does not end this process."""
     try:
         if request.download is not None:
             return Reply(intake=understand(request.download, course))

@@ -194,7 +194,7 @@ def _write_in_one_step(place: Path, files: Files, *, zipped: bool) -> None:
 
 
 def _write_folder(folder: Path, files: Files) -> None:
-    """Write files with one mode and one time, and folders too."""
+    """Write files and folders, all with the same mode and time."""
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)

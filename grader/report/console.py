@@ -33,7 +33,7 @@ def terminal_width() -> int:
 
 
 def has_plain_terminal() -> bool:
-    """Return whether the environment says that a terminal acts upon no escape codes."""
+    """Return whether TERM says that the terminal does not support escape codes."""
     return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
@@ -83,7 +83,7 @@ class Say:
             self.meanwhile(what, f" ... {seconds:.0f} s", done)
 
     def meanwhile(self, what: str, end: str = "", done: tuple[int, int] | None = None) -> None:
-        """Put a line where the next one will stand, on a terminal; it is cut off before its end.
+        """Show a line on a terminal until the next one replaces it; it is cut to the width of the terminal.
 
         Args:
             what: what goes on.

@@ -227,7 +227,7 @@ class WorkerServer(WorkerSource):
         return StartError(f"the worker server did not start: {said}")
 
     def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
-        """Fork it from the zygote's template.
+        """Fork the check process of a lane from the zygote's template.
 
         Args:
             lane: its number.

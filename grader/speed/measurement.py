@@ -307,7 +307,12 @@ class PairedRun:
 
 
 def _count(each: float, most: float) -> int:
-    """Return how many calls of so many seconds make a sample."""
+    """Return how many calls make a sample: a power of two, at most `most`.
+
+    Args:
+        each: the seconds of one call.
+        most: the largest number.
+    """
     # A power of two: to learn that it is 37 calls and not 35 is not worth another sample.
     wanted = 1 << max(0, math.ceil(math.log2(_SAMPLE_S / max(each, _SAMPLE_S / _MOST_CALLS))))
     return max(1, min(wanted, math.floor(most)))

@@ -92,7 +92,7 @@ def filter_rows(
 
 
 def of_names(course: Course, names: Collection[str], topic: str | None) -> set[str]:
-    """Return the ids of the exercises of names and of a topic.
+    """Return the ids of the named exercises that teach a topic.
 
     Args:
         course: the course.

@@ -248,7 +248,7 @@ def _array_layout(array: Array) -> tuple[Any, ...]:
 
 
 def _set_array_layout(array: Array, layout: tuple[Any, ...]) -> None:
-    """Give an array any other layout on its memory.
+    """Set the layout of an array on its memory.
 
     Raises:
         ProtocolError: NumPy cannot make it in place.

@@ -325,7 +325,7 @@ class LoadedModule:
         return self._replies([])
 
     def _replies(self, calls: Iterable[Callable[[], Any]]) -> Reply:
-        """Return the replies to several calls as one; each holds a copy of its result as its call ends."""
+        """Return the replies to several calls as one; each result is copied when its call has ended."""
         replies = []
         for call in calls:
             tree, data = self._reply(Table(), call)

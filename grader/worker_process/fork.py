@@ -196,7 +196,7 @@ class _Forked(WorkerProcess):
         return True
 
     def leave(self) -> None:
-        """Clean up after it."""
+        """Close the descriptors of a worker that has ended, and remove its files and its control group."""
         for descriptor in (self.pidfd, *self.peak):
             os.close(descriptor)
         self.status.close()

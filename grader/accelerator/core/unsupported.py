@@ -11,7 +11,7 @@ from grader.accelerator.refusals import refusal
 
 
 def refuse_odd(func: Any, value: torch.Tensor) -> None:
-    """Raise unless what an operator gives is dense, or sparse as the device has it."""
+    """Raise unless an operator's result is dense, or sparse in a layout that the device supports."""
     # mkldnn's tensors have a layout of their own.
     layout = value.layout
     if (layout is not torch.strided and layout not in LAYOUTS) or value.is_nested or value.is_quantized:

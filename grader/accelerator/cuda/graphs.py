@@ -138,7 +138,7 @@ class CUDAGraph:
         """Do nothing: a graph is ready when its capture ends."""
 
     def reset(self) -> None:
-        """Forget what was recorded."""
+        """Delete the captured graph."""
         self._done = None
 
     def pool(self) -> Any:

@@ -48,7 +48,7 @@ class Stream:
         return self.stream_id
 
     def synchronize(self) -> None:
-        """Wait on the host until the stream has done all it was given."""
+        """Block the host until all work that was submitted to the stream is done."""
         the_machine().wait("synchronize", [self.queue])
 
     @property

@@ -137,7 +137,7 @@ ALWAYS_DRAW = {"poisson", "multinomial", "binomial", "_standard_gamma", "_sample
 
 
 def is_empty(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Return whether a function fills, or makes, an empty tensor; nothing is drawn to find out.
+    """Return whether a function fills or makes an empty tensor, without drawing random numbers.
 
     Args:
         function: of `torch`.

@@ -84,12 +84,12 @@ class Spec:
         return share
 
     def busy_seconds(self, flops: float, nbytes: float) -> float:
-        """Return for how many seconds a kernel has the whole device."""
+        """Return the seconds for which a kernel occupies the whole device."""
         # Arithmetic and memory traffic overlap on a GPU, so the slower of both counts, not their sum.
         return max(flops / self.flops, nbytes / (self.bandwidth * self.traffic))
 
     def kernel_seconds(self, flops: float, nbytes: float) -> float:
-        """Return for how many seconds the device works on one kernel, not counting its launch."""
+        """Return the seconds that the device works on one kernel, without its launch."""
         return max(self.kernel, self.busy_seconds(flops, nbytes))
 
     def bus_seconds(self, nbytes: float, *, pinned: bool = False, peer: bool = False) -> float:

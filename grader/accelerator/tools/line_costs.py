@@ -68,7 +68,7 @@ class Ledger:
         self._ours: dict[CodeType, bool] = {}
 
     def note(self, span: Span, now: float) -> None:
-        """Put a span down; `now` is the host's clock."""
+        """Record a span; `now` is the host's clock."""
         # A range of the program's contains parts, which are noted by themselves.
         if span.name.startswith("range "):
             return
