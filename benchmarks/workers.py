@@ -32,7 +32,7 @@ from grader.grading.schedule import grade_submission
 from grader.model import Submission
 from grader.model.progress import Progress
 from grader.model.report import ExerciseFiles
-from grader.runner.lane import Lane, Run
+from grader.runner.lane import JobResult, Lane
 
 CRASHES = "import os\n\n\ndef {name}(*args):\n    os._exit(3)\n"
 
@@ -52,9 +52,9 @@ class Counting:
         self._run = self.lane.run
         self.lane.run = self.run  # type: ignore[method-assign]
 
-    def run(self, *args: Any, **kwargs: Any) -> Run:
+    def run(self, *args: Any, **kwargs: Any) -> JobResult:
         """Run a job."""
-        run: Run = self._run(*args, **kwargs)
+        run: JobResult = self._run(*args, **kwargs)
         self.workers += run.workers
         return run
 

@@ -15,7 +15,7 @@ from grader.grading.plan import RunPlan, Work
 from grader.model import Device, GradedExercise, Outcome, Submission, Verdict
 from grader.model.messages import Level, Part, Setup, Start
 from grader.model.progress import Progress
-from grader.runner.lane import Lane, Run
+from grader.runner.lane import JobResult, Lane
 from grader.runner.pool import cores
 from grader.runner.worker_source import CAN_FORK
 
@@ -133,7 +133,7 @@ def _repeated(work: Work, before: GradedExercise, lane: Lane) -> tuple[list[Outc
     return list(outcomes.values()), late
 
 
-def _run(work: Work, lane: Lane, part: Part) -> Run:
+def _run(work: Work, lane: Lane, part: Part) -> JobResult:
     """Run checks in a lane: the one place where grading runs student code."""
     exercise, own = work.exercise, work.submission.of(work.exercise)
     folder = ""

@@ -21,7 +21,7 @@ from grader.model.errors import CourseError, StartError
 from grader.model.messages import Collected, Part, Setup, Start
 from grader.model.progress import Cancel, Progress
 from grader.runner.compiled import compile_once
-from grader.runner.lane import Lane, Run
+from grader.runner.lane import JobResult, Lane
 from grader.runner.open_source import open_source
 from grader.runner.pool import Pool
 from grader.runner.promises import SandboxPlan
@@ -186,7 +186,7 @@ class Runtime:
         """Return the checks of one exercise."""
         return [check for check in self.collected().checks if check.exercise == exercise.id]
 
-    def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, part: Part) -> Run:
+    def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, part: Part) -> JobResult:
         """Run a part of an exercise's checks on files that are not graded.
 
         Args:

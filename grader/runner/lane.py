@@ -58,8 +58,8 @@ def _warn_of(finding: str) -> None:
 
 
 @dataclass(frozen=True)
-class Run:
-    """The result of one job.
+class JobResult:
+    """The result of one job of a lane.
 
     Attributes:
         outcomes: one for each check.
@@ -276,7 +276,7 @@ class Lane:
         part: Part = ALL,
         *,
         progress: Progress | None = None,
-    ) -> Run:
+    ) -> JobResult:
         """Run the checks of an exercise on a submission's files: the one call behind which student code runs.
 
         Args:
@@ -303,7 +303,7 @@ class Lane:
             self._lost_its_workers(run)
         return run
 
-    def _lost_its_workers(self, run: Run) -> bool:
+    def _lost_its_workers(self, run: JobResult) -> bool:
         """Return whether the worker server was lost meanwhile; if so, end the check process that depended on it."""
         suspect = any(outcome.verdict is Verdict.BROKEN for outcome in run.outcomes)
         if not suspect or not self._source.was_lost(self._generation):
@@ -311,7 +311,7 @@ class Lane:
         self.close()  # in good order: it removes the control groups of workers whose end nobody could tell it
         return True
 
-    def _run(self, exercise: Exercise, job: Job, progress: Progress) -> Run:
+    def _run(self, exercise: Exercise, job: Job, progress: Progress) -> JobResult:
         checks = [check for check in self.checks_of(exercise) if job.part.has(check.id)]
         self._busy = True
         self._waited_before = self._waited_s() or 0.0
@@ -320,7 +320,7 @@ class Lane:
         self._busy = False
         return run
 
-    def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part, progress: Progress) -> Run:
+    def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part, progress: Progress) -> JobResult:
         """Take outcomes as they come, until the job is done, the deadline is over, or the check process is gone."""
         outcomes: dict[str, Outcome] = {}
         output, workers, detail = "", 0, "it did not run"
@@ -362,7 +362,7 @@ class Lane:
             if check.id not in outcomes:
                 lost = _lost(check.id, detail, pending=pending)
                 outcomes[check.id] = _too_late(check.id, exercise) if late else lost
-        return Run([outcomes[check.id] for check in checks], output, workers, waited)
+        return JobResult([outcomes[check.id] for check in checks], output, workers, waited)
 
     def _has_waited(self, exercise: Exercise, workers_s: float | None) -> bool:
         """Return whether a job that missed its deadline waited for a core, unless the kernel says that it hardly did.

@@ -19,7 +19,7 @@ from grader.intake.collect import taken_in
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
 from grader.model.messages import ALL, Collected, Level, Part, Setup, Start
 from grader.model.progress import Cancel, Progress
-from grader.runner.lane import Run
+from grader.runner.lane import JobResult
 from grader.runner.worker_source import WorkerSource
 
 Judge = Callable[[str, str, bytes], Verdict]
@@ -74,13 +74,13 @@ class PretendLane:
 
     def run(
         self, exercise: Exercise, files: Mapping[str, bytes], seed: int, folder: str = "", part: Part = ALL, **rest: Any
-    ) -> Run:
+    ) -> JobResult:
         del seed, folder, rest
         time.sleep(self._seconds)
         source = files[exercise.file_name]
         (self.jobs if part.with_tries else self.compared).append(f"{exercise.id} {source.decode().strip()}")
         wanted = [check.id for check in self.checks_of(exercise) if part.has(check.id)]
-        return Run([Outcome(id, self._judge(exercise.id, id, source), detail="for staff") for id in wanted], "")
+        return JobResult([Outcome(id, self._judge(exercise.id, id, source), detail="for staff") for id in wanted], "")
 
 
 def dask_setup(worker: object) -> None:

@@ -18,7 +18,7 @@ from grader.intake.collect import taken_in
 from grader.model import BROKEN_MESSAGE, Exercise, Outcome, Report, Verdict
 from grader.model.messages import Setup, Start
 from grader.runner import lane as lanes
-from grader.runner.lane import Lane, Run
+from grader.runner.lane import JobResult, Lane
 
 pytestmark = [pytest.mark.lane, pytest.mark.slow]
 
@@ -115,7 +115,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     ran: list[bytes] = []
     real = Lane.run
 
-    def run(self: Lane, exercise: Exercise, files: Mapping[str, bytes], *args: Any, **more: Any) -> Run:
+    def run(self: Lane, exercise: Exercise, files: Mapping[str, bytes], *args: Any, **more: Any) -> JobResult:
         ran.append(files["double.py"])
         return real(self, exercise, files, *args, **more)
 
@@ -123,16 +123,16 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return ran
 
 
-def breaks_once(real: Callable[..., Run]) -> Callable[..., Run]:
+def breaks_once(real: Callable[..., JobResult]) -> Callable[..., JobResult]:
     """Runs, and is broken the first time for a right answer: an accident of ours."""
     met: set[bytes] = set()
 
-    def run(self: Lane, exercise: Exercise, files: Mapping[str, bytes], *args: Any, **more: Any) -> Run:
+    def run(self: Lane, exercise: Exercise, files: Mapping[str, bytes], *args: Any, **more: Any) -> JobResult:
         text = files["double.py"]
         if b"2 * x" not in text or text in met:
             return real(self, exercise, files, *args, **more)
         met.add(text)
-        return Run([Outcome(check.id, Verdict.BROKEN, BROKEN_MESSAGE) for check in self.checks_of(exercise)], "")
+        return JobResult([Outcome(check.id, Verdict.BROKEN, BROKEN_MESSAGE) for check in self.checks_of(exercise)], "")
 
     return run
 

@@ -21,7 +21,7 @@ from grader.model import Check, Course, Exercise, Submission
 from grader.model.messages import Part
 from grader.model.progress import Progress
 from grader.model.report import ExerciseFiles, Mistake
-from grader.runner.lane import Lane, Run
+from grader.runner.lane import JobResult, Lane
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
 TRIPLES = "def double(x):\n    y = x + x\n    return y + x\n\n\ndef double_(x):\n    return x.add_(2 * x)\n"
@@ -36,7 +36,9 @@ class Counted:
         self.progress = lane.progress
         self.ran: list[bytes] = []
 
-    def run(self, exercise: Exercise, files: dict[str, bytes], seed: int, *, part: Part, progress: Progress) -> Run:
+    def run(
+        self, exercise: Exercise, files: dict[str, bytes], seed: int, *, part: Part, progress: Progress
+    ) -> JobResult:
         self.ran.append(next(iter(files.values())))
         return self.lane.run(exercise, files, seed, part=part, progress=progress)
 

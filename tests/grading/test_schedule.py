@@ -25,7 +25,7 @@ from grader.model.errors import StartError
 from grader.model.messages import ALL, Collected, Part
 from grader.model.progress import Cancel, Cancelled, Progress
 from grader.model.report import ExerciseFiles
-from grader.runner.lane import Run
+from grader.runner.lane import JobResult
 from grader.runner.pool import cores
 from grader.runner.worker_source import WorkerSource
 
@@ -51,13 +51,13 @@ class ScriptedLane:
     def checks_of(self, exercise: Any) -> list[Check]:
         return list(self.collected.checks)
 
-    def run(self, exercise: Any, files: Any, seed: int, folder: str = "", part: Part = ALL, **rest: Any) -> Run:
+    def run(self, exercise: Any, files: Any, seed: int, folder: str = "", part: Part = ALL, **rest: Any) -> JobResult:
         self.repeats.append(None if part.only is None else set(part.only))
         if part.only is None:
             late, self._late = self._late, False
-            return Run([Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()], "", late=late)
+            return JobResult([Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()], "", late=late)
         verdict = self._later.pop(0)
-        return Run([Outcome(id, verdict, seconds=1.0) for id in sorted(part.only)], "")
+        return JobResult([Outcome(id, verdict, seconds=1.0) for id in sorted(part.only)], "")
 
 
 def finished_in(tiny: Course, lane: ScriptedLane, slots: int = 2) -> list[WorkResult]:

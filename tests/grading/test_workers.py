@@ -17,7 +17,7 @@ from grader.grading.plan import RunPlan
 from grader.grading.schedule import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
 from grader.model.report import ExerciseFiles
-from grader.runner.lane import Lane, Run
+from grader.runner.lane import JobResult, Lane
 
 pytestmark = pytest.mark.lane
 
@@ -67,7 +67,7 @@ def grade(opened: tuple[Exercise, Lane], monkeypatch: pytest.MonkeyPatch) -> Gra
     exercise, lane = opened
     run, started = lane.run, Counter[bytes]()
 
-    def counted(exercise: Exercise, files: dict[str, bytes], *rest: Any, **more: Any) -> Run:
+    def counted(exercise: Exercise, files: dict[str, bytes], *rest: Any, **more: Any) -> JobResult:
         ran = run(exercise, files, *rest, **more)
         started[files[exercise.file_name]] += ran.workers
         return ran

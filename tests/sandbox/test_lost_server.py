@@ -18,7 +18,7 @@ from grader.connection.student import Student
 from grader.model import Course, Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.messages import Level
-from grader.runner.lane import Lane, Run
+from grader.runner.lane import JobResult, Lane
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.worker_process.fork import ForkStarter
@@ -54,7 +54,7 @@ def test_what_was_running_is_repeated(tiny: Course, tmp_path: Path, monkeypatch:
         assert server_of(lane._source) != before
         collect = Lane._collect
 
-        def collect_and_lose(*arguments: Any) -> Run:
+        def collect_and_lose(*arguments: Any) -> JobResult:
             killer = threading.Timer(0.2, lose)
             killer.start()
             try:
