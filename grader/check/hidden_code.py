@@ -156,7 +156,7 @@ class _Search:
 
     @functools.cached_property
     def _taken_away(self) -> frozenset[str]:
-        """The names that a file deletes, also where an `except` clause ends, and the attributes."""
+        """The names and attributes that a file deletes; an `except` clause deletes its name at its end."""
         return frozenset(
             name for tree in self._source.trees.values() for node in ast.walk(tree) for name in deleted_names(node)
         )

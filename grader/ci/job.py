@@ -280,7 +280,7 @@ def grade_checkout(
     progress: Progress,
     undo: Callable[[], None] = lambda: None,
 ) -> Report:
-    """Grade a submission while nothing else of ours runs.
+    """Grade a checkout, and write its report before, during and after the run.
 
     Args:
         plan: what is graded.

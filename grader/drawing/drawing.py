@@ -130,7 +130,7 @@ def _is_shape(value: Any) -> bool:
 
 
 def _beside(name: str, value: Any, expected: Any) -> Drawing:
-    """Draw a small tensor beside the one that it should be."""
+    """Draw a small tensor beside the expected one."""
     import torch
 
     got, wanted = torch.as_tensor(value).detach().cpu(), torch.as_tensor(expected).detach().cpu()

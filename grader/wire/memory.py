@@ -41,7 +41,7 @@ def array_with_same_layouts(array: Array) -> Array:
 
 
 def dense_strides(array: Array) -> tuple[int, ...]:
-    """Return the strides with which the elements of an array would lie one behind the other."""
+    """Return the strides of a C-contiguous array of the same shape, in bytes."""
     strides, step = list[int](), array.itemsize
     for size in reversed(array.shape):
         strides.insert(0, step)

@@ -151,7 +151,7 @@ class _Forked(WorkerProcess):
     _lost_server: bool = False
 
     def enter_group(self) -> None:
-        """See to it that its limits hold: nothing of a submission has been sent to it yet."""
+        """Move the worker into its control group, unless it is there: before anything of a submission is sent to it."""
         if self.group is not None:
             with contextlib.suppress(ProcessLookupError):  # it has ended already, which its next request shows
                 self.group.take_in(self.pid)

@@ -109,7 +109,7 @@ def caps_of(limits: Limits) -> Caps:
 
 
 def first_words(worker: WorkerProcess) -> None:
-    """Wait for a worker to say how far its start has come. A failure before it is confined is ours.
+    """Wait for a worker's first message: that it is warm, or confined. A failure before that is ours.
 
     Raises:
         WorkerLost: it ends, or says nothing; it is closed.

@@ -154,4 +154,4 @@ def test_costs_of_lines() -> None:
     assert (made.host, product.host, item.host) == pytest.approx((5e-6, 5e-6, 5e-6))
     assert (product.device, product.waits) == pytest.approx((2e-4, 0.0))
     assert item.waits == pytest.approx(made.device + product.device + 1e-5 - 1e-5, rel=0.1)
-    assert [line[1] - first for line, _ in ledger.dearest(2)] == [2, 1]
+    assert [line[1] - first for line, _ in ledger.slowest(2)] == [2, 1]

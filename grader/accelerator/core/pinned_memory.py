@@ -23,7 +23,7 @@ def pin_storage(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def pinned_bytes(storage: torch.UntypedStorage) -> torch.UntypedStorage:
-    """Mark a storage on the CPU; the storage itself."""
+    """Mark a CPU storage as pinned, and return it."""
     the_machine().asked_for = True
     storage._pinned = True  # type: ignore[attr-defined]
     return storage

@@ -223,7 +223,7 @@ class Machine:
         return capture if capture is not None and self.devices[index].queue in capture.queues else None
 
     def use(self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """Give a device work that uses memory.
+        """Record that a kernel on a device's current stream uses memory: look for races, and for pending collectives.
 
         Args:
             place: the device.

@@ -21,11 +21,11 @@ class Count:
 
     @property
     def freed(self) -> int:
-        """How much went since then."""
+        """How much was freed since then."""
         return self.before + self.allocated - self.current
 
     def add(self, changes: Sequence[int]) -> None:
-        """Add up changes in their order; negative ones are of what goes."""
+        """Add changes in order; a negative one is memory that is freed."""
         self.peak = max(self.peak, *accumulate(changes, initial=self.current))
         self.current += sum(changes)
         self.allocated += sum(change for change in changes if change > 0)

@@ -217,7 +217,7 @@ def _copies(count: int) -> str:
 
 
 def _lines(ledger: Ledger) -> Iterator[str]:
-    slowest = ledger.dearest(_LINES)
+    slowest = ledger.slowest(_LINES)
     if not slowest:
         return
     width = min(shutil.get_terminal_size().columns, 120)

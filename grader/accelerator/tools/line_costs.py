@@ -25,7 +25,7 @@ class Cost:
     waits: float = 0.0
 
     @property
-    def dearest(self) -> float:
+    def slower_side(self) -> float:
         """Return the larger of both sides, which run at the same time; lines are sorted by it."""
         return max(self.device, self.host + self.waits)
 
@@ -89,9 +89,9 @@ class Ledger:
         """Return for how many seconds a device had work."""
         return self._devices[str(index)].total() if str(index) in self._devices else 0.0
 
-    def dearest(self, count: int) -> list[tuple[Line, Cost]]:
+    def slowest(self, count: int) -> list[tuple[Line, Cost]]:
         """Return the lines that cost most."""
-        return sorted(self.lines.items(), key=lambda item: -item[1].dearest)[:count]
+        return sorted(self.lines.items(), key=lambda item: -item[1].slower_side)[:count]
 
     def _line(self) -> Line | None:
         frame: FrameType | None = sys._getframe(2)

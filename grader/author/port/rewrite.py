@@ -187,7 +187,7 @@ class Tests:
         return edits.result()
 
     def _own_generators(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
-        """Have draws of NumPy and of `random` behind a seed made by a generator with this seed: of the same numbers.
+        """Replace draws of NumPy and `random` after a seed by those of a generator with that seed: the same numbers.
 
         Yields:
             Each such seed, with the statement that makes the generator.

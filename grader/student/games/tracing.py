@@ -103,7 +103,7 @@ def spans_of(runs: Sequence[Traced]) -> list[Span]:
 
 
 def _wanted(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:
-    """Return by check that sees the simulated device the title of what runs, and its lines."""
+    """Return what runs for each check of the simulated device, by its id: a title, and lines."""
     on_device = [check for check in checks if check.device.is_simulated]
     if not on_device:
         raise CourseError(f"{exercise.id} has no check that uses a device, so it has no timeline")
