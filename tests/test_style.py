@@ -158,6 +158,30 @@ def test_functions_return() -> None:
     assert gives('def f():\n    """Enter the sandbox; give up all rights. Give a queue work."""') == []
 
 
+_CLAUSE = re.compile(
+    r"^ {4}\*{0,2}\w+: (?:that (?!of\b)|has |who |whose |(?:by|from|in|on|to|with) which )", re.MULTILINE
+)
+"""An argument that is explained by a clause about no noun: "submission: that is graded"."""
+
+
+def clauses(text: str) -> list[str]:
+    """Each argument or attribute of a Python file that is explained by a clause without a noun, with its line."""
+    return [
+        f"line {node.lineno}: {match[0].strip()!r}: begin with a noun"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        for match in _CLAUSE.finditer(ast.get_docstring(node) or "")
+    ]
+
+
+def test_arguments_are_nouns() -> None:
+    """No docstring of the engine explains an argument by a clause without a noun."""
+    paths = sorted((ROOT / "grader").rglob("*.py"))
+    assert [f"{name_of(path)}: {line}" for path in paths for line in clauses(path.read_text(encoding="utf-8"))] == []
+    assert len(clauses('def f(x):\n    """F.\n\n    Args:\n        x: that is graded.\n    """')) == 1
+    assert clauses('def f(x):\n    """F.\n\n    Args:\n        x: the submission that is graded.\n    """') == []
+
+
 _ARGS = re.compile(r"^Args:\n((?:(?:    .*)?\n?)*)", re.MULTILINE)
 """The section of a docstring that explains arguments, without its indentation."""
 

@@ -19,7 +19,7 @@ READABLE_PACKAGES = words_of(
     functools heapq itertools json math numbers numpy operator pprint random re statistics string sys textwrap time
     torch typing warnings"""
 )
-"""Packages whose use the source shows. Others lead to files, processes, threads or the insides of Python."""
+"""Packages whose use the source shows. Others give access to files, processes, threads or Python's internals."""
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
@@ -163,7 +163,7 @@ def paths_of_attribute(value: ast.expr, name: str, imports: Imports, outside: Co
     """Return the paths of an attribute of a module; of anything else, the name of a method.
 
     Args:
-        value: whose attribute.
+        value: the expression whose attribute is read.
         name: the attribute.
         imports: what names stand for.
         outside: ids of the names that are not local; None for all.

@@ -194,7 +194,7 @@ def shape_failure(actual: tuple[int, ...], expected: tuple[int, ...], what: str)
     Args:
         actual: the student's shape.
         expected: the right one.
-        what: whose shape it is, in messages.
+        what: what messages call the value.
 
     Returns:
         The exception to raise.

@@ -142,7 +142,7 @@ class Platform:
     Attributes:
         environ: its environment.
         log: how a report is written in its log.
-        author: whose repository is graded, by its name; "" where no variable says it.
+        author: the owner of the repository by its name; "" if no variable has it.
         is_public: whether everybody can read the log, as far as is known.
         root: of the repository, as annotations name files from there.
     """

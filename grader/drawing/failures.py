@@ -144,7 +144,7 @@ def operands_of(failed: FailedCall, frame: FrameType | None, node: ast.AST | Non
 
     Args:
         failed: the call.
-        frame: that made the call.
+        frame: the frame that made the call.
         node: the call in the source.
     """
     sources = _sources(node, failed.name)

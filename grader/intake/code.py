@@ -30,7 +30,7 @@ def names_used(source: bytes, functions: Collection[str] = ()) -> Iterator[str]:
 
     Args:
         source: the text.
-        functions: whose code counts, with all that it leads to by name; all of the text if none of them is defined.
+        functions: the functions whose code counts, with all that it leads to by name; all of it if none is defined.
     """
     try:
         tree = ast.parse(source)

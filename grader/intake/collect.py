@@ -171,7 +171,7 @@ def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> fro
 
     Args:
         files: of the submission.
-        functions: whose code counts, with all that it leads to by name; none for all of it.
+        functions: the functions whose code counts, with all that it leads to by name; none for the whole text.
     """
     with suppress(SubmissionError):
         return frozenset(_ask(Request(CPU_S, text=Text("names", tuple(files.values()), known=tuple(functions)))).names)

@@ -353,7 +353,7 @@ class _Share:
     """The files and bytes that one author has on the disk.
 
     Attributes:
-        bytes: that are left.
+        bytes: the bytes that are left.
         code: files that are left, of those that are read.
         others: the same of others.
         folders: those that are left out, of each of which one file is written.

@@ -143,14 +143,14 @@ def _refuse(course: Course, place: Path, *, zipped: bool) -> None:
     if os.path.lexists(place) and (not is_folder or any(place.iterdir()) or where == Path.cwd().resolve()):
         raise CourseError(f"{place} exists; a copy needs a new or an empty folder elsewhere, or a new file")
     if not where.parent.is_dir() or not os.access(where.parent, os.W_OK):
-        raise CourseError(f"{place}: there is no folder {where.parent} to write into; make it first")
+        raise CourseError(f"{place}: there is no folder {where.parent} to write into; create it first")
 
 
 def _proved_wheel(course: Course, install: Install) -> bytes:
     """Read the wheel that goes along with a copy. It carries the course of the checkout that it was built of.
 
     Raises:
-        LeakError: that is this course.
+        LeakError: the wheel carries this course.
         CourseError: it cannot be read.
     """
     data = wheel_bytes(course, install)

@@ -34,7 +34,7 @@ class Memory(NamedTuple):
     """Bytes of memory of a process.
 
     Attributes:
-        resident: that it has now; `peak`: the most that it ever had.
+        resident: the memory that it has now; `peak`: the most that it ever had.
         mapped: size of its address space now; `mapped_peak`: the largest ever.
     """
 

@@ -64,8 +64,8 @@ def send(sock: socket.socket, message: Message, descriptors: Sequence[int] = ())
 
     Args:
         sock: a socket of datagrams.
-        message: that is sent.
-        descriptors: that go with it.
+        message: the message that is sent.
+        descriptors: the descriptors that go with it.
     """
     socket.send_fds(sock, [to_text(message).encode()], descriptors)
 

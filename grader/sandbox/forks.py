@@ -54,7 +54,7 @@ class Forks:
     Args:
         hosts: whence requests come.
         beginning: how the process begins that a message asks for; None if a message asks for none.
-        template: who forks check processes; None if this is the one, or nobody does.
+        template: the template that forks check processes; None if this process is the template, or without one.
         stay: how long it takes calls of further hosts; None if all is over with these.
     """
 

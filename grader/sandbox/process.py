@@ -209,7 +209,7 @@ def bind_in(folder: str, name: str, sock: socket.socket) -> None:
     Args:
         folder: its path.
         name: of the socket there.
-        sock: that is bound.
+        sock: the socket that is bound.
     """
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
     try:

@@ -104,7 +104,7 @@ def numbered(text: bytes, graded: GradedExercise | None = None) -> str:
 
     Args:
         text: of the file.
-        graded: has the comments.
+        graded: the exercise, which has the comments.
     """
     comments = {one.line: one.text for one in graded.comments if one.line} if graded is not None else {}
     rows = []

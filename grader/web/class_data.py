@@ -97,7 +97,7 @@ class Planned:
     """A change that was worked out, and that nothing has written yet.
 
     Attributes:
-        file: that it changes, for people.
+        file: the file that it changes, for people.
         changed: by author, the report before and after, of those whose score or line changes.
         diff: what it changes in the file.
         replaces: what it replaces, in a sentence, or "".

@@ -72,8 +72,8 @@ def keep_both(path: Path, winner: str, loser: str) -> Path:
 
     Args:
         path: of the file.
-        winner: that goes into the file.
-        loser: that goes beside it.
+        winner: the text that goes into the file.
+        loser: the text that goes beside it.
 
     Raises:
         CourseError: they cannot be written.

@@ -96,7 +96,7 @@ class Clock:
 
         Args:
             name: of the work.
-            queues: whose work it is; a copy between two devices is that of both.
+            queues: the queues that do the work; a copy between two devices is in the queues of both.
             host_seconds: to hand it over.
             seconds: from its begin to its end.
             unit: the part of the device that does it: "kernels", or a direction in which bytes go.

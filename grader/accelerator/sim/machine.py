@@ -347,8 +347,8 @@ class Machine:
         """Let the host wait for queues.
 
         Args:
-            reason: by which the wait is counted.
-            queues: that must be empty.
+            reason: the name by which the wait is counted.
+            queues: the queues that must be empty.
             warns: whether `set_sync_debug_mode` reports it.
         """
         if (capture := self.capture) and (reason == "synchronize" or capture.queues.intersection(queues)):

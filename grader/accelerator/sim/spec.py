@@ -68,7 +68,7 @@ class Spec:
         """Return how many times as many operations per second as `flops` are done in a dtype.
 
         Args:
-            dtype: in which the work is done.
+            dtype: the dtype in which the work is done.
             product: the operator, if it is a product or a convolution; else "".
         """
         if dtype in (torch.float16, torch.bfloat16):

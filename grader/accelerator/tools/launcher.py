@@ -116,7 +116,7 @@ class _Program(NamedTuple):
 
     Attributes:
         run: runs it in this process.
-        folder: that counts as the program's own.
+        folder: the folder that counts as the program's own.
     """
 
     run: Callable[[], object]

@@ -333,7 +333,7 @@ def data_of(reference: str, folder: Path) -> dict[str, bytes]:
 
     Args:
         reference: its text.
-        folder: that has the tests.
+        folder: the folder that has the tests.
     """
     found = {name: folder / name for name in files_read(reference) if re.fullmatch(_DATA, name)}
     return {name: path.read_bytes() for name, path in found.items() if path.is_file()}
