@@ -27,7 +27,7 @@ MAP, MESSAGES = "course-map.md", "messages.md"
 @click.option("--from", "tests", type=_FILE, help="Port this pytest file, or notebook of otter or nbgrader.")
 @click.option("--reference", type=_FILE, help="With --from: a solution, which becomes the reference.")
 @click.option("--course", "course_folder", type=options.PATH, help="Create a new course in this folder.")
-@click.option("--schemas", type=options.PATH, help="Write JSON Schemas of the YAML files and the report here.")
+@click.option("--schemas", type=options.PATH, help="Write JSON Schemas of YAML files and reports into this folder.")
 def new_command(
     name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
 ) -> None:

@@ -31,7 +31,7 @@ _CONFINEMENT = "The least confinement of student code to accept; the strongest t
 start = click.option(
     "--start",
     type=click.Choice(["fork", "spawn"]),
-    help="How the processes that run your code start; by default what this system allows.",
+    help="How the processes that run the graded code start; by default what this system allows.",
 )
 _device = click.option(
     "--device",
