@@ -117,7 +117,7 @@ class Cluster:
         id, submission = work.exercise.id, work.submission
         slim = replace(submission, exercises={id: submission.of(work.exercise)})  # nothing of others travels with it
         sent = id, slim, Outcomes.of(work.before) if work.before is not None else None
-        theirs = client.submit(grade_here, self._name, sent, pure=False, resources={self._name: 1})
+        theirs = client.submit(grade_on_worker, self._name, sent, pure=False, resources={self._name: 1})
         theirs.add_done_callback(partial(self._on_result, client, work, own, again))
 
     def _on_result(self, client: Client, work: Work, own: Future[WorkResult], again: bool, theirs: Any) -> None:
@@ -341,7 +341,7 @@ class NodePlugin(WorkerPlugin):
         self._thread.shutdown(wait=False)
 
 
-def grade_here(name: str, sent: RemoteWork) -> RemoteResult:
+def grade_on_worker(name: str, sent: RemoteWork) -> RemoteResult:
     """Have a batch's work done by the Dask worker that this runs in."""
     plugin = get_worker().plugins[name]
     assert isinstance(plugin, NodePlugin)

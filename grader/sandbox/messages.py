@@ -6,7 +6,7 @@ launcher -> server       `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryOut`
 server -> host           `Found` for a `TryOut`, once torch is imported
 lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output, its group
-worker -> server         `Waiting` with a descriptor, before it gives up its rights
+worker -> server         `WorkerReady` with a descriptor, before it gives up its rights
 server -> lane           on that socket `Started` with a pidfd, or `Refused`; `Ended` when the worker has ended
 lane   -> fresh worker   `StartWorker`, as a frame
 
@@ -178,10 +178,10 @@ class StartWorker(Message):
 
 
 @dataclass(frozen=True)
-class Waiting(Message):
-    """A forked worker waits for its `StartWorker`; what resets its peak of memory comes along, if it has that."""
+class WorkerReady(Message):
+    """A forked worker is ready for its `StartWorker`; what resets its peak of memory comes along, if it has that."""
 
 
 @dataclass(frozen=True)
 class Started(Message):
-    """A worker was started; a pidfd of it comes along, and what came with its `Waiting`."""
+    """A worker was started; a pidfd of it comes along, and what came with its `WorkerReady`."""

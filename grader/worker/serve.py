@@ -33,7 +33,7 @@ from typing import Any
 from grader.sandbox import cgroup, kernel
 from grader.sandbox.datagrams import from_tree, receive, send
 from grader.sandbox.levels import Sandbox
-from grader.sandbox.messages import WARNED, StartWorker, Waiting
+from grader.sandbox.messages import WARNED, StartWorker, WorkerReady
 from grader.wire.frames import Channel, Frame, Unsupported, packed
 from grader.wire.table import Table, padded
 from grader.wire.transport import ChannelClosed, SocketTransport, standard_streams
@@ -66,7 +66,7 @@ def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> Non
     if sys.platform == "linux":
         # They make a fork cheaper. Under load one takes its time to be had, and that is student code's time.
         kernel.disable_huge_pages()
-    send(orders, Waiting(), sandbox.open_peak())
+    send(orders, WorkerReady(), sandbox.open_peak())
     # In this order: the sandbox still needs descriptors of the server's. After the next line there is one left, so that
     # no worker holds a lane's socket or another worker's.
     sandbox.give_up_rights()

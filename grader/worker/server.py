@@ -170,7 +170,7 @@ class _Server:
         together = wanted.together_mb << 20 if wanted.limits.processes > 1 else 0
         self._workers[spare.pid] = _Work(lane, status, wanted.spared, together)
         self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_one(spare.pid, end))
-        _, peak = receive(spare.orders)  # of its `Waiting`; nothing comes if it has died
+        _, peak = receive(spare.orders)  # of its `WorkerReady`; nothing comes if it has died
         _send(spare.orders, wanted, descriptors)
         spare.orders.close()
         # A descriptor and not a number: in the server's process namespace the worker has another number than outside.
