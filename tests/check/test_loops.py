@@ -29,12 +29,12 @@ WRONG = {
         "    def go(v):\n        return v[0] if len(v) == 1 else v[0] + go(v[1:])\n    return go(x)",
         "a function that calls itself",
     ),
-    "sum": ("    return sum(x)", "`sum` of Python"),
-    "sum of a product": ("    y = x * 2\n    return sum(y, torch.zeros(()))", "`sum` of Python"),
-    "sum as a value": ("    f = sum\n    return f(x)", "`sum` of Python"),
-    "max": ("    return max(x)", "`max` of Python"),
-    "all": ("    return all(x == x)", "`all` of Python"),
-    "of lists": ("    return sum(list(x))", "`sum` of Python"),
+    "sum": ("    return sum(x)", "Python's `sum`"),
+    "sum of a product": ("    y = x * 2\n    return sum(y, torch.zeros(()))", "Python's `sum`"),
+    "sum as a value": ("    f = sum\n    return f(x)", "Python's `sum`"),
+    "max": ("    return max(x)", "Python's `max`"),
+    "all": ("    return all(x == x)", "Python's `all`"),
+    "of lists": ("    return sum(list(x))", "Python's `sum`"),
     "in a lambda": ("    f = lambda v: [w for w in v]\n    return f(x)", "a comprehension"),
 }
 
@@ -101,7 +101,7 @@ def test_some_loops_may_be_written(function: Function) -> None:
     assert_no_loop_in_source(function(text), most=2)
     assert_no_loop_in_source(function(text), allow=("for", "sum"))
     failed = failure(assert_no_loop_in_source, function(text), most=1)
-    assert failed.public.startswith("`total` contains more loops than the rule allows: `sum` of Python")
+    assert failed.public.startswith("`total` contains more loops than the rule allows: Python's `sum`")
     assert "line 4" in failed.story
     with pytest.raises(ValueError, match="unknown loop loop; the loops are all, any, apply_, comprehension"):
         assert_no_loop_in_source(function(text), allow=("loop",))
