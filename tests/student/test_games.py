@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from support import FORK, InLane, WarmGrade
+from support import FORK, InLane, WarmGrade, add_module
 
 from grader.cli import main
 from grader.course.golf import operations
@@ -200,6 +200,20 @@ def test_drill_shows_what_a_line_shows(course: Course) -> None:
     assert re.search(r"^  \d  raises IndexError$", told, re.MULTILINE)
     assert "right: [1, 1]. a list is repeated. (01-1)" in told.lower()
     assert "has no topic" in CliRunner().invoke(main, ["drill", "--topic", "nothing"]).output
+
+
+def test_drill_asks_first_about_modules_that_were_begun(course: Course) -> None:
+    """Without a name, what is new comes from modules that were begun, as long as they have questions."""
+    add_module(course.root)
+    for module, line in (("01_basics", "1 + 1"), ("02_more", "3 + 1")):
+        drill = f"questions:\n  - {{lines: ['{line}'], wrong: ['5'], why: so.}}\n"
+        (course.root / "exercises" / module / "drill.yaml").write_text(drill)
+    whole = load_course(course.root)
+    write_progress(whole, Progress({"again": ExerciseProgress("started", 1.0)}))
+    questions, memory = drilling.read_questions(whole), drilling.Memory(whole)
+    for seed in range(5):
+        asked = drilling.chosen(questions, 2, seed, memory.rank)
+        assert [question.module for question in asked] == ["02_more", "01_basics"]
 
 
 def test_drill_runs_lines_in_a_worker(course: Course) -> None:

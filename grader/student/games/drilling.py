@@ -20,7 +20,7 @@ from grader.course.layout import drill_of, kept_drill
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import from_json, to_json, write_whole
-from grader.student.folder import make_own_folder
+from grader.student.folder import make_own_folder, read_progress
 
 YES, NO = "yes", "no"
 RAISES = "raises "
@@ -243,6 +243,8 @@ class Memory:
 
     def __init__(self, course: Course) -> None:
         self._course, self.problem = course, ""
+        progress = read_progress(course)
+        self._begun = {each.module for each in course.exercises if progress.of(each.id).state != "not_started"}
         self._path = kept_drill(course)
         self._right: dict[str, bool] = {}
         try:
@@ -259,9 +261,14 @@ class Memory:
         return self._path.relative_to(self._course.root).as_posix()
 
     def rank(self, question: Question) -> int:
-        """Return how late a question comes: first what was answered wrong, then what is new, last what was right."""
+        """Return how late a question comes: first what was answered wrong, last what was right.
+
+        Of those that are new, the ones of begun modules come first: others may ask what is not taught yet.
+        """
         right = self._right.get(question.id)
-        return 1 if right is None else 2 if right else 0
+        if right is None:
+            return 1 if question.module in self._begun else 2
+        return 3 if right else 0
 
     def note(self, question: Question, *, right: bool) -> None:
         """Save whether a question was answered right at the first try."""
