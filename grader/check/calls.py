@@ -302,7 +302,7 @@ def evaluation(
 
     Args:
         function: the student's evaluation, or the reference's.
-        data: tensors with one row for each sample, such as inputs and targets; the loader goes over their rows.
+        data: tensors with one row for each sample, such as inputs and targets; the loader iterates over their rows.
         model: an expression that makes the model, with `torch` and `nn`.
         batch_size: rows in a batch of the loader; let the last batch be smaller.
         seed: of the generators when the model is made.
@@ -392,8 +392,8 @@ def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None)
         function: a function of the student's, which returns a tensor.
         *args: its arguments.
         degree: of a result that grows by the factor c ** degree where all tensor arguments grow by c, such as 2 of a
-            sum of squares. Then gradient . x must be degree times the result, within 0.1 %, which reveals a gradient
-            that covers only a part of the computation.
+            sum of squares. Then (gradient * x).sum() must be degree times the result, within 0.1 %, which reveals a
+            gradient that covers only a part of the computation.
 
     Raises:
         CheckFailed: no gradient reaches any floating-point argument, or the gradient does not match the result.

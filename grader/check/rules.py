@@ -126,14 +126,14 @@ def assert_does_not_import(student: Student, *packages: str) -> None:
 
 
 def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
-    """Fail if a function needs a package that `without` in exercise.yaml takes away.
+    """Fail if a function needs a package that `without` in exercise.yaml forbids.
 
-    There they cannot be imported, so that a function that needs one raises an error. What else it raises, and what it
-    returns, is for other checks.
+    Workers of the exercise cannot import them, so that a function that needs one raises an error. What else it raises,
+    and what it returns, is for other checks.
 
     Args:
         function: a function of the student's; or `student`, for the statements at the top of the file.
-        *args: of a call that shows it.
+        *args: the arguments of a call that shows it.
 
     Raises:
         CheckFailed: it needs one of them.

@@ -169,7 +169,7 @@ def assert_values_unless_wrong_elsewhere(
 
 
 def as_number(value: Any, what: str = "the result") -> Any:
-    """Return the one number in a tensor, an array or a number: for checks to which kind and shape do not matter.
+    """Return the one number in a tensor, an array or a number: for checks in which kind and shape do not matter.
 
     Args:
         value: the student's value.
@@ -189,7 +189,7 @@ def as_number(value: Any, what: str = "the result") -> Any:
 
 
 def as_tuples(value: Any) -> Any:
-    """Return a value with tuples for lists, at every depth: for checks to which either of them is right.
+    """Return a value with tuples for lists, at every depth: for checks in which either is right.
 
     Args:
         value: anything.
