@@ -17,7 +17,7 @@ from grader.check import show
 from grader.check.properties import assert_isinstance, assert_tensor, assert_true
 from grader.check.source import source_of
 from grader.connection.connection import Proxy, connection_of, function_expected, word_of
-from grader.connection.raised import note_expected_error, raised_by_student
+from grader.connection.raised import error_text, note_expected_error, raised_by_student, shown_lines
 from grader.connection.student import call_builtin_probe
 from grader.model.endings import CheckFailed
 from grader.model.public_text import Public, say
@@ -74,7 +74,9 @@ def assert_does_not_raise(function: Proxy, *args: Any, error: type[Exception] = 
         if (mine := raised_by_student(raised)) is None:
             raise
         public = say("`{}` raised {} for {}; expected a result", function, show.with_article(error.__name__), case)
-        raise CheckFailed(public, f"{public}\nthe call  {call}\nraised    {mine.type}: {mine.text}") from None
+        # With the line, which shows whether the words are the student's own.
+        story = [public, f"the call  {call}", f"it raised {error_text(mine)}", *shown_lines(mine.lines)]
+        raise CheckFailed(public, "\n".join(story)) from None
 
 
 def assert_returns_bool(function: Proxy, *args: Any, expected: bool, case: str) -> None:

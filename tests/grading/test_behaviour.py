@@ -29,6 +29,7 @@ from grader.grading.behaviour import (
 from grader.model import Check, GradedCheck, Outcome, Score, Speed, Verdict
 
 FAILED = Verdict.FAILED
+REFUSED = "`f` raised a ValueError for 1; expected a result\nit raised {}\n    double.py, line 2, in f\n        {}"
 RAISED = "your `f` raised {}\n    double.py, line 2, in double\n        {}"
 
 
@@ -46,6 +47,10 @@ def trace(detail: str, verdict: Verdict = FAILED, category: str = "correctness",
         ("yours  3\ncounted: {'ops': 1}", "yours  3\ncounted: {'ops': 9}"),
         (f"more lines\n{_OVER_ROWS['sum']}", f"more lines\n{_OVER_ROWS['max']}"),
         (RAISED.format("ValueError: a", "raise ValueError(x)"), RAISED.format("ValueError: b", "raise ValueError(x)")),
+        (
+            REFUSED.format("ValueError: a", "raise ValueError(x)"),
+            REFUSED.format("ValueError: b", "raise ValueError(y)"),
+        ),
     ],
 )
 def test_how_code_is_written_does_not_count(one: str, other: str) -> None:
