@@ -230,7 +230,7 @@ def _play(hour: Hour) -> None:
         },
     )
     hour.type("grade read_the_storage")
-    hour.solves(name, "A window on the whole storage, by `as_strided`, does both.")
+    hour.solves(name, "A view of the whole storage, by `as_strided`, does both.")
     hour.type("grade read_the_storage")
     hour.says("## Transpose without moving")
     name = "transpose_without_moving"

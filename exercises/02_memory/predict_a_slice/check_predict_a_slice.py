@@ -4,13 +4,13 @@ from grader.check import as_tuples, assert_isinstance, assert_runs_without, asse
 @check("C1", share=1)
 def check_kinds(student):
     """Returns two tuples and an int"""
-    window = student.sliced((3, 4), (4, 1), 0, ())
-    assert_isinstance(window, tuple, "the result")
-    assert_true(len(window) == 3, "the result is not the tuple of shape, strides and offset")
-    for value, what in zip(window, ("the shape", "the strides"), strict=False):
+    view = student.sliced((3, 4), (4, 1), 0, ())
+    assert_isinstance(view, tuple, "the result")
+    assert_true(len(view) == 3, "the result is not the tuple of shape, strides and offset")
+    for value, what in zip(view, ("the shape", "the strides"), strict=False):
         assert_isinstance(value, tuple, what)
-    assert_isinstance(window[2], int, "the offset")
-    assert_values(window, ((3, 4), (4, 1), 0), "sliced((3, 4), (4, 1), 0, ())")
+    assert_isinstance(view[2], int, "the offset")
+    assert_values(view, ((3, 4), (4, 1), 0), "sliced((3, 4), (4, 1), 0, ())")
 
 
 @check("C2", share=1)

@@ -23,8 +23,8 @@ C7  Plain Python: no tensor, no torch, no NumPy, by any route.
 Shapes have 0 to 5 dims; sizes and strides are 0 or more. key contains no bools, and at most one error of C6.
 """
 
-Window = tuple[tuple[int, ...], tuple[int, ...], int]
+View = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
-def sliced(shape: tuple[int, ...], strides: tuple[int, ...], offset: int, key: tuple[object, ...]) -> Window:
+def sliced(shape: tuple[int, ...], strides: tuple[int, ...], offset: int, key: tuple[object, ...]) -> View:
     raise NotImplementedError  # TODO

@@ -1,6 +1,6 @@
 """Predict the strides
 
-A tensor is a window on a row of numbers in memory. Its strides say, for each dim, how many elements one step along that
+A tensor is a view of a row of numbers in memory. Its strides say, for each dim, how many elements one step along that
 dim moves on in memory. They follow from the shape by a short rule. Write that rule in plain Python.
 
 C1  `contiguous_strides(shape)` returns the strides of a contiguous tensor of that shape, counted in elements: a tuple

@@ -9,10 +9,10 @@ BOTH = pytest.mark.parametrize("name", ["pairwise", "pairwise_lean"])
 @check("C1", share=1)
 @BOTH
 def check_stations(student, name):
-    """Two stations and three houses"""
-    stations = torch.tensor([[0.0, 0.0], [3.0, 0.0]])
-    houses = torch.tensor([[3.0, 4.0], [-5.0, 12.0], [3.0, 1.0]])
-    asked = torch.tensor([[5.0, 13.0, 3.1622777], [4.0, 14.4222051, 1.0]])
+    """Three stations and four houses"""
+    stations = torch.tensor([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]])
+    houses = torch.tensor([[3.0, 4.0], [-5.0, 12.0], [3.0, 1.0], [0.0, 0.0]])
+    asked = torch.tensor([[5.0, 13.0, 3.1622777, 0.0], [4.0, 14.4222051, 1.0, 3.0], [3.0, 9.4339811, 4.2426407, 4.0]])
     assert_values(getattr(student, name)(stations, houses), asked, rtol=1e-3, atol=1e-3)
 
 

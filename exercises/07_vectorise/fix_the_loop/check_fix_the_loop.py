@@ -18,6 +18,13 @@ def check_small(student):
     assert_values(as_number(student.energy_above(torch.tensor([0.5, 3.0, -4.0, 2.0]), 1.0)), 13.0)
 
 
+@check("C1", share=1)
+def check_table(student):
+    """Takes a table, and a single sample of 0 dims"""
+    for x, energy in ((torch.tensor([[0.5, 3.0], [-4.0, 2.0], [1.0, 5.0]]), 38.0), (torch.tensor(3.0), 9.0)):
+        assert_values(as_number(student.energy_above(x, 1.0)), energy, f"the energy of {x.tolist()}")
+
+
 @check("C3", category="shape", share=1)
 def check_zero_dim(student):
     """Returns a 0-dim tensor"""

@@ -1,6 +1,14 @@
 import torch
 
-from grader.check import assert_isinstance, assert_no_hidden_code, assert_true, assert_values, check, kind
+from grader.check import (
+    assert_device,
+    assert_isinstance,
+    assert_no_hidden_code,
+    assert_true,
+    assert_values,
+    check,
+    kind,
+)
 
 
 @check("C1", category="device")
@@ -23,10 +31,14 @@ def check_small_batch(student):
 
 @check("C3", category="device")
 def check_goes_there(student):
-    """Puts a tensor on the given device"""
+    """Puts a tensor on the given device, and without one on the best: here the CPU"""
     pixels = student.to_device({"pixels": torch.ones(2, 3)}, "meta")["pixels"]
     place = str(getattr(pixels, "device", kind(pixels)))
     assert_true(place == "meta", f"the tensor is not on the given device\nexpected  meta\ngot       {place}")
+    if getattr(student.best_device(), "type", "") == "cpu":  # another one is for C1: this check has no accelerator
+        for args in ((), (None,)):
+            moved = student.to_device({"pixels": torch.ones(2, 3)}, *args)
+            assert_device(moved["pixels"], "cpu", "the tensor without a device")
 
 
 @check("C4")

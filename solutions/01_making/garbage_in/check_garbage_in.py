@@ -52,7 +52,12 @@ def check_unset_memory_at_random(student, probe, rng):
     """The same totals with any contents of uninitialized memory"""
     for dtype in DTYPES:
         rain = some_rain(rng, dtype)
-        with_luck = probe.with_luck(student.running_totals, rain.clone())
+        try:
+            with_luck = probe.with_luck(student.running_totals, rain.clone())
+        except RuntimeError:
+            if dtype == torch.float32:
+                raise
+            continue  # an answer that takes no other dtype is for the rule on those
         assert_tensor(with_luck)
         without = call_with_poisoned_memory(student.running_totals, rain.clone())
         assert_true(allclose(without, with_luck), f"the result for {dtype} depends on uninitialized memory")

@@ -20,7 +20,7 @@ from grader.check import (
 
 
 def tensors(rng):
-    """Contiguous tensors and windows, of sizes that all differ."""
+    """Contiguous tensors and views, of sizes that all differ."""
     x = rng.normal(3, 5, 2, 4)
     y = rng.normal(7, 9)
     return x, x.permute(2, 0, 3, 1), y[1:, ::2], y[2], x[1:, 2:, :, 1].mT, y[:1].expand(3, 9)
@@ -28,7 +28,7 @@ def tensors(rng):
 
 @check("C1", share=5, try_this="t = torch.zeros(4, 6, 2)[1:, ::2]; swap(t, -1, 1).stride(), t.storage_offset()")
 def check_swap(student, rng):
-    """Exchanges any two dims of any tensor or window"""
+    """Exchanges any two dims of any tensor or view"""
     for t in tensors(rng):
         for a, b in ((rng.integer(0, t.ndim - 1), rng.integer(-t.ndim, -1)), (0, -1), (-1, -1)):
             asked = t.transpose(a, b)
@@ -47,9 +47,9 @@ def check_as_strided(student, rng):
 @check("C2", share=4, try_this="flip_last(torch.zeros(2, 3, 4, 5)).shape, flip_last(torch.zeros(3))")
 def check_flip(student, rng):
     """Swaps the last two dims, if there are two, without a warning"""
-    x, turned, window, *_ = tensors(rng)
+    x, turned, view, *_ = tensors(rng)
     imaginary = torch.complex(rng.normal(2, 3), rng.normal(2, 3))
-    for t in (window, x, turned, imaginary, rng.normal(rng.integer(3, 6)), rng.normal()):  # first one of two dims
+    for t in (view, x, turned, imaginary, rng.normal(rng.integer(3, 6)), rng.normal()):  # first one of two dims
         asked = t.mT if t.ndim > 1 else t[...]
         what = "the view" if t.ndim > 1 else "the result for a tensor with fewer than two dims"
         yours = assert_no_warnings(student.flip_last, t)

@@ -48,18 +48,18 @@ def check_random(student, name, rng):
 
 @check("C2", category="memory", share=2, try_this="base = torch.rand(4, 3); print(reset_(base[:, 1]), base)")
 @EACH
-def check_windows(student, name, rng):
-    """What lies below a window changes, and the window is returned"""
+def check_views(student, name, rng):
+    """What a view shows changes in its base, and the view is returned"""
     rows, columns = rng.integer(4, 6), rng.integer(7, 9)
     inside, base = torch.zeros(rows, columns, dtype=torch.bool), 1 + rng.uniform(rows, columns)
-    for window in (base[:, 2], base[1:3], base.T[1:4], base[::2, 3:]):
+    for view in (base[:, 2], base[1:3], base.T[1:4], base[::2, 3:]):
         before = base.uniform_(1, 2, generator=rng).clone()
-        function, args = case(student, name, window, rng)
+        function, args = case(student, name, view, rng)
         result = function(*args)
-        inside.zero_().as_strided(window.shape, window.stride(), window.storage_offset()).fill_(True)
+        inside.zero_().as_strided(view.shape, view.stride(), view.storage_offset()).fill_(True)
         assert_true(not (base == before)[inside].any(), f"`{name}` does not change the numbers where they lie")
         assert_true((base == before)[~inside].all(), f"`{name}` changes numbers beside its argument")
-        assert_true(result is window, f"`{name}` does not return its first argument itself")
+        assert_true(result is view, f"`{name}` does not return its first argument itself")
 
 
 @check("C3", category="performance", share=1, try_this="look for an operation whose name has no trailing underscore")

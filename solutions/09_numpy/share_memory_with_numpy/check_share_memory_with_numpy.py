@@ -47,8 +47,8 @@ def check_values(student, name, rng):
 def check_no_copy(student, name, rng):
     """Copies no shape, no dtype, no slice and no transpose"""
     t = rng.normal(3, *rng.integers(4, 7, 2))
-    for window in (t[:, 1:, ::2], t.mT, t.permute(1, 2, 0), t.permute(2, 1, 0), t[1], t[1].T, t[..., 2], t[0, 1:3, 1:]):
-        assert_writes_show(*viewed(student, name, window), "the result for a slice or transpose")
+    for view in (t[:, 1:, ::2], t.mT, t.permute(1, 2, 0), t.permute(2, 1, 0), t[1], t[1].T, t[..., 2], t[0, 1:3, 1:]):
+        assert_writes_show(*viewed(student, name, view), "the result for a slice or transpose")
     for x in tensors(rng, (torch.float64, torch.float16, torch.uint8, torch.uint16, torch.bool, torch.complex64)):
         assert_writes_show(*viewed(student, name, x))
     if name == "array_view":
@@ -61,27 +61,24 @@ def check_no_copy(student, name, rng):
 
 @check("C4", category="memory", share=2, try_this="a = np.zeros(8); t = torch.from_numpy(a); shares(a[3:], t[:4])")
 def check_offsets(student, probe, rng):
-    """shares: windows that begin at different places"""
+    """shares: views that begin at different places"""
     t, cut = rng.normal(rng.integer(10, 16), dtype=torch.float64), rng.integer(3, 6)
     a, shares = t.numpy(), student.shares
-    assert_returns_bool(shares, a[1:], t[cut:], expected=True, case="although one window lies inside the other")
+    assert_returns_bool(shares, a[1:], t[cut:], expected=True, case="although one view lies inside the other")
     assert_returns_bool(
-        shares, a[cut:], t[: cut + 1], expected=True, case="although the windows have an element in common"
+        shares, a[cut:], t[: cut + 1], expected=True, case="although the views have an element in common"
     )
-    assert_returns_bool(
-        shares, a[: cut + 2], t[cut:], expected=True, case="although the windows have elements in common"
-    )
-    assert_returns_bool(
-        shares, a[:cut], t[cut:], expected=False, case="although one window ends where the other begins"
-    )
+    assert_returns_bool(shares, a[: cut + 2], t[cut:], expected=True, case="although the views have elements in common")
+    assert_returns_bool(shares, a[:cut], t[cut:], expected=False, case="although one view ends where the other begins")
     assert_returns_bool(
         shares, a[1:], t[cut], expected=True, case="although the tensor is one of the numbers of the array"
     )
     assert_returns_bool(
         shares, a[1:], t[cut].clone(), expected=False, case="although the tensor is a copy of one number"
     )
-    for found in probe.of_empty_windows(shares, cut):
-        assert_true(found is False, "`shares` does not return False although the array or the tensor is empty")
+    for found in probe.of_empty_views(shares, cut):
+        is_false = isinstance(found, (bool, np.bool_)) and not found
+        assert_true(is_false, "`shares` does not return False although the array or the tensor is empty")
 
 
 @check("C4", category="memory", try_this="z = np.zeros(4, np.complex64); shares(z.imag, torch.from_numpy(z))")
