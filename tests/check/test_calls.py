@@ -63,7 +63,7 @@ def test_accepts_tells_what_is_refused(function: Function) -> None:
     assert failed.story.startswith(
         f"{failed.public}\nthe call  total(tensor([1., 2.]))\nit raised ValueError: too small\n"
     )
-    assert failed.story.endswith("line 2, in total\n        raise ValueError('too small')")
+    assert failed.story.endswith("line 3, in total\n        raise ValueError('too small')")
     with pytest.raises(TypeError, match="unhappy"):
         assert_does_not_raise(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
 
