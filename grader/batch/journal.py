@@ -115,7 +115,7 @@ class Journal(Store):
         """Begin a run; what is written from now on belongs to it.
 
         Args:
-            options: of the run, for people.
+            options: of the run, as JSON.
             root: the folder of all submissions.
             handin: the id of the hand-in that is graded, or None.
         """
@@ -264,7 +264,7 @@ class Journal(Store):
         rows = self.execute(
             "SELECT results.id, results.author, results.exercise, result, replaces, results.run FROM results"
             " JOIN current USING (author, exercise) JOIN runs ON runs.id = results.run"
-            " WHERE results.id > result AND options LIKE '%never_lower=True%'"
+            " WHERE results.id > result AND json_extract(options, '$.never_lower')"
         )
         return [(number, Current(*row)) for number, *row in rows]
 
@@ -340,7 +340,8 @@ def _require_types(connection: sqlite3.Connection) -> None:
         sqlite3.DatabaseError: it has such a table.
     """
     for table in ("results", *_OWN_TABLES):
-        wrong = ["json_type(authors) <> 'array'"] if table == "submissions" else []
+        as_json = {"submissions": ("authors", "array"), "runs": ("options", "object")}.get(table)
+        wrong = [f"json_type({as_json[0]}) <> '{as_json[1]}'"] if as_json else []
         for _, column, kind, required, _, is_key in connection.execute(f"PRAGMA table_info({table})").fetchall():
             kinds = f"'{kind.lower()}'" + ("" if required or is_key else ", 'null'")
             wrong.append(f"typeof({column}) NOT IN ({kinds})")
@@ -368,7 +369,7 @@ def open_run(
     Args:
         folder: of results.
         shard: the part of the class that is graded, or None for all of it.
-        options: what the journal says of this run.
+        options: of the run, as JSON.
         root: the folder of all submissions.
         authors: the names of the submissions that are graded.
         handin: the id of the hand-in that is graded, or None.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from grader.intake.contents import Handed, Unmatched
 from grader.intake.layouts import resolve_canvas_numbers
 from grader.model import GradedExercise, Report, Submission
 from grader.model.errors import CourseError
+from grader.model.files import from_json, to_json
 from grader.model.progress import Progress
 from grader.model.score import counted, listed
 
@@ -54,8 +54,8 @@ class BatchOptions:
         layout: the name of their layout, if it was named.
     """
 
-    only: Collection[str] = ()
-    authors: Collection[str] = ()
+    only: Sequence[str] = ()
+    authors: Sequence[str] = ()
     rerun: str = ""
     never_lower: bool = False
     best: bool = False
@@ -68,14 +68,18 @@ class BatchOptions:
 
     @classmethod
     def of_next_run(cls, text: str) -> BatchOptions:
-        """Return what of the options of an earlier run holds for the next one, of the text that the journal has."""
-        text = text[text.find(f"{cls.__name__}(") :]  # before that stands the hand-in
-        try:
-            call = ast.parse(text, mode="eval").body
-            keywords = {one.arg: one.value for one in call.keywords} if isinstance(call, ast.Call) else {}
-            return cls(**{name: ast.literal_eval(keywords[name]) for name in _KEPT if name in keywords})
-        except (SyntaxError, ValueError):  # of another version: the next run begins with the usual ones
+        """Return what of the options of an earlier run holds for the next one.
+
+        Args:
+            text: what the journal has of the earlier run; "" where there was none.
+
+        Raises:
+            FormatError: it is not what this program writes there.
+        """
+        if not text:
             return cls()
+        earlier = from_json(cls, text, "the journal's last run")
+        return cls(**{name: getattr(earlier, name) for name in _KEPT})
 
     def again(self, graded: GradedExercise) -> bool:
         """Return whether an exercise is graded again though nothing changed."""
@@ -141,8 +145,8 @@ def grade_batch(
     shard = options.shard
     if shard is not None:
         intake = replace(intake, handed=intake.handed[shard.number - 1 :: shard.count], unmatched=())
-    described, authors = f"{plan.handin or ''} {options}", [handed.key for handed in intake.handed]
-    run = open_run(results.path, shard, described, intake.root, authors, plan.handin)
+    authors = [handed.key for handed in intake.handed]
+    run = open_run(results.path, shard, to_json(options).decode(), intake.root, authors, plan.handin)
     with run as (journal, secret):
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
         _refuse_another_course(plan, journal, results)

@@ -30,6 +30,7 @@ from grader.grading.handed_in import as_handed_in
 from grader.grading.outcomes import Outcomes, WorkResult
 from grader.grading.plan import Work
 from grader.model import Device, Environment, Exercise, GradedExercise, Verdict
+from grader.model.errors import CourseError
 from grader.model.files import from_json, to_json
 from grader.model.messages import Level, Setup
 
@@ -43,7 +44,7 @@ _REASONS = {
     "mistakes": "known wrong answers were changed",
 }
 
-VERSION = 7
+VERSION = 8
 MOST_BYTES = 256 << 20
 """Of one value. The largest are the outcomes of an exercise, with all that it printed."""
 
@@ -315,8 +316,19 @@ class Store:
         ]
 
     def forget(self, exercise: str, judge: str) -> None:
-        """Forget the results of an exercise with these checks."""
-        self.execute("DELETE FROM results WHERE exercise = ? AND judge = ?", (exercise, judge))
+        """Forget the results of an exercise with these checks.
+
+        Raises:
+            CourseError: the file cannot be changed, such as while another program writes to it.
+        """
+        try:
+            self.execute("DELETE FROM results WHERE exercise = ? AND judge = ?", (exercise, judge))
+        except sqlite3.Error as error:
+            ((_, _, path),) = self.execute("PRAGMA database_list")
+            raise CourseError(
+                f"{path}: earlier results of {exercise} cannot be removed ({error}); wait for what else writes to this "
+                "file, or delete the file: results can be found again"
+            ) from None
 
     def forget_results(self, numbers: Iterable[int]) -> None:
         """Forget the results of these numbers."""

@@ -21,6 +21,7 @@ from support import FORK, Noted, WarmGrade, run_grade
 from grader.author import verify
 from grader.author.judge import Proof
 from grader.author.verify import Prover
+from grader.course.layout import kept_results
 from grader.course.load import load_course
 from grader.grading import store
 from grader.grading.outcomes import Outcomes, WorkResult
@@ -172,6 +173,22 @@ def test_results_that_cannot_be_saved_are_said(type_grade: WarmGrade, few_unusua
     assert ran.stdout.count(UNSAVED) == 1 and ran.stdout.index(UNSAVED) < ran.stdout.index("01-1 double")
     (home / ".grade").unlink()
     assert UNSAVED not in type_grade(*typed, cwd=home).stdout
+
+
+@pytest.mark.parametrize("option", ["--fresh", "--json"])
+def test_results_that_cannot_be_removed_are_said(
+    type_grade: WarmGrade, home: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    """While another program writes to the file, what needs new results says which file it is, and what to do."""
+    monkeypatch.setattr(store, "_WAIT_S", 0.05)
+    path = kept_results(load_course(home))
+    with open_store(path) as other:
+        other._connection.execute("BEGIN IMMEDIATE")
+        ran = type_grade("verify", "double", option, cwd=home)
+        other._connection.rollback()
+    said = " ".join(ran.stderr.split())
+    assert ran.returncode == 2
+    assert f"{path}: earlier results of double cannot be removed (database is locked); wait for what" in said
 
 
 def test_a_disk_that_is_full_is_said(

@@ -9,6 +9,7 @@ import random
 import signal
 import sqlite3
 import time
+from dataclasses import fields, replace
 from pathlib import Path
 from unittest import mock
 
@@ -18,6 +19,7 @@ from batch.pretend import PretendClass
 
 from grader.batch import results_folder
 from grader.batch.journal import FILE, Journal, Shard, open_journal, open_run
+from grader.batch.run import BatchOptions
 from grader.intake.collect import collect
 from grader.intake.contents import Handed
 from grader.model import Course, Verdict
@@ -105,7 +107,7 @@ def test_shards_are_removed_after_they_are_on_the_disk(
 
     monkeypatch.setattr(Journal, "sync", noted_sync)
     monkeypatch.setattr(Path, "unlink", noted_unlink)
-    with open_run(made.out, None, "", made.folder, []) as (journal, _):
+    with open_run(made.out, None, "{}", made.folder, []) as (journal, _):
         assert len(journal.submissions()) == 2
     assert events[:2] == ["sync", "journal-1-of-2.sqlite"]
 
@@ -198,6 +200,24 @@ def test_a_file_that_is_not_a_journal(pretend: PretendClass, content: bytes | No
     with pytest.raises(GraderError, match=told):
         pretend.grade()
     assert path.read_bytes() == before
+
+
+def test_options_of_a_run_hold_for_the_next(pretend: PretendClass, tmp_path: Path) -> None:
+    """The journal has them as JSON, with any name of a path; whom a run graded, and how, was for that run alone."""
+    odd = "BatchOptions(only=('x',), \udcff'\""
+    (tmp_path / "roster.csv").write_text("author\nada\n")
+    kept = BatchOptions(only=["double"], best=True, staff=True, submissions=odd, layout="flat")
+    run = replace(kept, authors=["ada"], rerun="all", roster=tmp_path / "roster.csv")
+    pretend.grade(handin=None, **{one.name: getattr(run, one.name) for one in fields(run)})
+    with open_journal(pretend.out) as journal:
+        assert json.loads(journal.options())["submissions"] == odd
+        assert BatchOptions.of_next_run(journal.options()) == kept
+    assert BatchOptions.of_next_run("") == BatchOptions()
+    with sqlite3.connect(pretend.out / FILE) as other:
+        other.execute("UPDATE runs SET options = 'BatchOptions()'")
+    other.close()
+    with pytest.raises(GraderError, match="cannot be used: malformed JSON; restore it from a copy"):
+        pretend.grade()
 
 
 def test_a_fault_of_ours_stops_nobody_else(pretend: PretendClass, monkeypatch: pytest.MonkeyPatch) -> None:
