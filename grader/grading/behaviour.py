@@ -37,9 +37,13 @@ _COUNT = re.compile(r"\b\d[\d,]*\b")
 _OPERATIONS = re.compile(r": \{.*|(?<= operations) \(\d.*\)")  # which ones, after how many
 _BY_PYTHON = re.compile(r"\nPython's `\w+` iterates over .*")  # how a loop is written, which is not another mistake
 _SPELLED = re.compile(r"`[\w.]*?(\w+)`")  # `torch.mean` and `.mean` are one use
-_OF_SPELLING = re.compile(r" \(line \d+\)| \(`\w+` is another name or form of it\)|(?<= a loop): .*|(?<= allows): .*")
+_OF_SPELLING = re.compile(
+    # That Python's `max` iterates over a tensor is another mistake than a loop that is written.
+    r" \(line \d+\)| \(`\w+` is another name or form of it\)|(?:(?<= a loop)|(?<= allows)): (?!Python's `\w+` ).*"
+)
 _OWN_ERROR = re.compile(r"\n {8}(?:raise|assert)\b[^\n]*\s*$")
 _ERROR = re.compile(r"( raised \w+): .*", re.DOTALL)
+_ANOTHER_ERROR = re.compile(r"( raised (\w+); expected [^\n]*\n\2): [^\n]*")
 _NUMBER = re.compile(r"(?<![\w.])\d")
 _DIGITS = 3
 
@@ -74,7 +78,7 @@ class Trace:
             return cls(outcome.verdict, same_for_all=outcome.same_for_all)
         text = outcome.detail
         if _OWN_ERROR.search(text):  # its words are the student's own
-            text = _ERROR.sub(r"\1", text)
+            text = _ANOTHER_ERROR.sub(r"\1", _ERROR.sub(r"\1", text))
         text = _ADDRESS.sub("", _PATH.sub("", _COUNTED.sub("", _PLACE.sub("", text))))
         if outcome.from_text:  # which rule of a text it breaks, by whichever spelling and in whichever line
             text = _OF_SPELLING.sub("", _SPELLED.sub(r"`\1`", text))
@@ -195,20 +199,27 @@ class Names:
     Attributes:
         any_of: sets of names; the code has all names of one of these sets, if there are any.
         none_of: names that the code does not have, as the sentence says that they are missing.
+        listed: those of `any_of` that the sentence alone has, as other spellings of the mistake: whoever wrote one of
+            them made it, even if what is to be missing is there.
     """
 
     any_of: tuple[tuple[str, ...], ...] = ()
     none_of: tuple[str, ...] = ()
+    listed: tuple[tuple[str, ...], ...] = ()
 
     def fit(self, used: Collection[str]) -> bool:
         """Return whether code that uses these names is what the sentence is about."""
-        fits = not self.any_of or any(set(used).issuperset(names) for names in self.any_of)
-        return fits and not set(used).intersection(self.none_of)
+        names = set(used)
+        if any(names.issuperset(each) for each in self.listed):
+            return True
+        fits = not self.any_of or any(names.issuperset(each) for each in self.any_of)
+        return fits and not names.intersection(self.none_of)
 
     def __or__(self, other: Names) -> Names:
         """Return what fits wherever one of two answers with the same sentence does."""
         any_of = tuple(dict.fromkeys(self.any_of + other.any_of)) if self.any_of and other.any_of else ()
-        return Names(any_of, tuple(name for name in self.none_of if name in other.none_of))
+        listed = tuple(dict.fromkeys(self.listed + other.listed)) if any_of else ()
+        return Names(any_of, tuple(name for name in self.none_of if name in other.none_of), listed)
 
     @property
     def is_empty(self) -> bool:
@@ -216,19 +227,22 @@ class Names:
         return not (self.any_of or self.none_of)
 
 
-def named_by(answer: Answer, reference: Path | None, *, has_value: bool = False) -> Names:
+def named_by(
+    answer: Answer, reference: Path | None, functions: Collection[str] = (), *, has_value: bool = False
+) -> Names:
     """Return what the sentence of a wrong answer says of the names in code.
 
     Args:
         answer: the wrong answer.
         reference: the reference's source, from which it differs.
+        functions: in which it differs; none for any.
         has_value: whether a wrong value shows the mistake, too.
     """
     quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _names_in(text)}
     if not quoted:
         return Names()
-    used, right = set(names_used(answer.source)), reference.read_bytes() if reference is not None else b""
-    of_reference = set(names_used(right))
+    right = reference.read_bytes() if reference is not None else b""
+    used, of_reference = (set(names_used(source, functions)) for source in (answer.source, right))
     # `torch.mean(x, 0)` and `x.mean(0)` are one mistake, of a tensor by any name.
     own = quoted.intersection(used) - _given_in(answer.source) - of_reference
     # A sentence that lists spellings, such as (`repeat`, `stack`), is true of each, whichever the answer has.
@@ -236,17 +250,21 @@ def named_by(answer: Answer, reference: Path | None, *, has_value: bool = False)
     called = sorted(own & _called_in(answer.source))
     every = [(name,) for name in called] if has_value else [tuple(sorted(own))] if own else []
     missing = quoted.intersection(of_reference) - used - _given_in(right)
-    return Names(tuple([*every, *others] if every else ()), tuple(sorted(missing)))
+    if not (own or others or missing):  # what it names is right elsewhere, and wrong as it is used here
+        return Names(tuple((name,) for name in sorted(quoted & used & of_reference)))
+    listed = tuple(others) if every else ()
+    return Names((*every, *listed), tuple(sorted(missing)), listed)
 
 
 def _names_in(text: str) -> set[str]:
-    """Return the names in a quotation; of a call, without those of its arguments, which may stand without a name."""
+    """Return the names in a quotation: of a path such as `np.array` the parts behind the package or the tensor."""
     try:
         nodes = list(ast.walk(ast.parse(text, mode="eval")))
     except (SyntaxError, ValueError):
         return set(_NAME.findall(text))
-    return {each.attr if isinstance(each, ast.Attribute) else each.id for each in nodes
-            if isinstance(each, ast.Attribute | ast.Name)}  # fmt: skip
+    parts = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
+    roots = [each.value for each in nodes if isinstance(each, ast.Attribute)]
+    return parts | {each.id for each in nodes if isinstance(each, ast.Name) and each not in roots}
 
 
 def _called_in(source: bytes) -> set[str]:
@@ -280,7 +298,7 @@ def _given_in(source: bytes) -> set[str]:
 SEALED_SEEDS = (0, 1)
 """Those with which an answer must do the same: the first is that of a student's own copy."""
 
-_VERSION = 6
+_VERSION = 7
 _HALF = 16
 _ENTRY = re.compile(r"[0-9a-f]{32}")
 _SEALED = re.compile(r"[0-9A-Za-z+/]+={0,2}")
@@ -349,7 +367,8 @@ def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> di
 
 
 def _names_of(row: Mapping[str, Any]) -> Names:
-    return Names(tuple(tuple(names) for names in row["any_of"]), tuple(row["none_of"]))
+    any_of, listed = (tuple(tuple(names) for names in row[key]) for key in ("any_of", "listed"))
+    return Names(any_of, tuple(row["none_of"]), listed)
 
 
 def as_file(mistakes: Sealed) -> bytes:

@@ -13,7 +13,8 @@ failing checks. What none explains gets a digest of what it does with the first 
 groups those that behave alike.
 
 Many mistakes do the same with an empty or a constant input, and a check ends at the first that fails. So before a wrong
-answer is named, its functions and the submission's are called with all inputs of all checks, and must return the same.
+answer is named, its functions and the submission's are called with all inputs of all checks, and must return the same,
+but for a few calls in which the submission is right.
 
 A copy without wrong answers has them sealed. An exercise that has neither is compared with nothing, so nothing of it is
 run again.
@@ -69,6 +70,10 @@ EITHER = " Or: "
 
 MOST_ON_OTHERS = 0.2
 """Of an exercise's points, what may be lost on rules that a wrong answer keeps; `grade verify` allows it half."""
+
+LEAST_AGREEMENT = 0.75
+"""In so many of the calls that a wrong answer gets wrong, a submission returns the same as it, and is right in others.
+So who copies by another function, which copies nothing in a corner case, still reads that it copies."""
 
 _WHAT = "Comparing with known mistakes"
 
@@ -336,9 +341,7 @@ class _Task:
         return Mistake(EITHER.join(sentences_of(answers)), tuple(sorted(blamed)), rule, ids)
 
     def _changed(self, answer: Answer) -> tuple[str, ...]:
-        """Return the functions of a wrong answer that differ from the reference; none without a reference."""
-        given, reference = starter_names(self._exercise), self._exercise.reference
-        return changed_functions(answer.source, reference.read_bytes(), given) if reference is not None else ()
+        return changed_by(self._exercise, answer)
 
     def _called(self, checks: _Ids) -> set[str]:
         """Return the functions and classes that these checks called."""
@@ -352,7 +355,8 @@ class _Task:
             alone = [answer for answer, part in parts.items() if group <= part and self._keeps_to([answer], group)]
             # Who explains other functions as well is the likelier one.
             most = max((len(parts[answer]) for answer in alone), default=0)
-            alone = [answer for answer in alone if len(parts[answer]) == most and self._agrees(answer, group)]
+            agree = {answer: self._agreement(answer, group) for answer in alone if len(parts[answer]) == most}
+            alone = [answer for answer, share in agree.items() if share and share == max(agree.values())]
             if not alone:
                 yield from (self._told([each], parts[each] & group) for each in self._two_at_once(parts, group))
             elif not done.intersection(alone) and len(sentences_of(alone)) <= MOST:
@@ -417,22 +421,37 @@ class _Task:
             self._names[failing] = names_in(self._files, failing)
         return names.fit(self._names[failing])
 
-    def _agrees(self, answer: Answer, checks: _Ids) -> bool:
-        """Return whether the functions of a wrong answer return what the submission's do, for all inputs of all checks.
+    def _agreement(self, answer: Answer, checks: _Ids) -> float:
+        """Return the share of the calls that a wrong answer gets wrong in which the submission returns the same.
 
-        What only costs too much returns what is right.
+        The inputs are those of all checks. It is 0 where the submission returns anything else in a call, except for
+        what is right, or where it is right in too many calls. What only costs too much returns what is right.
         """
         if self._costs.issuperset(checks):
-            return True
-        called = self._called(checks)
+            return 1
+        called, compared = self._called(checks), self._compared()
         functions = called.intersection(self._changed(answer)) or called
-        compared = {id for id in self._compared() if functions & self._called([id])}
-        theirs, late = self._known.results(self._lane, answer, self._exercise, SEEDS[0], compared)
+        compared = {id for id in compared if functions & self._called([id])}
+        mine = _calls_of(self._results_here, compared, functions)
+        theirs = _calls_of(self._results_of(answer, compared), compared, functions)
+        if mine is None or theirs is None or mine.keys() != theirs.keys():
+            return 0
+        other = {call for call, result in mine.items() if not _same(result, theirs[call])}
+        if not other or self._exercise.reference is None:
+            return float(not other)
+        reference = read_answer(self._exercise, self._exercise.reference)
+        right = _calls_of(self._results_of(reference, compared), compared, functions)
+        if right is None or right.keys() != mine.keys() or any(not _same(mine[call], right[call]) for call in other):
+            return 0
+        wrong = {call for call, result in theirs.items() if not _same(result, right[call])}
+        share = len(wrong - other) / len(wrong)
+        return share if share >= LEAST_AGREEMENT else 0
+
+    def _results_of(self, answer: Answer, checks: _Ids) -> Results:
+        """Return what the functions of a known answer return for all inputs of these checks."""
+        results, late = self._known.results(self._lane, answer, self._exercise, SEEDS[0], checks)
         self.late |= late
-        here = self._results_here
-        if not compared <= here.keys() & theirs.keys():
-            return False
-        return all(_alike(here[id].get(name, ()), theirs[id].get(name, ())) for id in compared for name in functions)
+        return results
 
     @functools.cached_property
     def _results_here(self) -> Results:
@@ -515,15 +534,30 @@ def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
         traces: of the checks that it explains.
     """
     has_value = any(trace.lost and trace.has_value for trace in traces.values())
-    return behaviour.named_by(answer, exercise.reference, has_value=has_value)
+    return behaviour.named_by(answer, exercise.reference, changed_by(exercise, answer), has_value=has_value)
 
 
-def _alike(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+def changed_by(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
+    """Return the functions of a wrong answer that differ from the reference; none without a reference."""
+    given, reference = starter_names(exercise), exercise.reference
+    return changed_functions(answer.source, reference.read_bytes(), given) if reference is not None else ()
+
+
+def _calls_of(results: Results, checks: _Ids, functions: _Ids) -> dict[tuple[str, str, int], str] | None:
+    """Return the result of each call of these functions in these checks; None if one of the checks has none."""
+    if not set(checks) <= results.keys():
+        return None
+    return {
+        (id, name, number): result
+        for id in checks
+        for name in functions
+        for number, result in enumerate(results[id].get(name, ()))
+    }
+
+
+def _same(mine: str, theirs: str) -> bool:
     """Return whether calls gave the same, by two digests of each, of which one suffices."""
-    return len(mine) == len(theirs) and all(
-        any(one == other for one, other in zip(own.split(":"), their.split(":"), strict=False))
-        for own, their in zip(mine, theirs, strict=True)
-    )
+    return any(one == other for one, other in zip(mine.split(":"), theirs.split(":"), strict=False))
 
 
 def _only(traces: Traces, ids: Iterable[str]) -> Traces:

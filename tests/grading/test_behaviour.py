@@ -31,6 +31,7 @@ from grader.model import Check, GradedCheck, Outcome, Score, Speed, Verdict
 FAILED = Verdict.FAILED
 REFUSED = "`f` raised a ValueError for 1; expected a result\nit raised {}\n    double.py, line 2, in f\n        {}"
 RAISED = "your `f` raised {}\n    double.py, line 2, in double\n        {}"
+INSTEAD = "your `f` raised AssertionError; expected a ValueError\nAssertionError{}\n    a.py, line 2, in f\n        {}"
 
 
 def trace(detail: str, verdict: Verdict = FAILED, category: str = "correctness", **more: Any) -> Trace:
@@ -50,6 +51,7 @@ def trace(detail: str, verdict: Verdict = FAILED, category: str = "correctness",
             REFUSED.format("ValueError: a", "raise ValueError(x)"),
             REFUSED.format("ValueError: b", "raise ValueError(y)"),
         ),
+        (INSTEAD.format(": one, please", "assert x, 'one, please'"), INSTEAD.format("", "assert x")),
     ],
 )
 def test_how_code_is_written_does_not_count(one: str, other: str) -> None:
@@ -65,6 +67,7 @@ def test_how_code_is_written_does_not_count(one: str, other: str) -> None:
         ("yours  (1, 2)", "yours  (2, 1)"),
         (RAISED.format("ValueError: a", "raise ValueError(x)"), RAISED.format("TypeError: a", "raise TypeError(x)")),
         (RAISED.format("ValueError: a", "x.view(3)"), RAISED.format("ValueError: b", "x.view(3)")),
+        (INSTEAD.format(": a", "x.view(3)"), INSTEAD.format(": b", "x.view(3)")),
     ],
 )
 def test_what_it_does_counts(one: str, other: str) -> None:
@@ -97,6 +100,17 @@ def test_of_a_rule_on_the_text_the_spelling_does_not_count(one: str, other: str)
     assert not trace(one, from_text=True).has_value
     another = one.replace("mean", "sum").replace("outer", "inner").replace("numpy", "scipy").replace("loop", "call")
     assert trace(another, from_text=True) != trace(one, from_text=True)
+
+
+def test_a_function_of_python_over_rows_is_another_mistake() -> None:
+    """A loop in whichever form is one mistake; that `max` of Python goes over rows is another, and so is `sum`."""
+    said = "`f` contains {}: {}\n    f.py, line 2"
+    for contains in ("a loop", "more loops than the rule allows"):
+        rows = [
+            said.format(contains, f"Python's `{name}` iterates over the rows of a tensor") for name in ("max", "sum")
+        ]
+        written = [said.format(contains, name) for name in ("a `for` statement", "`map`, which calls a function")]
+        assert len({trace(text, from_text=True) for text in (*rows, *written)}) == 3
 
 
 def test_of_costs_the_size_is_left() -> None:
@@ -201,7 +215,7 @@ def test_another_behaviour_opens_nothing(mistakes: bytes, exercise: str, behavio
         lambda data: b"[]",
         lambda data: data[:-9],
         lambda data: data + b" ",
-        lambda data: data.replace(b'"version": 6', b'"version": 5'),
+        lambda data: data.replace(b'"version": 7', b'"version": 6'),
         lambda data: data.replace(b"{", b'{"says": "You tripled it.",'),
         lambda data: as_file({"triples": "AAAA"}),
         lambda data: as_file({"0" * 32: "You tripled it."}),

@@ -258,6 +258,30 @@ def test_where_a_value_shows_it_one_function_is_enough(tmp_path: Path) -> None:
     assert [without.fit(used) for used in ({"round"}, {"round", "floor", "float64"})] == [False, True]
 
 
+def test_a_spelling_that_is_listed_is_the_mistake_beside_what_is_to_be_missing(tmp_path: Path) -> None:
+    """What to use in its place may be there, too."""
+    names = named(tmp_path, "You copy (`repeat`, `contiguous`); `expand` does not.", "x.repeat(3)", "x.expand(3)")
+    fits = [names.fit(used) for used in ({"expand", "contiguous"}, {"expand", "repeat"}, {"expand"})]
+    assert fits == [True, False, False]
+
+
+def test_a_name_that_is_right_elsewhere_must_be_there(tmp_path: Path) -> None:
+    """It is the one thing that the sentence is about. What other functions of the answer name is not compared."""
+    said = "`clone` keeps the strides."
+    names = named(tmp_path, said, "x.clone()", "x.clone(memory_format=torch.contiguous_format)")
+    assert [names.fit({used}) for used in ("clone", "empty_like")] == [True, False]
+    reference, other = tmp_path / "both.py", "\n\ndef g(x):\n    return x.clone()\n"
+    reference.write_text(f"def f(x):\n    return x.clone()\n{other}")
+    answer = Answer(tmp_path / "wrong.py", f"def f(x):\n    return x\n{other}".encode(), "Not x; `clone` copies.", "v")
+    assert named_by(answer, reference, ["f"]) == Names((), ("clone",))
+
+
+def test_the_root_of_a_path_is_not_a_function(tmp_path: Path) -> None:
+    """Who imports NumPy has not called what a sentence names of it."""
+    names = named(tmp_path, "You copy (`clone`, `np.array`).", "x.clone()", "x")
+    assert [names.fit({used}) for used in ("np", "array", "clone")] == [False, True, True]
+
+
 def test_what_is_said_to_be_missing_must_be_missing(tmp_path: Path) -> None:
     """Who clones each is not told to clone each."""
     names = named(tmp_path, "You leave out `clone`; clone each `row`.", "[row for row in x]", "[r.clone() for r in x]")
@@ -276,6 +300,8 @@ def check_several(student):
     """Doubles zeros, then others"""
     assert_values(student.double(torch.zeros(3)), torch.zeros(3))
     assert_values(student.double(torch.tensor([1.0, 2.0, 3.0])), torch.tensor([2.0, 4.0, 6.0]))
+    for x in (torch.ones(2), torch.tensor([4.0, 5.0]), torch.tensor([7.0])):
+        assert_values(student.double(x), 2 * x)
 
 
 @check("C3", category="memory")
@@ -321,6 +347,13 @@ def test_a_match_at_zeros_alone_names_no_mistake(weak: tuple[Lane, Exercise]) ->
         diagnosed(*weak, f"def double(x):\n    return {code}\n\n\n{IN_PLACE}") for code in ("x + 1 + x", "3 * x + 1")
     ]
     assert told == ["You add one.", None]
+
+
+def test_a_corner_in_which_a_student_is_right_hides_no_mistake(weak: tuple[Lane, Exercise]) -> None:
+    """In most calls it returns what the known answer does, and in the others what is right, and nothing else."""
+    corners = ("int(x.numel() > 1)", "int(x.numel() > 2)", "(1 if x.numel() > 1 else 3)")
+    texts = [f"def double(x):\n    return 2 * x + {corner}\n\n\n{IN_PLACE}" for corner in corners]
+    assert [diagnosed(*weak, text) for text in texts] == ["You add one.", None, None]
 
 
 def test_another_function_that_crashes_hides_no_mistake(weak: tuple[Lane, Exercise]) -> None:
