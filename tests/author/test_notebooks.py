@@ -181,9 +181,35 @@ def test_a_parameter_needs_no_variable_of_the_notebook() -> None:
     assert "old.npy" not in made.reference() and "no_such" not in made.reference()
     needs = "the reference reads 'data/table.npy': put the file into the exercise's folder, and list it under `files:`"
     assert list(left_to_do_for(made.reference())) == [needs]
+    global_of_a_test = [
+        "the reference uses `A`, which it does not define, as a test may have done before: define it there"
+    ]
+    assert list(left_to_do_for("def f(x):\n    return A + len(x)\n")) == global_of_a_test
+    assert list(left_to_do_for("from numpy import *\n\ndef f(x):\n    return sin(x)\n")) == []
     assert list(left_to_do_for("import no_such.thing")) == [
         "the reference imports `no_such`, which is not installed here: install it, or write this without it"
     ]
+
+
+def test_a_test_has_what_earlier_tests_leave() -> None:
+    """Cells of a notebook share their names: those that a test needs stand above it, and no others."""
+    tests = (
+        "from numpy.testing import assert_allclose\nsmall = np.ones(3)\nlarge = small * 2\nassert f(small) == 3",
+        "### BEGIN HIDDEN TESTS\nassert_allclose(f(large), 6)\n### END HIDDEN TESTS",
+    )
+    cells = [code(text, grade=True, solution=False, grade_id=f"t{n}") for n, text in enumerate(tests)]
+    text = "def f(x):\n    assert_allclose(x, x)\n    return x.sum()\n"
+    solution = code(text, grade=False, solution=True, grade_id="f")
+    made = assignment_of(notebook(code("import numpy as np\nother = 1"), solution, *cells))
+    assert made is not None
+    assert made.test_file().split("def test_t1_hidden():\n")[1].splitlines() == [
+        "    from numpy.testing import assert_allclose",
+        "    small = np.ones(3)",
+        "    large = small * 2",
+        "    assert_allclose(f(large), 6)",
+    ]
+    assert made.reference().startswith("from numpy.testing import assert_allclose\n\n")
+    assert list(left_to_do_for(made.reference())) == []
 
 
 def test_a_cell_that_is_not_python_is_named() -> None:

@@ -19,8 +19,9 @@ from grader.model.errors import CourseError
 pytestmark = pytest.mark.lane
 
 PLAIN = COURSES / "plain"
-STYLES = ["nn_utils", "puzzles", "d2l", "attention", "optimizer", "training"]
-"""Adapters and snapshots, puzzles of one line, functions of a book, a layer, optimizers, a loop with its loader."""
+STYLES = ["nn_utils", "puzzles", "d2l", "attention", "optimizer", "training", "cases"]
+"""Adapters and snapshots, puzzles of one line, functions of a book, a layer, optimizers, a loop with its loader, and a
+class of `unittest` with asserts of nose and numbers that come from a seed."""
 
 NEEDS_MORE = {"nn_utils": {"linear_snapshot"}, "training": {"on_gpu"}}
 """Checks that cannot pass as they are: the numbers or the hardware are not here."""

@@ -97,7 +97,8 @@ class Port:
         """Return all files of the exercise."""
         tests = list(self._plain.tests)
         plain = [test for test in tests if test not in self._beside]
-        first = {self._rules[test]: test for test in reversed(plain) if "rng" not in self._plain.needs[test]}
+        written = [test for test in plain if not self._draws(test)]
+        first = {self._rules[test]: test for test in reversed(written)}
         shown = [test for test in plain if test in first.values()] or (plain or tests)[:1]
         hidden = [test for test in tests if test not in shown]
         calls, stubs = stubs_of(self._plain, self._names, self._reference)
@@ -116,6 +117,10 @@ class Port:
             probe_is_shown=any(test in self._beside for test in shown),
             counts=(len(shown), len(hidden), len(self._beside)),
         )
+
+    def _draws(self, test: str) -> bool:
+        """Return whether a test draws its inputs."""
+        return "rng" in self._plain.needs[test] or self._plain.keeps_seed(self._plain.tests[test].node)
 
     def _that_need_a_probe(self, whole: str) -> Iterator[str]:
         """Yield the tests that need code beside student code: what `grader.lint` reports, and gradients."""
@@ -346,9 +351,14 @@ def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
         reference: its text.
         found: names of files that the exercise has.
     """
-    modules = [name for node in ast.walk(ast.parse(reference)) for name in not_installed(node)]
+    tree = ast.parse(reference)
+    modules = [name for node in ast.walk(tree) for name in not_installed(node)]
     for module in dict.fromkeys(modules):
         yield f"the reference imports `{module}`, which is not installed here: install it, or write this without it"
+    missing, _ = names_of(reference)
+    stars = any(one.name == "*" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names)
+    for name in () if stars else sorted(missing):
+        yield f"the reference uses `{name}`, which it does not define, as a test may have done before: define it there"
     for name in (name for name in files_read(reference) if name not in found):
         yield f"the reference reads {name!r}: put the file into the exercise's folder, and list it under `files:`"
 

@@ -10,7 +10,7 @@ import ast
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,20 +101,37 @@ class Assignment:
 
     def reference(self) -> str:
         """Return the functions, classes and variables of the solution that tests use, with what these need."""
-        items = self._items()
+        tested = [item for source in self.tests.values() for item in items_of(source) if imported(item.node)]
+        own = self._items()
+        items = [*tested, *own]  # a test may import what the solution uses
         names = [item.name for item in items if isinstance(item.node, (Function, ast.ClassDef))]
         names += sorted(self._variables())
         kept = closure(items, names)
-        unused = [item for item in items if imported(item.node) and item not in kept]
+        unused = [item for item in own if imported(item.node) and item not in kept]
         imports = [item for item in unused if not not_installed(item.node)]
         chosen = [item for item in items if item in kept or item in imports]
-        return "\n\n".join(item.text.rstrip("\n") for item in chosen) + "\n"
+        return "\n\n".join(dict.fromkeys(item.text.rstrip("\n") for item in chosen)) + "\n"
+
+    def _with_earlier(self, known: Collection[str]) -> dict[str, str]:
+        """Return the code of each test, below what earlier tests of the notebook leave to it.
+
+        Args:
+            known: names that other cells bind.
+        """
+        earlier, whole = list[Item](), dict[str, str]()
+        for name, source in self.tests.items():
+            undefined = names_of(f"def {name}():\n{textwrap.indent(_body(source), '    ')}")[0] - set(known)
+            needed = closure(earlier, undefined)
+            whole[name] = "\n".join([*(item.text.rstrip("\n") for item in needed), source])
+            earlier += items_of(source, with_parameters=False)
+        return whole
 
     def test_file(self) -> str:
         """Return a plain pytest file with a function for each test, and with the variables that the notebook gives."""
         items, used, variables = self._items(), self._used(), self._variables()
         imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported(item.node))
-        bodies = [f"def {name}():\n{textwrap.indent(_body(source), '    ')}" for name, source in self.tests.items()]
+        whole = self._with_earlier({name for item in items for name in item.binds})
+        bodies = [f"def {name}():\n{textwrap.indent(_body(source), '    ')}" for name, source in whole.items()]
         needed = sorted(({item.name for item in items if item.name} & used) | variables)
         own = [f"from {MODULE} import {', '.join(needed)}"] if needed else []
         plain = [item for item in items if not item.name and not imported(item.node)]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 
+from grader.author.port.asserts import in_words_of_pytest
 from grader.author.port.text import Edits, Item, assembled, items_of, moved
 from grader.course.answers import first_line, lines_of, names_of
 from grader.lint.scope import FIXTURE, Function, Kind, Scope, Source, imported, parameters, scopes
@@ -26,6 +27,14 @@ _HELPERS = {"common", "conftest", "fixtures", "helpers", "test_utils", "utils"}
 _SEEDS = re.compile(r"torch\.(cuda\.)?manual_seed(_all)?|(numpy\.)?random\.seed")
 _DRAWS = {f"torch.{name}" for name in ("randn", "rand", "randperm", "randint", "bernoulli", "multinomial", "normal")}
 _GENERATOR = "draws"
+_TORCH_SEED = "torch.manual_seed"
+_KEPT_SEED = (
+    "the numbers below come from this seed: draw from `rng`, and compare with `reference`, so that inputs are new"
+)
+_LOST_SEED = "`{}` stood here, and the numbers below may come from it: compare with `reference` instead"
+_NEAR = ("rtol", "atol", "rel", "abs", "rel_tol", "abs_tol", "decimal", "delta", "places")
+_BOUNDS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+"""Comparisons that say how large something may be."""
 _GENERATOR_OF = {"numpy.random": "RandomState", "random": "Random"}
 _DRAWN_BY = {"numpy.random": {*dir(np.random.RandomState)} - {"seed"}, "random": {*dir(random.Random)} - {"seed"}}
 """By module what its one generator draws, and what makes another one that draws the same numbers."""
@@ -61,6 +70,7 @@ class Tests:
     def __init__(self, text: str, defined: Collection[str] = (), module: str = "") -> None:
         self._module = module
         try:
+            text = in_words_of_pytest(text)
             whole = items_of(text)
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
@@ -131,7 +141,7 @@ class Tests:
         return [task for _, task in self.students(node)]
 
     def _of_check(self, node: ast.AST) -> list[str]:
-        draws = "rng" not in self.fixtures and any(map(self._draws, ast.walk(node)))
+        draws = "rng" not in self.fixtures and any(map(self._draws, ast.walk(node))) and not self.keeps_seed(node)
         return ["student"] * bool(self.names(node)) + ["rng"] * draws
 
     def _needs(self, direct: Callable[[ast.AST], Iterable[str]], passed: Mapping[str, Item]) -> dict[str, list[str]]:
@@ -170,21 +180,52 @@ class Tests:
                 edits.insert(edits.start(first) - column, f'{" " * column}"""{title}"""\n')
         self._decorators(edits, item, node)
         self._body(edits, node, self.needs, "student.")
-        for call in filter(self._draws, ast.walk(node) if "rng" in needs else ()):
+        own, keeps = dict(self._own_generators(edits, node)), self.keeps_seed(node)
+        name = self._generator(node, "torch") if keeps else "rng"
+        for call in filter(self._draws, ast.walk(node) if keeps or "rng" in needs else ()):
             assert isinstance(call, ast.Call)
-            edits.insert(edits.end(call) - 1, ", generator=rng" if call.args or call.keywords else "generator=rng")
-        own = dict(self._own_generators(edits, node))
+            edits.insert(edits.end(call) - 1, f"{', ' * bool(call.args or call.keywords)}generator={name}")
         bodies = (getattr(inner, "body", None) for inner in ast.walk(node))
         for block in (body for body in bodies if isinstance(body, list)):
             for statement in filter(self._is_seed, block):
                 if statement in own:
                     edits.replace(statement, own[statement])
                     continue
-                if self._source.path(getattr(statement, "value", None)) in _SEEDS_OF:
+                path = self._source.path(getattr(statement, "value", None))
+                if keeps and path == _TORCH_SEED:
+                    edits.comment(statement.lineno, f"TODO: {_KEPT_SEED}")
+                    edits.replace(statement, f"{name} = {self._torch_generator(edits, statement)}")
+                    continue
+                if path == _TORCH_SEED and _expects_numbers(node):
+                    edits.comment(statement.lineno, f"TODO: {_LOST_SEED.format(edits.text(statement))}")
+                if path in _SEEDS_OF:
                     words = f"`{edits.text(statement)}` stood here: if student code draws, call it by `call_seeded`"
                     edits.comment(statement.lineno, f"TODO: {words}")
                 edits.drop(statement) if len(block) > 1 else edits.replace(statement, "pass")
         return edits.result()
+
+    def keeps_seed(self, node: ast.AST) -> bool:
+        """Return whether a function seeds PyTorch, draws after that, and expects numbers that stand in it.
+
+        They come out of these draws alone: nothing else draws from the seed, as a layer does when it is made.
+        """
+        if not isinstance(node, Function) or not _expects_numbers(node):
+            return False
+        calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+        seeds = [one for one in calls if self._source.path(one) == _TORCH_SEED]
+        draws = [one for one in calls if self._draws(one)]
+        at_top = [one.value for one in node.body if isinstance(one, ast.Expr)]
+        return (
+            bool(seeds and draws and not any(self._source.path(one).startswith("torch.nn.") for one in calls))
+            and all(seed in at_top and len(seed.args) == 1 for seed in seeds)
+            and min(draw.lineno for draw in draws) > min(seed.lineno for seed in seeds)
+        )
+
+    def _generator(self, node: Function, module: str) -> str:
+        """Return what a function calls the generator that draws in the place of a module's."""
+        paths = {self._source.path(statement.value).rpartition(".")[0] for statement in ast.walk(node)
+                 if isinstance(statement, ast.Expr) and self._is_seed(statement)}  # fmt: skip
+        return _GENERATOR if paths <= {module} else f"{module.split('.')[0]}_{_GENERATOR}"
 
     def _own_generators(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
         """Replace draws of NumPy and `random` after a seed by those of a generator with that seed: the same numbers.
@@ -208,10 +249,19 @@ class Tests:
                 and one.attr in _DRAWN_BY.get(path, ())
             ]
             if draws and all(one.lineno > seed.lineno for one in draws):
+                name = self._generator(node, path)
                 for draw in draws:
-                    edits.replace(draw.value, _GENERATOR)
+                    edits.replace(draw.value, name)
                 made = f"{edits.text(module)}.{_GENERATOR_OF[path]}({edits.text(call.args[0])})"
-                yield seed, f"{_GENERATOR} = {made}"
+                yield seed, f"{name} = {made}"
+
+    def _torch_generator(self, edits: Edits, seed: ast.stmt) -> str:
+        """Return a generator that draws the numbers which PyTorch draws behind a seed."""
+        assert isinstance(seed, ast.Expr)
+        assert isinstance(seed.value, ast.Call)
+        function = seed.value.func
+        torch = edits.text(function.value) if isinstance(function, ast.Attribute) else "torch"
+        return f"{torch}.Generator().manual_seed({edits.text(seed.value.args[0])})"
 
     def name_in_checks(self, name: str) -> str:
         """Return what a function is called in a check file, where a name that begins with check_ means a check."""
@@ -335,6 +385,23 @@ def _functions_of(node: ast.ClassDef, text: str) -> str:
             edits.insert_above(method, marks)
             edits.replace_name(method, f"test_{words}{method.name[4:]}")
     return edits.result()
+
+
+def _expects_numbers(function: ast.AST) -> bool:
+    """Return whether a function may compare with numbers that stand in it: some with digits after the point.
+
+    They stand in an assert or in a list, and do not say how close two numbers have to be.
+    """
+    calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
+    bounds = [one for one in ast.walk(function) if isinstance(one, ast.Compare) and isinstance(one.ops[0], _BOUNDS)]
+    asserts = [call for call in calls if ast.unparse(call.func).rpartition(".")[2].startswith(("assert", "allclose"))]
+    near = [word.value for call in calls for word in call.keywords if word.arg in _NEAR]
+    near += [arg for call in asserts for arg in call.args[2:]] + [one for bound in bounds for one in bound.comparators]
+    close = {id(one) for each in near for one in ast.walk(each)}
+    kinds = (ast.Assert, ast.List, ast.Tuple)
+    wholes = [*asserts, *(one for one in ast.walk(function) if isinstance(one, kinds))]
+    numbers = (one for whole in wholes for one in ast.walk(whole) if isinstance(one, ast.Constant))
+    return any(isinstance(one.value, float) and not one.value.is_integer() and id(one) not in close for one in numbers)
 
 
 def has_generator(node: ast.AST) -> bool:

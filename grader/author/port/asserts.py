@@ -1,0 +1,222 @@
+"""Test classes of `unittest`, and asserts of nose, in the words of pytest: `assert`, `pytest.raises`."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from grader.author.port.text import Edits, moved
+from grader.lint.scope import Function, Source, parameters
+
+_COMPARED: dict[str, ast.cmpop] = {
+    **dict.fromkeys(("Equal", "Equals", "ListEqual", "TupleEqual", "DictEqual", "SetEqual"), ast.Eq()),
+    **dict.fromkeys(("SequenceEqual", "MultiLineEqual"), ast.Eq()),
+    **dict.fromkeys(("NotEqual", "NotEquals"), ast.NotEq()),
+    "Is": ast.Is(),
+    "IsNot": ast.IsNot(),
+    "In": ast.In(),
+    "NotIn": ast.NotIn(),
+    "Greater": ast.Gt(),
+    "GreaterEqual": ast.GtE(),
+    "Less": ast.Lt(),
+    "LessEqual": ast.LtE(),
+}
+_SHORT = {"eq_": "Equal", "ok_": "True"}
+_RAISES = {"Raises": "pytest.raises", "Warns": "pytest.warns"}
+_SETUPS = ("setUpClass", "setup_class", "setUp", "setup_method")
+_PLACES = 7
+"""Decimal places that `assertAlmostEqual` compares, where it is not told how many."""
+
+
+def in_words_of_pytest(text: str) -> str:
+    """Write asserts of `unittest` and nose as `assert`, and what `setUp` prepares at the beginning of each test.
+
+    What has no such form stays, and is reported as what a check file does not know.
+
+    Args:
+        text: of a file of tests.
+
+    Raises:
+        SyntaxError: it is not Python.
+    """
+    text = _with_setups(text)
+    tree = ast.parse(text)
+    source, edits = Source(tree), Edits(text)
+    owners = {id(node): owner for owner, method in _methods(tree) for node in ast.walk(method)}
+    caught = {name for node in source.nodes if isinstance(node, ast.With) for name in _caught(node, owners)}
+    used = list[str]()
+    for node in source.nodes:
+        match node:
+            case ast.ImportFrom(module="nose.tools"):
+                is_alone = any(getattr(one, "body", None) == [node] for one in source.nodes)
+                edits.replace(node, "pass") if is_alone else edits.drop(node)
+            case ast.Expr(value=ast.Call() as call) if plain := _plain(_name_of(call, owners, source), call, caught):
+                edits.replace(node, ast.unparse(plain))
+                used.append(ast.unparse(plain))
+            case ast.Call() if (name := _name_of(node, owners, source)) in _RAISES:
+                edits.replace(node.func, _RAISES[name])
+                used.append(_RAISES[name])
+            case ast.Attribute(value=ast.Name(id=name), attr="exception") if name in caught:
+                edits.replace(node, f"{name}.value")
+    needed = [
+        name for name in ("pytest", "re") if re.search(rf"\b{name}\.", "\n".join(used)) and not _imports(tree, name)
+    ]
+    first = next((one for one in tree.body if not _must_be_first(one)), None)
+    if needed and first is not None:
+        edits.insert_above(first, "".join(f"import {name}\n" for name in needed))
+    return edits.result()
+
+
+def _imports(tree: ast.Module, name: str) -> bool:
+    return any(one.name == name for node in tree.body if isinstance(node, ast.Import) for one in node.names)
+
+
+def _must_be_first(node: ast.stmt) -> bool:
+    """Return whether nothing may stand above a statement: a docstring, an import of `__future__`."""
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return is_text or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+
+
+def _methods(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+    """Yield the methods of classes, each with the name of its first parameter."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            methods = (one for one in node.body if isinstance(one, Function))
+            yield from ((parameters(one)[0], one) for one in methods if parameters(one))
+
+
+def _name_of(call: ast.Call, owners: dict[int, str], source: Source) -> str:
+    """Return which assert of `unittest` is called, such as "Equal"; "" for anything else."""
+    match call.func:
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == owners.get(id(call)):
+            return attribute.removeprefix("assert") if attribute.startswith("assert") else ""
+    module, _, name = source.path(call).rpartition(".")
+    if module != "nose.tools":
+        return ""
+    return _SHORT.get(name) or "".join(part.capitalize() for part in name.removeprefix("assert_").split("_"))
+
+
+def _caught(node: ast.With, owners: dict[int, str]) -> Iterator[str]:
+    """Yield the names under which a statement has the errors that it expects."""
+    for item in node.items:
+        match item:
+            case ast.withitem(
+                context_expr=ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=attribute)) as call,
+                optional_vars=ast.Name(id=name),
+            ) if owner == owners.get(id(call)) and attribute.removeprefix("assert") in _RAISES:
+                yield name
+
+
+class _Values(ast.NodeTransformer):
+    """Read an expected error as pytest has it."""
+
+    def __init__(self, caught: Collection[str]) -> None:
+        self._caught = caught
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Rename the attribute that has the error."""
+        self.generic_visit(node)
+        if node.attr == "exception" and isinstance(node.value, ast.Name) and node.value.id in self._caught:
+            node.attr = "value"
+        return node
+
+
+def _plain(name: str, call: ast.Call, caught: Collection[str]) -> ast.Assert | None:
+    """Return an assert of `unittest` as a statement; None of what has no such form.
+
+    Args:
+        name: of the assert, such as "Equal".
+        call: that makes it.
+        caught: names that have an expected error.
+    """
+    call = _Values(caught).visit(copy.deepcopy(call))
+    words = {word.arg: word.value for word in call.keywords}
+    message = words.pop("msg", None)
+    match name, call.args:
+        case _, [first, second, *rest] if name in _COMPARED:
+            test: ast.expr = ast.Compare(first, [_COMPARED[name]], [second])
+        case (("True" | "IsNotNone" | "False" | "IsNone"), [first, *rest]):
+            test = {
+                "True": first,
+                "False": ast.UnaryOp(ast.Not(), first),
+                "IsNone": ast.Compare(first, [ast.Is()], [ast.Constant(None)]),
+                "IsNotNone": ast.Compare(first, [ast.IsNot()], [ast.Constant(None)]),
+            }[name]
+        case (("IsInstance" | "NotIsInstance" | "IsNotInstance"), [first, second, *rest]):
+            test = _called("isinstance", first, second)
+            test = test if name == "IsInstance" else ast.UnaryOp(ast.Not(), test)
+        case (("Regex" | "RegexpMatches"), [first, second, *rest]):
+            test = _called("re.search", second, first)
+        case (("CountEqual" | "ItemsEqual"), [first, second, *rest]):
+            test = ast.Compare(_called("sorted", first), [ast.Eq()], [_called("sorted", second)])
+        case (("AlmostEqual" | "AlmostEquals"), [first, second, *rest]):
+            places = words.pop("places", None) or (rest.pop(0) if rest else ast.Constant(_PLACES))
+            near = words.pop("delta", None)
+            if near is None and not isinstance(places, ast.Constant):
+                return None
+            near = near or ast.parse(f"0.5e-{ast.unparse(places)}", mode="eval").body
+            approx = _called("pytest.approx", second, rel=ast.Constant(0), abs=near)
+            test = ast.Compare(first, [ast.Eq()], [approx])
+        case _:
+            return None
+    if words or len(rest) > 1:
+        return None
+    return ast.fix_missing_locations(ast.Assert(test, message or (rest[0] if rest else None)))
+
+
+def _called(function: str, *args: ast.expr, **words: ast.expr) -> ast.expr:
+    return ast.Call(ast.parse(function, mode="eval").body, [*args], [ast.keyword(*word) for word in words.items()])
+
+
+def _with_setups(text: str) -> str:
+    """Have each test of a class begin with what its `setUp` or `setup_method` does, in variables of its own."""
+    tree, edits = ast.parse(text), Edits(text)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        methods = {one.name: one for one in node.body if isinstance(one, Function) and parameters(one)}
+        setups = [methods[name] for name in _SETUPS if name in methods]
+        prepared = {one.attr for setup in setups for one in _attributes(setup) if isinstance(one.ctx, ast.Store)}
+        others = [one for one in methods.values() if one not in setups]
+        if not setups or any(prepared & _own_names(one) for one in methods.values()):
+            continue  # a test has a variable of such a name
+        for setup in setups:
+            edits.drop(setup)
+            for decorator in setup.decorator_list:
+                edits.drop(decorator)
+        for one in (each for method in others for each in _attributes(method)):
+            if one.attr in prepared:
+                edits.replace(one, one.attr)
+        for method in (one for one in others if one.name.startswith("test")):
+            first = next((one for one in method.body if not _must_be_first(one)), None)
+            if first is not None:
+                edits.insert_above(first, "".join(_prepares(text, setup, first.col_offset) for setup in setups))
+    return edits.result()
+
+
+def _prepares(text: str, setup: Function, column: int) -> str:
+    """Return the statements of a `setUp` with variables in place of attributes, indented to a column."""
+    body: Sequence[ast.stmt] = [one for one in setup.body if not _must_be_first(one)]
+    if not body:
+        return ""
+    edits = Edits(text)
+    for one in _attributes(setup):
+        edits.replace(one, one.attr)
+    return moved(edits.result(body), column - body[0].col_offset)
+
+
+def _attributes(method: Function) -> Iterator[ast.Attribute]:
+    """Yield where a method names an attribute of its first parameter, but for what `unittest` has there."""
+    owner = parameters(method)[0]
+    for one in ast.walk(method):
+        match one:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == owner:
+                if not attribute.startswith("assert"):
+                    yield one
+
+
+def _own_names(method: Function) -> set[str]:
+    names = {one.id for one in ast.walk(method) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return names | set(parameters(method))
