@@ -127,6 +127,8 @@ def test_of_costs_the_size_is_left() -> None:
     one, other = (f"small input  25 operations\nlarge input  240 operations ({most_frequent(ops)})" for ops in loops)
     assert one != other
     assert costs(one) == costs(other)
+    by_python = [f"more lines\n{_OVER_ROWS[name]}" for name in ("sum", "max")]
+    assert len(set(map(costs, by_python))) == 1
     speed = (Speed("", "", 2.0, 1.0, 3.0, 1.5, 1.0, 1.0, 9, 3),)
     one, other = (f"takes {ratio} times as long\nby {ratio}" for ratio in ("2.5", "71"))
     assert costs(one, speed=speed) == costs(other, speed=speed)
