@@ -97,7 +97,7 @@ def _told(planned: Planned, *, scores: bool) -> str:
 
 
 def change_text(old: Report, new: Report) -> str:
-    """Return what becomes of a score, as HTML."""
+    """Return a sentence on how a score changes, as plain text."""
     before, after = old.total, new.total
     if before == after:
         return f"{points_text(after.earned)} of {points_text(after.possible)} points, as before."

@@ -380,7 +380,7 @@ def _functions_of(node: ast.ClassDef, text: str) -> str:
                     case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == owner and attribute in own:
                         edits.replace(one, attribute)
             if owner:
-                edits.drop_first_argument(method)
+                edits.drop_first_parameter(method)
         if method.name.startswith("test"):
             edits.insert_above(method, marks)
             edits.replace_name(method, f"test_{words}{method.name[4:]}")

@@ -63,7 +63,7 @@ class Edits:
         start = self._bytes.index(b"def ", self.start(node)) + 4
         self._edits.append((start, start + len(node.name.encode()), name))
 
-    def drop_first_argument(self, node: Function) -> None:
+    def drop_first_parameter(self, node: Function) -> None:
         """Remove the first parameter of a function."""
         first = [*node.args.posonlyargs, *node.args.args][0]
         rest = self._bytes[self.end(first) :].lstrip()
@@ -176,7 +176,7 @@ def closure(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
 
 
 def assembled(docstring: str, items: Iterable[Item]) -> str:
-    """Return a file of these items in their order: imports first, and among them those of `grader.check` last."""
+    """Return the source of a file: the docstring, the imports, those of `grader.check` last, then the other items."""
     blocks = {"": [f'"""{docstring}"""\n'], "imports": list[str](), HELPERS: list[str]()}
     code, large = "", False
     for item in items:
