@@ -186,6 +186,8 @@ def test_a_parameter_needs_no_variable_of_the_notebook() -> None:
     ]
     assert list(left_to_do_for("def f(x):\n    return A + len(x)\n")) == global_of_a_test
     assert list(left_to_do_for("from numpy import *\n\ndef f(x):\n    return sin(x)\n")) == []
+    gap = ["the reference has `...` where its solution belongs, such as `z = ...`: write it there"]
+    assert list(left_to_do_for("x = [[1]]\n\nz = ...\n\ndef f(x):\n    return x[..., 0]\n")) == gap
     assert list(left_to_do_for("import no_such.thing")) == [
         "the reference imports `no_such`, which is not installed here: install it, or write this without it"
     ]

@@ -355,12 +355,24 @@ def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
     modules = [name for node in ast.walk(tree) for name in not_installed(node)]
     for module in dict.fromkeys(modules):
         yield f"the reference imports `{module}`, which is not installed here: install it, or write this without it"
+    if gaps := [node for node in ast.walk(tree) if _is_gap(node)]:
+        yield f"the reference has `...` where its solution belongs, such as `{ast.unparse(gaps[0])}`: write it there"
     missing, _ = names_of(reference)
     stars = any(one.name == "*" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names)
     for name in () if stars else sorted(missing):
         yield f"the reference uses `{name}`, which it does not define, as a test may have done before: define it there"
     for name in (name for name in files_read(reference) if name not in found):
         yield f"the reference reads {name!r}: put the file into the exercise's folder, and list it under `files:`"
+
+
+def _is_gap(node: ast.AST) -> bool:
+    """Return whether a statement or a call has `...` in the place of a value, as what students get has."""
+    match node:
+        case ast.Assign(value=ast.Constant(value=value)) | ast.Return(value=ast.Constant(value=value)):
+            return value is ...
+        case ast.Call(args=args):
+            return any(isinstance(one, ast.Constant) and one.value is ... for one in args)
+    return False
 
 
 def _parametrized(source: Source, decorator: ast.expr) -> list[str]:
