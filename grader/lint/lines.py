@@ -146,6 +146,8 @@ _NO_FUNCTION = re.compile(
 _IN_PLACE = re.compile(r"(copy|fill|zero|add|sub|mul|div|pow|clamp|normal|uniform)_")
 _GRADIENT = "call `gradients(student.f, ...)`, which returns a gradient per argument; for an optimizer, `training_step`"
 _OPERATION = "a proxy supports attributes, calls, items, len and iteration: write a probe that returns a value"
+_OF_PYTHON = ("repr", "str", "format", "hash", "bool", "int", "float", "abs", "round")
+"""Functions of Python's that see the proxy itself, and nothing of the object in the worker."""
 _HANDED: dict[Kind | None, tuple[str, str]] = {
     Kind.LOCAL: ("a function or class of the check file", PROBE),
     Kind.MADE: (
@@ -242,6 +244,8 @@ def _operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
             used = [value]
             if scope.kind(kind) is Kind.FUNCTION:
                 yield Finding(node.lineno, f"`{ast.unparse(kind)}` is a proxy, not a class", _OPERATION)
+        case ast.Call(func=ast.Name(id=name), args=[value, *_]) if name in _OF_PYTHON:
+            used = [value]
         case ast.Compare(left=left, ops=ops, comparators=others):
             used = [left, *others] if not all(isinstance(op, (ast.Is, ast.IsNot)) for op in ops) else []
         case ast.BinOp(left=left, right=right):

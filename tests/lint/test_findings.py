@@ -151,6 +151,8 @@ FILES = {
     "    call(student.f, 1)\n": (2, "holds in the check process"),
     '@pytest.fixture\ndef net(student):\n    return student.Net(3)\n\n\n@check("C1")\ndef check_it(net):\n'
     "    assert net == 1\n": (8, "`net` is a proxy"),
+    '@check("C1")\ndef check_it(student):\n    net = student.Net(3)\n'
+    "    assert len(net) == 3\n    assert repr(net) == 'Net(3)'\n": (5, "`net` is a proxy"),
     'class CheckNet:\n    @check("C1")\n    def check_it(self, student):\n        pass\n': (3, "is inside `CheckNet`"),
     "def test_it(student):\n    pass\n": (1, "`test_it` is never run"),
     '@check("C1")\ndef small(student):\n    pass\n': (2, "`small` is never run"),
