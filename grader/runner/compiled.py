@@ -21,7 +21,7 @@ _FORKING = ("grader.sandbox.zygote", "grader.check_process.forked", "grader.work
 _IMPORTED = (
     *("numpy", "numpy.random", "pytest", "pytest_timeout", "grader.check_process.start", "grader.worker.serve"),
     *("grader.worker.with_torch", *(_FORKING if sys.platform == "linux" else ())),
-    *("torch.distributed.tensor", "torch.utils.benchmark"),
+    *("torch.distributed.tensor", "torch.utils.file_baton", "torch.utils.benchmark"),
 )
 """What check processes, workers and the simulated device import, with all that these import themselves.
 
