@@ -1,11 +1,12 @@
-"""tensorgrade: exercises about PyTorch tensors, and what grades them. `from grader import draw, explain`."""
+"""tensorgrade: exercises about PyTorch tensors, and what grades them. `from grader import draw, explain`.
 
-from typing import Any
+Type checkers read `__init__.pyi`. This file imports nothing: a typed command waits for its imports.
+"""
 
 _OF_DRAWING = ("draw", "explain")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Return what is there for a student's own code; it is imported when it is used, because it needs PyTorch."""
     if name in _OF_DRAWING:
         import importlib

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import IO, Any, cast
 
-from grader.sandbox.process import end, isolated, tail
+from grader.sandbox.child import end, tail
+from grader.sandbox.process import isolated
 
 _NO_KERNEL = "{}() is for notebooks; at a prompt or in a script run  {}  in a terminal"
 _GONE = "the grader stopped: {}; run the cell again"

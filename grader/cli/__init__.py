@@ -10,7 +10,7 @@ author, ci        what authors type; what runs in CI jobs
 web, doctor       `grade web`, `grade doctor`
 options           what several commands have
 exit_status       the exit status of a command that grades
-ready, hand_over  the process that has imported what `grade` imports, and how a typed command is handed over to it
+ready             the process that has imported what `grade` imports, and runs it in a fork
 """
 
 from __future__ import annotations
@@ -97,8 +97,11 @@ GROUPS = {
 COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
 
 
-TYPED = "grader.typed"
-"""Under which name the words of a command, as they were typed, stand in what its context holds."""
+HANDED_OVER = "handed over"
+"""The object of a context whose command runs in a fork of a process that was left ready."""
+
+_RUNS_READY = (_GRADE, "next", "hint", "show", "list", "--help", "-h", "--version")
+"""The first words of commands that run there."""
 
 _SAME = {"edit": ["open"], "test": [_GRADE], "version": ["--version"], "solution": ["show", "--reference"]}
 """What people type, and the words that do it."""
@@ -127,7 +130,6 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the name of the default command before arguments that name none."""
-        ctx.meta[TYPED] = tuple(args)
         if args and args[0] in _INSTEAD:
             from grader.model.errors import CourseError
             from grader.report.console import errors_as_lines
@@ -140,6 +142,8 @@ class _Commands(click.Group):
             args = [*args[1:2], "--help"]
         if not args or (args[0] not in COMMANDS and args[0] not in ("--help", "-h", "--version")):
             args = [_GRADE, *args]
+        if args[0] not in _RUNS_READY:
+            hand_back(ctx)
         try:
             return super().parse_args(ctx, args)
         except click.ClickException:
@@ -159,6 +163,18 @@ class _Commands(click.Group):
         options = [item for item in (*_command(_GRADE).params, *self.get_params(ctx)) if isinstance(item, click.Option)]
         with formatter.section(f"Options of grade {_GRADING}"):
             formatter.write_dl([row for option in options if (row := option.get_help_record(ctx))])
+
+
+def hand_back(ctx: click.Context | None = None) -> None:
+    """Leave a command that was handed over to the process that was typed; return if this is that process.
+
+    Args:
+        ctx: of the command; by default the current one.
+    """
+    if (ctx or click.get_current_context()).find_root().obj == HANDED_OVER:
+        from grader.runner.hand_over import HANDED_BACK
+
+        sys.exit(HANDED_BACK)
 
 
 def _command(name: str) -> click.Command:

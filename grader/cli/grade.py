@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from grader.cli import options
 from grader.cli.exit_status import UNDECIDED, exit_status
-from grader.cli.hand_over import stay_ready
 from grader.model import Exercise, GradedExercise, Report, Submission
 from grader.model.errors import CourseError, StartError
 from grader.model.files import write_named
 from grader.report.console import Say, shows_colours, terminal_width
 from grader.report.terminal import exercise_lines, summary_lines
+from grader.runner.hand_over import stay_ready
 
 if TYPE_CHECKING:
     from grader.grading.plan import RunPlan

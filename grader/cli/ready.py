@@ -1,10 +1,11 @@
 """`python -m grader.cli.ready FD`: a process that has imported what a typed `grade` imports, and runs it in a fork.
 
-It has read nothing of a course and runs no student code. `hand_over` has the words for the two of them.
+It has read nothing of a course and runs no student code. `grader.runner.hand_over` has the words for the two of them.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import io
@@ -30,6 +31,7 @@ IMPORTED = (
     *("grader.grading.runtime", "grader.grading.diagnosis", "grader.grading.lanes", "grader.grading.schedule"),
     *("grader.grading.store", "grader.grading.secret", "grader.intake.collect", "grader.report.terminal"),
     *("grader.student.advice", "grader.student.folder", "grader.student.rows", "grader.report.progress"),
+    *("grader.cli.student", "grader.student.hints", "grader.student.list_page", "grader.student.task_page"),
 )
 """With all that these import themselves."""
 
@@ -47,9 +49,12 @@ def main() -> Callable[[], None]:
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # as in `grade_here`
     for name in IMPORTED:
         importlib.import_module(name)
+    from grader.grading.lanes import setup_of
+    from grader.grading.store import machine_digest
     from grader.student.folder import Progress
 
     adapter(Progress)  # made when it is first used, which takes as long as a module
+    machine_digest(setup_of())  # of what a process is found by, too: it holds for each command that finds this one
     gc.freeze()  # or the first collection in a child would write to every page that an object of ours is on
     if threads := os.listdir("/proc/self/task")[1:]:
         sys.exit(f"{len(threads)} threads were started by an import; a process with threads cannot be forked safely")
@@ -96,13 +101,25 @@ def _opened(descriptor: int, mode: str, encoding: str, *, is_line_buffered: bool
 def _run(typed: fork_messages.RunCommand, lifeline: socket.socket) -> None:
     """Run the command, until it ends or the one that was typed is gone."""
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    from grader.cli import HANDED_OVER
     from grader.cli import main as grade
     from grader.report.console import errors_as_lines
 
-    with errors_as_lines():
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
-        grade.main([*typed.arguments], prog_name=typed.program)
+    status: str | int | None = 0
+    try:
+        with errors_as_lines():
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
+            grade.main([*typed.arguments], prog_name=typed.program, obj=HANDED_OVER)
+    except SystemExit as ended:
+        status = ended.code
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if isinstance(status, int):
+        # Python would now take apart what it has imported, which takes a tenth of the time.
+        atexit._run_exitfuncs()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _end_with(lifeline: socket.socket) -> None:

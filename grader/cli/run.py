@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from grader.cli import options
+from grader.cli import hand_back, options
 
 
 @click.command("run", hidden=True)
@@ -25,10 +25,8 @@ from grader.cli import options
 @options.workers("none")
 def run_command(**chosen: Any) -> None:
     """Grade exercises, print what to fix, and say what to do next."""
-    if chosen["submission"] is None and chosen["workers"].forks:
-        from grader.cli.hand_over import hand_over
-
-        hand_over()
+    if chosen["submission"] is not None or not chosen["workers"].forks:
+        hand_back()
     from grader.cli.grade import grade_here
 
     grade_here(**chosen)

@@ -28,7 +28,8 @@ from grader.model.errors import GraderError, StartError, SubmissionError
 from grader.model.files import from_json, to_json
 from grader.model.report import ExerciseFiles
 from grader.model.score import counted
-from grader.sandbox.process import clean_environment, end, isolated, tail
+from grader.sandbox.child import end, tail
+from grader.sandbox.process import clean_environment, isolated
 
 CPU_S = 20
 """CPU seconds that one author's files may take. Usual ones take some milliseconds."""

@@ -5,7 +5,8 @@ pool                several lanes that work at once, each in a thread of its own
 lane                one check process with its workers: a job in, outcomes out
 zygote              what worker servers and check processes are forked from: started, asked, ended
 early               processes that are started before it is known what is graded
-warm                processes that stay between commands
+warm                processes that stay between commands; place: where they are called
+hand_over           a typed command has its work done by one of them
 worker_source       what a source of workers does for a lane; open_source opens the one that suits
 worker_server       the source that forks confined workers
 fresh_interpreters  the source that starts each worker by itself, without a sandbox

@@ -9,11 +9,7 @@ from typing import IO
 from grader.model.messages import Level
 from grader.runner.promises import Reached, SandboxPlan
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource
-from grader.sandbox.process import (
-    clean_environment,
-    isolated,
-    isolated_plain,
-)
+from grader.sandbox.process import clean_environment, isolated, isolated_plain
 from grader.wire.transport import SocketTransport, pipes_of
 
 _UNCONFINED = (

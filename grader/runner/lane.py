@@ -40,8 +40,9 @@ from grader.runner.promises import Reached
 from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote import START_S, Forked
 from grader.sandbox import cgroup
+from grader.sandbox.child import end, tail
 from grader.sandbox.clock import waited_s
-from grader.sandbox.process import GRACE_S, end, kill, sweep, tail
+from grader.sandbox.process import GRACE_S, kill, sweep
 from grader.wire.frames import Channel
 from grader.wire.transport import ChannelClosed, patience_until
 

@@ -10,43 +10,35 @@ of; where anything differs, it is not found.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
 import socket
-import stat
-import struct
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import grader
+from grader.runner.place import (
+    DESCRIBE,
+    READY,
+    SWITCH,
+    ZYGOTE,
+    ask,
+    call,
+    connected,
+    folder_of_sockets,
+    installation,
+    is_off,
+    name_of,
+)
 from grader.sandbox import fork_messages
-from grader.sandbox.datagrams import Message, receive, send
-from grader.sandbox.process import bind_in, isolated, workers_environment
+from grader.sandbox.datagrams import from_tree, send
+from grader.sandbox.process import bind_in
 
 IDLE_S = 600.0
 """So long they stay after the last command that used them."""
 
 LEAST_MB = 4096
 """A machine with less memory has none: they take a few hundred MB."""
-
-SWITCH = "TENSORGRADE_WARM"
-"""With this variable at 0 no process stays, and no one that is there is used."""
-
-ZYGOTE, READY = "", "ready-"
-"""The two kinds: with what the names of their sockets begin."""
-
-_ANSWERS_S = 3.0
-"""One that is warm answers at once. One that takes longer still imports PyTorch, or was stopped."""
-_STATUS = ("Uid", "Gid", "Groups", "Umask", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp", "Cpus_allowed")
-
-
-def is_off() -> bool:
-    """Return whether the user wants no warm processes."""
-    return os.environ.get(SWITCH) == "0"
 
 
 def why_none() -> str:
@@ -65,77 +57,11 @@ def why_none() -> str:
 
     try:
         # A socket and what they say are written there: a disk may be full, or not be written to.
-        with tempfile.TemporaryFile(dir=_folder()) as file:
+        with tempfile.TemporaryFile(dir=folder_of_sockets()) as file:
             file.write(b" ")
     except OSError as error:
         return str(error)
     return ""
-
-
-def _folder() -> str:
-    """Return the folder of the sockets, which is this user's alone.
-
-    Raises:
-        OSError: it cannot be made, or is somebody else's.
-    """
-    base = os.environ.get("XDG_RUNTIME_DIR", "")
-    if os.path.isabs(base) and os.path.isdir(base):
-        folder = os.path.join(base, "tensorgrade")
-    else:
-        import tempfile  # here and above, as a typed command waits for the imports of this module
-
-        folder = os.path.join(tempfile.gettempdir(), f"tensorgrade-{os.geteuid()}")
-    with contextlib.suppress(FileExistsError):  # whose it is, and what, is seen below
-        os.mkdir(folder, 0o700)
-    found = os.lstat(folder)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
-        raise OSError(f"{folder} is not a folder that only you can open")
-    return folder
-
-
-def _installation() -> str:
-    """Return a digest of where this is installed."""
-    return _digest([sys.executable, os.path.dirname(str(grader.__file__))])[:8]
-
-
-def _name(kind: str) -> str:
-    """Return the name of the socket of warm processes of a kind.
-
-    It changes with our code, the installed packages, the interpreter and the environment, so that only processes that
-    fit this command are found.
-    """
-    package = os.path.dirname(str(grader.__file__))
-    modules = [os.path.join(top, name) for top, _, names in os.walk(package) for name in names if name.endswith(".py")]
-    files = [(path, *_stamp(path)) for path in sorted(modules)]
-    # An installation of any package changes the folder that it goes into.
-    command = isolated("")
-    places = [(path, *_stamp(path)) for path in (*json.loads(command[-3]), sys.executable)]
-    made_of = [sys.version, command, files, places, workers_environment(), _circumstances()]
-    return f"{kind}{_installation()}-{_digest(made_of)[:32]}"
-
-
-def _stamp(path: str) -> tuple[int, int, int]:
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns, found.st_ino
-
-
-def _circumstances() -> list[Any]:
-    """Return what a process inherits besides its environment."""
-    import resource
-
-    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-        rows = [line.split() for line in file]
-    status = [row for row in rows if row and row[0].rstrip(":") in _STATUS]
-    spaces = [os.readlink(f"/proc/self/ns/{name}") for name in sorted(os.listdir("/proc/self/ns"))]
-    limits = [
-        resource.getrlimit(which)
-        for which in sorted({value for name, value in vars(resource).items() if name.startswith("RLIMIT_")})
-    ]
-    return [status, spaces, limits, os.readlink("/proc/self/root"), os.getpriority(os.PRIO_PROCESS, 0)]
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
 
 # -- calling them ------------------------------------------------------------------------------------------------------
@@ -162,7 +88,7 @@ class Place:
         Raises:
             OSError: there can be none.
         """
-        return cls(_folder(), _name(kind), kind)
+        return cls(folder_of_sockets(), name_of(kind), kind)
 
     @property
     def log(self) -> Path:
@@ -175,15 +101,11 @@ class Place:
         Raises:
             TimeoutError: there is one, and it does not answer now.
         """
-        called = _connected(self.folder, f"{self.name}.sock")
-        if called is not None and _ask(called, fork_messages.Describe()) is None:
-            called.close()
-            raise TimeoutError
-        return called
+        return call(self.folder, f"{self.name}.sock")
 
     def listen(self) -> tuple[socket.socket, fork_messages.Stay]:
         """Open a socket at which a new process is called, and return it with the order to stay."""
-        before = f"{self.kind}{_installation()}"
+        before = f"{self.kind}{installation()}"
         for name in os.listdir(self.folder):
             if name.startswith(before) and name.endswith(".sock"):
                 _stop(self.folder, name)
@@ -221,14 +143,14 @@ def warm_processes() -> Iterator[Warm]:
     Raises:
         OSError: there is no folder for them.
     """
-    folder, fitting = _folder(), {f"{_name(kind)}.sock" for kind in (ZYGOTE, READY)}
+    folder, fitting = folder_of_sockets(), {f"{name_of(kind)}.sock" for kind in (ZYGOTE, READY)}
     for name in _names(folder):
-        if (called := _connected(folder, name)) is not None:
+        if (called := connected(folder, name)) is not None:
             with called:
-                said = _ask(called, fork_messages.Describe())
-            if isinstance(said, fork_messages.Described):
-                memory = sum(map(_memory, said.pids)) >> 10
-                yield Warm(name in fitting, said.pids, memory, said.idle_s)
+                said = ask(called, DESCRIBE)
+            if said and isinstance(described := from_tree(said), fork_messages.Described):
+                memory = sum(map(_memory, described.pids)) >> 10
+                yield Warm(name in fitting, described.pids, memory, described.idle_s)
 
 
 def stop() -> int:
@@ -239,7 +161,7 @@ def stop() -> int:
     """
     if sys.platform != "linux":
         return 0
-    folder = _folder()
+    folder = folder_of_sockets()
     return sum(_stop(folder, name) for name in _names(folder))
 
 
@@ -248,7 +170,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _stop(folder: str, name: str) -> bool:
-    called = _connected(folder, name)
+    called = connected(folder, name)
     if called is None:  # left by one that was killed
         with contextlib.suppress(FileNotFoundError):  # another command has removed it
             os.unlink(os.path.join(folder, name))
@@ -257,44 +179,6 @@ def _stop(folder: str, name: str) -> bool:
     with called, contextlib.suppress(ConnectionError, TimeoutError):
         send(called, fork_messages.Stop())
     return True
-
-
-def _connected(folder: str, name: str) -> socket.socket | None:
-    """Connect to who answers there, if that is this user; return None if nobody does.
-
-    Raises:
-        OSError: somebody may be there, and cannot be called now.
-    """
-    called = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    called.settimeout(_ANSWERS_S)
-    # A path may be longer than the address of a socket.
-    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
-    try:
-        called.connect(f"/proc/self/fd/{descriptor}/{name}")
-    except (FileNotFoundError, ConnectionRefusedError):  # the socket is gone, or who made it was killed
-        called.close()
-        return None
-    except OSError:
-        called.close()
-        raise
-    finally:
-        os.close(descriptor)
-    _, user, _ = struct.unpack("3i", called.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
-    if user != os.geteuid():
-        called.close()
-        return None
-    return called
-
-
-def _ask(called: socket.socket, question: Message) -> Message | None:
-    """Send a question, and return its answer; None if none comes in time."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with ours, contextlib.suppress(ConnectionError, TimeoutError):  # it ends just now, or is busy or stopped: None
-        ours.settimeout(_ANSWERS_S)
-        with theirs:
-            send(called, question, [theirs.fileno()])
-        return receive(ours)[0]
-    return None
 
 
 def _memory(pid: int) -> int:

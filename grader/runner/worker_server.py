@@ -26,18 +26,10 @@ from grader.runner.promises import Reached, SandboxPlan, findings, reached
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource, packages_file
 from grader.runner.zygote import START_S, Forked, Zygote, start_apart
 from grader.sandbox import messages
+from grader.sandbox.child import SAID_NOTHING, end, tail
 from grader.sandbox.datagrams import Message, receive, send, to_text
 from grader.sandbox.messages import LaunchPlan, TryOut
-from grader.sandbox.process import (
-    SAID_NOTHING,
-    bind_in,
-    end,
-    isolated,
-    isolated_plain,
-    plain_paths,
-    tail,
-    workers_paths,
-)
+from grader.sandbox.process import bind_in, isolated, isolated_plain, plain_paths, workers_paths
 from grader.sandbox.view import View
 from grader.wire.transport import SocketTransport
 

@@ -18,8 +18,9 @@ from typing import IO
 from grader.model.errors import StartError
 from grader.runner.warm import Place, why_none
 from grader.sandbox import fork_messages
+from grader.sandbox.child import end, tail
 from grader.sandbox.datagrams import Message, receive, send
-from grader.sandbox.process import GRACE_S, end, isolated, tail, workers_environment
+from grader.sandbox.process import GRACE_S, isolated, workers_environment
 
 START_S = 180.0
 

@@ -19,9 +19,9 @@ check_process      what a check process gives up
 trials             probes that try what a worker can do
 kernel             the system calls that Python has no name for
 clock              what the system says of a process, from outside
-process, child     how our processes are started, and how a forked one ends
+process, child     how our processes are started, and how they end
 zygote, forks      the process that others are forked from; forks on request
-fork_messages, messages, datagrams  what these processes say to each other
+fork_messages, messages, datagrams, trees  what these processes say to each other
 slow_imports       keeps parts of PyTorch from being imported before they are used
 
 It needs the standard library alone; the zygote imports by name what its children need.

@@ -11,10 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-MESSAGE_BYTES = 1 << 17
-"""A view may name many folders."""
-
-_MOST_DESCRIPTORS = 8
+from grader.sandbox.trees import receive_tree, send_tree
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ def send(sock: socket.socket, message: Message, descriptors: Sequence[int] = ())
         message: the message that is sent.
         descriptors: the descriptors that go with it.
     """
-    socket.send_fds(sock, [to_text(message).encode()], descriptors)
+    send_tree(sock, to_tree(message), descriptors)
 
 
 def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
@@ -76,8 +73,5 @@ def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
     Raises:
         TimeoutError: the socket has a timeout, and nothing came.
     """
-    try:
-        data, descriptors, _, _ = socket.recv_fds(sock, MESSAGE_BYTES, _MOST_DESCRIPTORS)
-    except ConnectionError:
-        data, descriptors = b"", []
-    return (from_text(data) if data else None), list(descriptors)
+    tree, descriptors = receive_tree(sock)
+    return (from_tree(tree) if tree else None), descriptors

@@ -14,10 +14,8 @@ import signal
 import socket
 import stat
 import sys
-from pathlib import Path
-from typing import IO, Protocol
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _MOST_LINKS = 20
 _NEEDED = ("torch", "numpy")
 _INHERITED = (
@@ -46,11 +44,6 @@ _INSTALLED = tuple(f"{inside}{kind}-packages" for inside in ("", "*/") for kind 
 GRACE_S = 5.0
 """How long a process that has nothing more to do may take to end."""
 
-_LAST_WORDS = 2000
-
-SAID_NOTHING = "it said nothing"
-"""The last words of a process that wrote nothing."""
-
 _BOOT = """
 import importlib.util, json, os, runpy, sys
 path, package, module = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -67,13 +60,13 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 def isolated(module: str, *arguments: str) -> list[str]:
     """Return the command that runs a module of ours in an isolated interpreter."""
     flags = ["-I", "-B", "-X", "utf8"]
-    return [sys.executable, *flags, "-c", _BOOT, json.dumps(_search_path()), str(_PACKAGE), module, *arguments]
+    return [sys.executable, *flags, "-c", _BOOT, json.dumps(_search_path()), _PACKAGE, module, *arguments]
 
 
 def isolated_plain(module: str, *arguments: str) -> list[str]:
     """Return the command for an interpreter that has the standard library alone on its search path."""
     flags = ["-I", "-S", "-B", "-X", "utf8"]
-    return [os.path.realpath(sys.executable), *flags, "-c", _BOOT, "null", str(_PACKAGE), module, *arguments]
+    return [os.path.realpath(sys.executable), *flags, "-c", _BOOT, "null", _PACKAGE, module, *arguments]
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
@@ -95,7 +88,7 @@ def interpreter_paths() -> list[str]:
     """Return the absolute paths that our processes read from: interpreter, packages, libraries, and this package."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     folders = [path for prefix in prefixes for path in _of_prefix(prefix)]
-    paths = [*folders, *_search_path(), *_named_libraries(), *_links(sys.executable), str(_PACKAGE)]
+    paths = [*folders, *_search_path(), *_named_libraries(), *_links(sys.executable), _PACKAGE]
     return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]
 
 
@@ -108,7 +101,7 @@ def workers_paths() -> tuple[list[str], list[str]]:
     named = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isdir(path)]
     folders = {os.path.abspath(path) for path in named} | {os.path.realpath(path) for path in named}
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
-    strange = {path for path in folders if not any(Path(path).is_relative_to(prefix) for prefix in prefixes)}
+    strange = {path for path in folders if not any(_is_in(path, prefix) for prefix in prefixes)}
     paths = [path for path in interpreter_paths() if path not in strange]
     return [*paths, *(path for folder in sorted(strange) for path in _installed_in(folder))], sorted(strange)
 
@@ -118,13 +111,19 @@ def plain_paths() -> tuple[list[str], list[str]]:
 
     These are all that packages are installed in, also those of the system's own Python.
     """
+    from pathlib import Path  # here, as a typed command waits for the imports of this module
+
     program, prefixes = os.path.realpath(sys.executable), {sys.base_prefix, sys.base_exec_prefix}
     libraries = {os.path.realpath(f"{prefix}/{name}") for prefix in prefixes for name in ("lib", "lib64")}
     libraries |= {os.path.realpath(path) for path in _named_libraries()}
     systems = {f"{top}/{name}" for top in ("/usr", "/usr/local") for name in ("lib", "lib64")}
     found = (path for top in libraries | systems for pattern in _INSTALLED for path in Path(top).glob(pattern))
-    shown = [path for path in (*sorted(libraries), str(_PACKAGE)) if os.path.exists(path)]
+    shown = [path for path in (*sorted(libraries), _PACKAGE) if os.path.exists(path)]
     return [*shown, program], sorted({os.path.realpath(path) for path in found})
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _named_libraries() -> list[str]:
@@ -137,7 +136,7 @@ def _installed_in(folder: str) -> list[str]:
 
     PyTorch and NumPy are found as Python finds them, too: who built them where they lie has no list of their files.
     """
-    from importlib import metadata  # a typed command waits for this module, and needs no list of packages
+    from importlib import metadata  # as above
 
     names = {name for name in _NEEDED if os.path.exists(os.path.join(folder, name))}
     for distribution in metadata.distributions(path=[folder]):
@@ -162,45 +161,17 @@ def _links(path: str) -> list[str]:
 
 
 def _search_path() -> list[str]:
-    left_out = {Path.cwd()}
-    if (_PACKAGE.parent / "pyproject.toml").is_file():  # a checkout; elsewhere it is where packages are installed
-        left_out.add(_PACKAGE.parent)
-    entries = (Path(entry) for entry in sys.path if entry and os.path.isabs(entry))
-    return [str(entry) for entry in entries if entry.exists() and entry.resolve() not in left_out]
-
-
-class Process(Protocol):
-    """The methods that are used here of a process that was started, or forked."""
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Wait until it has ended."""
-
-    def kill(self) -> None:
-        """Kill it."""
-
-
-def end(process: Process) -> None:
-    """Wait for a process that has nothing more to do, a moment; then kill it."""
-    from subprocess import TimeoutExpired  # here, as a typed command waits for this module's imports
-
-    try:
-        process.wait(GRACE_S)
-    except TimeoutExpired:
-        process.kill()
-        process.wait()
+    left_out, around = {os.getcwd()}, os.path.dirname(_PACKAGE)
+    if os.path.isfile(os.path.join(around, "pyproject.toml")):  # a checkout; else it is where packages are installed
+        left_out.add(around)
+    entries = (os.path.normpath(entry) for entry in sys.path if entry and os.path.isabs(entry))
+    return [entry for entry in entries if os.path.exists(entry) and os.path.realpath(entry) not in left_out]
 
 
 def kill(pid: int) -> None:
     """Kill a process that may be gone already."""
     with contextlib.suppress(OSError):
         os.kill(pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
-
-
-def tail(log: IO[bytes]) -> str:
-    """Return the end of what a process printed."""
-    log.seek(0)
-    text = log.read().decode("utf-8", "replace").strip()
-    return text[-_LAST_WORDS:] or SAID_NOTHING
 
 
 def bind_in(folder: str, name: str, sock: socket.socket) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from support import RIGHT, TOTAL, written
 
+import grader
 from grader.cli.ready import IMPORTED
 from grader.runner.warm import SWITCH
 
@@ -23,6 +23,7 @@ pytestmark = [
 
 GRADE = [sys.executable, "-m", "grader"]
 DOUBLE = "exercises/01_basics/double/double.py"
+TASK = "Double it\n\nC1  `double(x)` returns a new tensor with every element doubled.\n"
 WRONG = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x * 2\n"
 ENDLESS = "def double(x):\n    while True:\n        pass\n\n\ndef double_(x):\n    return x\n"
 
@@ -30,11 +31,12 @@ BY_ITSELF = "grade_here does the work here"
 TYPED = f"""
 import sys
 import grader.cli.grade
-from grader.cli import main
+from grader.__main__ import main
 
 grader.cli.grade.grade_here = lambda **_: print({BY_ITSELF!r})
 sys.modules.pop("grader.grading.runtime", None)
-main(sys.argv[1:], prog_name="grade")
+sys.argv[0] = "grade"
+main()
 """
 """A program that is `grade`, but says so where it does the work itself."""
 
@@ -97,7 +99,7 @@ def session(home: Path, lines: str) -> Any:
 @pytest.mark.usefixtures("own_place")
 def test_what_is_printed_is_the_same(home: Path) -> None:
     """Output, errors, exit status, folder and environment are those of the command that was typed."""
-    written(home, {DOUBLE: WRONG, "exercises/01_basics/total/total.py": TOTAL})
+    written(home, {DOUBLE: f'"""{TASK}"""\n\n\n{WRONG}', "exercises/01_basics/total/total.py": TOTAL})
     said = session(
         home,
         f"""
@@ -109,6 +111,15 @@ commands = [
     (["double", "-v", "--fresh"], {{"COLUMNS": "60", "NO_COLOR": "1"}}, "."),
     (["nonsense"], {{}}, "."),
     (["double", "--nonsense"], {{}}, "."),
+    (["next"], {{"NO_COLOR": "1"}}, "exercises"),
+    (["list", "--json"], {{}}, "."),
+    (["show", "double", "--rules"], {{}}, "."),
+    (["show", "total"], {{}}, "."),
+    (["hint", "--all"], {{}}, "."),
+    (["submit"], {{}}, "."),
+    (["list", "--help"], {{}}, "."),
+    (["--help"], {{"COLUMNS": "100"}}, "."),
+    (["--version"], {{}}, "."),
 ]
 for number, (words, environment, folder) in enumerate(commands):
     said[number] = [
@@ -119,12 +130,12 @@ for number, (words, environment, folder) in enumerate(commands):
     ]
 """,
     )
-    assert len(said) == 6
+    assert len(said) == 15
     # The first of three is what makes files that the second and the third find.
     for _, handed, usual in said.values():
-        usual[1] = usual[1].replace("python -m grader", "grade")
+        usual[:2] = [text.replace("python -m grader", "grade") for text in usual[:2]]
         assert handed == usual
-    assert [handed[2] for _, handed, _ in said.values()] == [1, 0, 0, 1, 2, 2]
+    assert [handed[2] for _, handed, _ in said.values()] == [1, 0, 0, 1, 2, 2, 0, 0, 0, 2, 0, 2, 0, 0, 0]
 
 
 @pytest.mark.usefixtures("own_place")
@@ -168,8 +179,10 @@ for name in ("SIGINT", "SIGTERM", "SIGKILL"):
 Path({DOUBLE!r}).write_text({RIGHT!r})
 said["then"] = subprocess.run(grade, stdout=subprocess.DEVNULL).returncode
 said["same"] = pid == ready()
+Path({DOUBLE!r}).write_text({ENDLESS!r})
 typed = subprocess.Popen(grade, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-wait_for(forks)
+(fork,) = wait_for(forks)
+wait_for(lambda: works(fork))
 os.kill(pid, signal.SIGKILL)
 said["ended"] = typed.communicate(timeout=120)[1]
 """,
@@ -210,15 +223,34 @@ def test_in_a_terminal(home: Path) -> None:
     shell.close()
 
 
-def test_what_is_imported_before(home: Path) -> None:
-    """A ready process has imported all of our modules that a command imports, and neither PyTorch nor a check."""
+def imported_by(program: str, cwd: Path, *flags: str) -> set[str]:
+    """Our modules, and the packages of others, that a program has imported at its end."""
+    look = "import atexit, sys\natexit.register(lambda: print('imported', *sys.modules))\n"
+    command = [sys.executable, *flags, "-c", look + program]
+    ran = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    names = ran.stdout.rpartition("imported ")[2].split()
+    return {name if name.startswith("grader.") else name.partition(".")[0] for name in names}
+
+
+@pytest.mark.parametrize("words", ["double", "next", "list", "hint double", "show double"])
+def test_what_is_imported_before(home: Path, words: str) -> None:
+    """A ready process has imported all that a command imports, and neither PyTorch nor a check."""
     written(home, {DOUBLE: WRONG})
-    look = "print(*sorted(name for name in sys.modules if name.startswith('grader.') or name in ('torch', 'numpy')))"
-    imports = "".join(f"import {name}\n" for name in IMPORTED)
-    before = subprocess.run([sys.executable, "-c", f"import sys\n{imports}{look}"], capture_output=True, text=True)
-    grade = f"import sys, atexit\natexit.register(lambda: {look})\nfrom grader.cli import main\nmain(['double'])"
-    after = subprocess.run([sys.executable, "-c", grade], cwd=home, capture_output=True, text=True)
-    known = set(before.stdout.split())
+    known = imported_by("".join(f"import {name}\n" for name in IMPORTED), home)
     assert not known & {"torch", "numpy"}
-    left = set(after.stdout.splitlines()[-1].split()) - known
-    assert {name for name in left if not re.match(r"grader\.(cli\.hand_over|runner\.early|cli\.ready)", name)} == set()
+    left = imported_by(f"from grader.cli import main\nmain({words.split()})", home) - known - sys.stdlib_module_names
+    assert left <= {"grader.runner.hand_over", "grader.runner.early", "grader.cli.ready"}
+
+
+@pytest.mark.usefixtures("own_place")
+def test_a_typed_command_imports_little_before_it_hands_over(home: Path) -> None:
+    """It does not wait for what only the work itself needs, where another process does that.
+
+    Without the module `site`: the files that it reads of an environment import what they like.
+    """
+    heavy = {"click", "pydantic", "yaml", "subprocess", "tempfile", "typing", "inspect", "dataclasses", "pathlib"}
+    ours = str(Path(str(grader.__file__)).parent.parent)
+    program = f"sys.path.append({ours!r})\nimport grader.__main__\nfrom grader.runner.hand_over import hand_over\n"
+    imported = imported_by(f"{program}hand_over(['--version'])", home, "-S")
+    assert {"grader.runner.place", "grader.sandbox.process", "socket"} <= imported
+    assert not heavy & imported

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -19,8 +20,10 @@ from typing import Any
 import pytest
 from support import RIGHT, TOTAL, WarmGrade, written
 
+import grader
 from grader.cli import doctor
 from grader.grading.runtime import Processes, Runtime
+from grader.runner import place as place_of_processes
 from grader.runner import warm
 from grader.runner.warm import LEAST_MB, SWITCH, Place, why_none
 from grader.runner.zygote import WarmZygote, Zygote
@@ -149,7 +152,7 @@ def test_who_may_use_them(type_grade: WarmGrade, home: Path, tmp_path: Path, mon
 
 @pytest.mark.usefixtures("own_place")
 def test_others_are_called_where_anything_is_different(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Another environment, another umask, another package that was installed: processes of before are not found."""
+    """Another environment, umask, installed package, or file of ours: processes of before are not found."""
     (tmp_path / "installed").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path / "installed"))
     names = {Place.here().name}
@@ -163,7 +166,13 @@ def test_others_are_called_where_anything_is_different(monkeypatch: pytest.Monke
         names.add(Place.here().name)
     finally:
         os.umask(before)
-    assert len(names) == 4
+    ours = shutil.copytree(Path(str(grader.__file__)).parent, tmp_path / "grader")
+    monkeypatch.setattr(grader, "__file__", str(ours / "__init__.py"))
+    names.add(Place.here().name)
+    with (ours / "check_process" / "known_errors.txt").open("a") as file:
+        file.write("another one\n")
+    names.add(Place.here().name)
+    assert len(names) == 6
 
 
 def test_without_warm_processes(own_place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +211,7 @@ def test_a_folder_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("own_place")
 def test_who_takes_no_calls_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that was stopped keeps its place; the place of one that was killed is cleared."""
-    monkeypatch.setattr(warm, "_ANSWERS_S", 0.1)
+    monkeypatch.setattr(place_of_processes, "_ANSWERS_S", 0.1)
     place = Place.here()
     path = Path(place.folder, f"{place.name}.sock")
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stopped, ExitStack() as calls:
@@ -210,7 +219,7 @@ def test_who_takes_no_calls_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatc
         stopped.listen(0)
         with pytest.raises(OSError, match=r"unavailable|timed out"):
             for _ in range(9):
-                called = warm._connected(place.folder, path.name)
+                called = warm.connected(place.folder, path.name)
                 assert called is not None
                 calls.enter_context(called)
         with pytest.raises(OSError, match=r"unavailable|timed out"):

@@ -112,7 +112,7 @@ def test_sockets_that_no_filter_closes_are_found(tmp_path: Path, monkeypatch: py
     """With a filter that refuses nothing, the probe of check processes names the sockets in folders."""
     if landlock.abi() >= landlock.UNIX_SOCKETS_SINCE:
         pytest.skip("Landlock keeps a check process from them here")
-    monkeypatch.setattr("grader.sandbox.process._PACKAGE", package_without_filters(tmp_path))
+    monkeypatch.setattr("grader.sandbox.process._PACKAGE", str(package_without_filters(tmp_path)))
     assert "Unix sockets in folders" in what_remains()["network"]
 
 
@@ -135,7 +135,7 @@ def test_a_promise_without_its_layer_is_found_broken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: Level
 ) -> None:
     """With filters that refuse nothing, the probes find what a worker can do then, and the level sinks to none."""
-    monkeypatch.setattr("grader.sandbox.process._PACKAGE", package_without_filters(tmp_path))
+    monkeypatch.setattr("grader.sandbox.process._PACKAGE", str(package_without_filters(tmp_path)))
     with closing(WorkerServer(SandboxPlan(most=level))) as server:
         reached = server.wait_ready()
     broken = {row.name for row in reached.findings if row.why_not}

@@ -352,7 +352,7 @@ def test_a_layer_that_fails_stops_the_worker(tmp_path: Path, monkeypatch: pytest
     package = Path(shutil.copytree(Path(seccomp.__file__).parents[1], tmp_path / "grader"))
     name = f"alone.{platform.machine()}.bpf"
     (package / "sandbox" / "filters" / name).write_bytes(b"\xff" * 16)  # no instructions that the kernel takes
-    monkeypatch.setattr("grader.sandbox.process._PACKAGE", package)
+    monkeypatch.setattr("grader.sandbox.process._PACKAGE", str(package))
     touched = tmp_path / "touched"
     files = {"a.py": f"open({str(touched)!r}, 'w')\n".encode()}
     with closing(WorkerServer(SandboxPlan())) as server:

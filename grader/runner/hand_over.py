@@ -6,85 +6,115 @@ typed command -- Unix socket -- `grade-ready` (see `grader.cli.ready`)
 What the fork prints goes where the typed command's output goes. Signals that the typed command gets are passed on. It
 ends as the fork ends; and when it is gone, the fork ends. Where anything is not as usual (options of Python, other
 streams than the system's, another installation), the typed command does its work itself, with the same result.
+
+The fork parses the words, and hands commands back that are not for it. So the typed command has imported little until
+then: it takes as long as click alone to find out that it has nothing to do.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 import sys
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from types import FrameType
 
-import click
-
-from grader.cli import TYPED
-from grader.runner.warm import READY, Place, is_off, why_none
-from grader.sandbox import fork_messages
-from grader.sandbox.datagrams import MESSAGE_BYTES, Message, receive, send, to_text
+from grader.runner.place import READY, call, folder_of_sockets, is_off, name_of
 from grader.sandbox.process import clean_environment, isolated
+from grader.sandbox.trees import MESSAGE_BYTES, receive_tree
+
+HANDED_BACK = 79
+"""The exit status of a fork that leaves the command to the process that was typed."""
 
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 _UNUSUAL = ("debug", "inspect", "interactive", "optimize", "verbose", "dev_mode")
 """Flags of Python."""
 
 
-def hand_over() -> None:
-    """End this process as the command ended that another one ran; return if no process can run it."""
+def hand_over(words: Sequence[str]) -> None:
+    """End this process as the command ended that another one ran; return if this process is to run the command.
+
+    Args:
+        words: of the command, as they were typed.
+
+    Raises:
+        StartError: the other process was killed.
+    """
     if not _is_usual():
         return
-    ended: Message | None
     with ExitStack() as opened:
         try:
-            called = Place.here(READY).call()
+            called = call(folder_of_sockets(), f"{name_of(READY)}.sock")
         except OSError:  # nobody can answer there, or not now
             return
         if called is None:
             return
         opened.enter_context(called).settimeout(None)
-        context = click.get_current_context().find_root()
-        typed = fork_messages.RunCommand(
-            context.info_name or "grade",
-            context.meta[TYPED],
-            dict(os.environ),
-            sys.stdout.encoding,
-            bool(sys.stdout.line_buffering),
-        )
-        if len(to_text(typed)) >= MESSAGE_BYTES:
+        text = json.dumps({"RunCommand": _typed(words)}).encode()
+        if len(text) >= MESSAGE_BYTES:
             return
         answer, theirs = (opened.enter_context(end) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
         _lifeline, its_end = (opened.enter_context(end) for end in socket.socketpair())
         folder = os.open(".", os.O_PATH | os.O_DIRECTORY)
         opened.callback(os.close, folder)
         try:
-            send(called, typed, [theirs.fileno(), sys.stderr.fileno(), 0, 1, 2, folder, its_end.fileno()])
+            given = [theirs.fileno(), sys.stderr.fileno(), 0, 1, 2, folder, its_end.fileno()]
+            socket.send_fds(called, [text], given)
         except OSError:  # it has just ended
             return
         theirs.close()
         its_end.close()
-        forked, descriptors = receive(answer)
-        if not isinstance(forked, fork_messages.Forked):
+        forked, descriptors = receive_tree(answer)
+        if "Forked" not in forked:
             return
         (pidfd,) = descriptors
         opened.callback(os.close, pidfd)
-        for name in _PASSED_ON:
-            number = getattr(signal, name)
-            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
-                signal.signal(number, partial(_pass_on, pidfd))
-        if signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:
-            signal.signal(signal.SIGTSTP, partial(_pause, pidfd))
-        ended, _ = receive(answer)
-    if not isinstance(ended, fork_messages.Ended):
+        with _signals_passed_on(pidfd):
+            ended, _ = receive_tree(answer)
+    if "Ended" not in ended:
         from grader.model.errors import StartError
 
         raise StartError("the process that ran this command was ended from outside; type the command again")
-    if ended.status < 0:
+    status = ended["Ended"]["status"]
+    assert isinstance(status, int)
+    if status == HANDED_BACK:
+        return
+    if status < 0:
         with suppress(OSError):  # of a signal that nobody can handle
-            signal.signal(-ended.status, signal.SIG_DFL)
-        os.kill(os.getpid(), -ended.status)
-    sys.exit(ended.status)
+            signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    os._exit(status)  # nothing was written here, and nothing is open
+
+
+def _typed(words: Sequence[str]) -> dict[str, object]:
+    """Return what a `fork_messages.RunCommand` holds."""
+    name = os.path.basename(sys.argv[0])
+    return {
+        "program": "python -m grader" if name == "__main__.py" else name,
+        "arguments": list(words),
+        "environment": dict(os.environ),
+        "encoding": sys.stdout.encoding,
+        "is_line_buffered": bool(sys.stdout.line_buffering),
+    }
+
+
+@contextmanager
+def _signals_passed_on(pidfd: int) -> Iterator[None]:
+    """Pass signals on to a process while the block runs."""
+    numbers = [getattr(signal, name) for name in _PASSED_ON]
+    passed_on = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # as under nohup
+    before = {number: signal.signal(number, partial(_pass_on, pidfd)) for number in passed_on}
+    if signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:
+        before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, partial(_pause, pidfd))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _is_usual() -> bool:
@@ -120,6 +150,8 @@ def _pause(pidfd: int, number: int, frame: FrameType | None) -> None:
 
 def stay_ready() -> None:
     """Leave a process that has imported what the next command needs, unless one is there."""
+    from grader.runner.warm import Place, why_none
+
     if not _is_usual() or why_none():
         return
     try:
@@ -132,6 +164,7 @@ def stay_ready() -> None:
     except OSError:  # one is about to be there, or there can be none
         return
     from grader.runner.zygote import start_apart
+    from grader.sandbox.datagrams import send
 
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs, listening, place.log.open("w+b") as log:
