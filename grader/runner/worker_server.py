@@ -261,5 +261,7 @@ class WorkerServer(WorkerSource):
         self._socket.shutdown(socket.SHUT_RDWR)  # a trial that still waits for an answer fails at once
         concurrent.futures.wait([self._trial])
         self._socket.close()
+        if isinstance(self._process, Forked):
+            self._process.cancel()
         end(self._process)
         self._log.close()

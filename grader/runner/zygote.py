@@ -18,7 +18,7 @@ from typing import IO
 from grader.model.errors import StartError
 from grader.runner.warm import Place, why_none
 from grader.sandbox import fork_messages
-from grader.sandbox.child import end, tail
+from grader.sandbox.child import tail
 from grader.sandbox.datagrams import Message, receive, send
 from grader.sandbox.process import GRACE_S, isolated, workers_environment
 
@@ -94,13 +94,17 @@ class Forked:
         assert self.returncode is not None
         return self.returncode
 
-    def kill(self) -> None:
-        """Kill it; the zygote does, if it has not answered yet."""
+    def cancel(self) -> None:
+        """Do not wait for it if it was not forked yet: the zygote kills a process that nobody waits for."""
         if self.returncode is None and not self._was_forked(0):
             with self._lock:
                 self._answer.close()
                 self.returncode = -1
-        elif self._pidfd != -1:
+
+    def kill(self) -> None:
+        """Kill it; the zygote does, if it has not answered yet."""
+        self.cancel()
+        if self._pidfd != -1:
             with contextlib.suppress(ProcessLookupError):  # it has ended already
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
@@ -197,7 +201,9 @@ class Zygote:
     def _close(self) -> None:
         self._socket.close()
         if self._process is not None:
-            end(self._process)
+            # It has nothing to put in order, and may still import PyTorch, for seconds in which it sees no socket.
+            self._process.kill()
+            self._process.wait()
         self._log.close()
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -39,6 +40,17 @@ sys.argv[0] = "grade"
 main()
 """
 """A program that is `grade`, but says so where it does the work itself."""
+
+PATIENT = """
+import sys
+import grader.sandbox.child
+from grader.__main__ import main
+
+grader.sandbox.child.GRACE_S = 3600.0
+sys.argv[0] = "grade"
+main()
+"""
+"""A program that is `grade`, but gives a process that it ends an hour before it kills it."""
 
 SESSION = """
 import json, os, signal, subprocess, sys, time
@@ -195,6 +207,27 @@ said["ended"] = typed.communicate(timeout=120)[1]
         "same": True,
         "ended": "grade: the process that ran this command was ended from outside; type the command again\n",
     }
+
+
+@pytest.mark.usefixtures("own_place")
+@pytest.mark.parametrize("warm", ["0", "1"])
+def test_a_mistyped_name_waits_for_no_import(home: Path, tmp_path: Path, warm: str) -> None:
+    """The processes that were started before the course was read need not be ready before they are ended."""
+    imports, imported = tmp_path / "imports", tmp_path / "imported"
+    imports.write_text("while this is here")
+    imported.mkdir()
+    lines = f"import os, time\nwhile os.path.exists({str(imports)!r}):\n    time.sleep(0.05)\n"
+    (imported / "torch.py").write_text(lines)
+    environment = os.environ | {"PYTHONPATH": str(imported), SWITCH: warm}
+    command = [sys.executable, "-c", PATIENT, "dubble"]
+    try:
+        ran = subprocess.run(
+            command, cwd=home, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+    finally:
+        imports.unlink()
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "no exercise dubble" in ran.stderr
 
 
 @pytest.mark.usefixtures("own_place")
