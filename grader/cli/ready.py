@@ -49,11 +49,19 @@ def main() -> Callable[[], None]:
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # as in `grade_here`
     for name in IMPORTED:
         importlib.import_module(name)
+    from grader.course.files import CourseFile, ExerciseFile, RightEntry, TopicsFile, WrongEntry
     from grader.grading.lanes import setup_of
+    from grader.grading.outcomes import Outcomes
     from grader.grading.store import machine_digest
+    from grader.model import Outcome
+    from grader.model.messages import Collected, Done
     from grader.student.folder import Progress
 
-    adapter(Progress)  # made when it is first used, which takes as long as a module
+    # What reads these is made when it is first used, which takes as long as importing a module.
+    for kind in (Progress, Outcomes, Collected, Outcome, Done):
+        adapter(kind)
+    for model in (CourseFile, ExerciseFile, TopicsFile, RightEntry, WrongEntry):
+        model.model_rebuild()
     machine_digest(setup_of())  # of what a process is found by, too: it holds for each command that finds this one
     gc.freeze()  # or the first collection in a child would write to every page that an object of ours is on
     if threads := os.listdir("/proc/self/task")[1:]:
