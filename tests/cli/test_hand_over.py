@@ -227,7 +227,7 @@ def test_a_mistyped_name_waits_for_no_import(home: Path, tmp_path: Path, warm: s
     finally:
         imports.unlink()
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert "no exercise dubble" in ran.stderr
+    assert "no exercise or command 'dubble'" in ran.stderr
 
 
 @pytest.mark.usefixtures("own_place")
