@@ -89,12 +89,12 @@ def waits_for_staff(graded: GradedExercise) -> list[str]:
 
 
 def waiting_text(exercise: str, rule: str, count: int) -> str:
-    """Say of how many submissions a person has not entered the points.
+    """Return a sentence: how many submissions still need points from a person.
 
     Args:
         exercise: its number or id.
         rule: the rule; `WHOLE` for all of it.
-        count: of the submissions.
+        count: how many submissions.
     """
     name = exercise if rule == WHOLE else f"{exercise} {rule}"
     return f"{name}: {counted(count, 'submission')} still need{'s' * (count == 1)} points from a person"

@@ -49,7 +49,7 @@ def test_points_wait_until_a_person_enters_them(course: Path, tmp_path: Path, ty
     (out / "overrides.csv").write_text("author,exercise,check,points,why\nada,double,C9,1.5,Good; say it shorter.\n")
     for again in ((), ("--rerun", "all")):
         ran = type_grade(*words, *again, cwd=course)
-        assert "C9: 1 submission without" in " ".join(ran.stdout.split())
+        assert "C9: 1 submission still needs points" in " ".join(ran.stdout.split())
         exercise = double_of(out, "ada")
         assert exercise["score"] == {"earned": 9.5, "possible": 10, "undecided": 0}
         assert double_of(out, "bob")["score"] == {"earned": 8, "possible": 10, "undecided": 2}
@@ -76,7 +76,7 @@ def test_diff_lists_what_was_entered_and_what_waits(course: Path, tmp_path: Path
     type_grade(*words, cwd=course)
     (out / "overrides.csv").write_text("author,exercise,check,points,why\nada,double,C9,1.5,Good.\n")
     ran = type_grade(*words, cwd=course)
-    assert "C9: 1 submission without" in " ".join(ran.stdout.split())
+    assert "C9: 1 submission still needs points" in " ".join(ran.stdout.split())
     shown = " ".join(type_grade("diff", str(out), cwd=course).stdout.split())
     assert "01-1 8 -> 9.5 ada (Good.) not_run 0 -> failed 1.5 C9" in shown
     assert "01-1 C9: 1 submission still needs points from a person; enter them in overrides.csv" in shown

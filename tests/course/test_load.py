@@ -70,7 +70,7 @@ def test_all_problems_at_once(home: Path) -> None:
     [
         ("title: A tiny course", "title: [", "course.yaml: line"),
         ("title: A tiny course", "title: A\ntitle: B", "the key 'title' is given twice"),
-        ("requires: tensorgrade>=0.1", "requires: tensorgrade>=99", "this course needs tensorgrade>=99, but tensorgrade"),
+        ("requires: tensorgrade>=0.1", "requires: tensorgrade>=99", "this course needs tensorgrade>=99, but"),
         ("requires: tensorgrade>=0.1", "requires: '>>'", "is not a requirement such as tensorgrade>=0.1"),
         ("[double, total]", "[double, double]", "the exercise double is listed twice"),
         ("[double, total]", "[double, totall]", "01_basics names totall, and there is no folder"),
