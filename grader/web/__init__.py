@@ -8,6 +8,7 @@ scores.
 - `look`: what all pages have in common
 - `live`: one runtime for all windows: grades a file when it is saved, runs lines in a worker
 - `own_text`: a file that a page and another editor may both change
+- `editor`: an editor of code, in which the server overwrites nothing that is typed
 - `task`: a task as HTML, with its rules marked
 - `map_page`, `exercise_page`, `memory_page`, `games_page`: what a student sees
 - `student_app`: declares these pages

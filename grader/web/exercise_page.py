@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import json
 import re
-from collections.abc import Callable
 from html import escape
-from typing import Any
 
 from nicegui import background_tasks, ui
 
@@ -22,6 +21,7 @@ from grader.student.lines_to_try import lines_of
 from grader.student.rows import next_row, solved_reference
 from grader.student.task_page import solution_lines
 from grader.web import look
+from grader.web.editor import mark, replace_text, show_editor
 from grader.web.live import Live, Result
 from grader.web.map_page import links
 from grader.web.memory_page import show_panel
@@ -60,8 +60,9 @@ class ExercisePage:
         self._exercise = exercise
         self._path = exercise.starter
         self._base = ""
-        self._timer: ui.timer | None = None
+        self._pause: asyncio.TimerHandle | None = None
         self._report: ui.html | None = None
+        self._missed: Result | None = None
 
     # -- building
 
@@ -84,58 +85,47 @@ class ExercisePage:
                 with ui.element("section").classes("card checks").props('aria-label="Checks"'):
                     self._results = ui.element("div").style("width:100%")
             if exercise.module[:2] in _MEMORY_TOPICS:
-                with ui.element("details").classes("card").style("margin-top:1rem"):
+                with ui.element("details").classes("card").style("margin-top:1rem") as panel:
                     look.html("See the memory: draw tensors as views on their storages", "summary")
-                    show_panel(self._live, exercise)
-        self._live.listen(self, exercise.id, self._guarded(self._on_result))
+                    draw = show_panel(self._live, exercise)
+                panel.on("toggle", draw)  # a worker that draws for nobody would delay the first verdicts
+        self._live.listen(self, exercise.id, self._on_result)
         client.on_delete(lambda: self._live.forget(self))
         client.on_connect(self._on_connect)
         if (last := self._live.last.get(exercise.id)) is not None:
-            self._on_result(last)
+            self._show_result(last)
         self._live.grade(exercise)
-
-    def _guarded(self, listener: Callable[[Result], None]) -> Callable[[Result], None]:
-        client = ui.context.client
-
-        def called(result: Result) -> None:
-            if not client.is_deleted:
-                with client:
-                    listener(result)
-
-        return called
 
     def _show_editor(self, on_disk: OnDisk) -> None:
         name = escape(self._exercise.file_name)
         look.html(f'{name} <span class="soft">saved as you type; Ctrl-S saves at once</span>', "h2")
         if on_disk.problem:
             look.html(f'<div class="warn">{for_html(on_disk.problem)}</div>')
-        keys: dict[str, Any] = {"Mod-s": self._save_now}
-        self._editor = ui.codemirror(
-            on_disk.text, language="Python", line_wrapping=True, on_change=self._on_change, keymap=keys
+        self._editor = show_editor(
+            on_disk.text,
+            "Your file; press Escape, then Tab to leave it",
+            self._on_change,
+            {"Mod-s": self._save_now},
+            reads_only=bool(on_disk.problem),
         )
-        look.follow_scheme(self._editor)
-        self._editor.props('aria-label="Editor of your file; press Escape, then Tab to leave it"')
-        if on_disk.problem:
-            self._editor.disable()
         with ui.element("div").classes("row").style("margin-top:.5rem"):
             look.button("Check now", lambda: self._save(again=True), first=True)
             look.button("Restore the starter", self._reset)
 
     async def _on_connect(self) -> None:
+        if (missed := self._missed) is not None:
+            self._missed = self._report = None
+            self._show_result(missed)
         key = f"{self._live.course.root}/{self._exercise.id}"
         found = await ui.run_javascript(f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})", timeout=5)
         ui.run_javascript(f"window.tensorgradeBase = {json.dumps(self._base)};")
         ui.run_javascript(_DRAFT % {"key": json.dumps(key), "id": self._editor.id})
-        ui.run_javascript(
-            f"for (const [name, value] of [['aria-label', 'Your file'], ['tabindex', '0']])"
-            f" document.querySelector('#c{self._editor.id} .cm-content')?.setAttribute(name, value)"
-        )
         self._reveal()
         if found:
-            self._on_draft(found)
+            await self._on_draft(found)
         await self._read_again()
 
-    def _on_draft(self, found: str) -> None:
+    async def _on_draft(self, found: str) -> None:
         """Take up a text that a browser kept because it could not be saved."""
         try:
             draft = json.loads(found)
@@ -144,14 +134,11 @@ class ExercisePage:
             return
         if text in (self._base, self._editor.value):
             return
-        if base == self._base:  # the file is as it was when that was typed
-            self._editor.value = text
-            self._save()
-        else:
+        if base != self._base:
             # The file as that text knew it: so a save finds that both changed, and writes nothing before the choice.
             self._base = base
-            self._editor.value = text
             self._ask(read(self._path))
+        await replace_text(self._editor, text, expected=self._editor.value)  # which is saved as if it was typed now
 
     def _reveal(self) -> None:
         """Show the first function, which stands below the task."""
@@ -168,12 +155,13 @@ class ExercisePage:
 
     def _on_change(self) -> None:
         """Save after a pause."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = ui.timer(_PAUSE_S, self._save, once=True)
+        if self._pause is not None:
+            self._pause.cancel()
+        self._pause = asyncio.get_running_loop().call_later(_PAUSE_S, self._save_now)
 
     def _save_now(self) -> None:
-        self._save()
+        with self._client:
+            self._save()
 
     def _save(self, *, again: bool = False) -> None:
         text = self._editor.value or ""
@@ -202,22 +190,20 @@ class ExercisePage:
     async def _read_again(self) -> None:
         """Show what another editor saved, unless there is text in the browser that is not saved.
 
-        Its text comes from the browser: what was typed while the connection was lost has not come here yet.
+        The browser decides: what was typed while the connection was lost has not come here yet.
         """
         now = read(self._path)
         if now.problem or now.text == self._base:
             return
         with self._client:
             try:
-                shown = await ui.run_javascript(f"getElement({self._editor.id}).editor.state.doc.toString()", timeout=3)
+                shown = await replace_text(self._editor, now.text, expected=self._base)
             except TimeoutError:
                 return  # no connection: it is read again with the next one
-            now = read(self._path)
-            if shown == self._base:
+            if shown == now.text:
                 self._base = now.text
-                self._editor.value = now.text
                 self._remember()
-            elif shown is not None and shown != now.text:
+            else:
                 self._ask(now)
 
     def _ask(self, other: OnDisk) -> None:
@@ -236,7 +222,7 @@ class ExercisePage:
                 look.html("Show the file's text", "summary")
                 look.html(pre(other.text))
 
-    def _choose(self, *, own: bool) -> None:
+    async def _choose(self, *, own: bool) -> None:
         mine, other = self._editor.value or "", read(self._path).text
         winner, loser = (mine, other) if own else (other, mine)
         try:
@@ -246,7 +232,7 @@ class ExercisePage:
             return
         self._base = winner
         if not own:
-            self._editor.value = winner
+            await replace_text(self._editor, winner)
         self._remember()
         self._conflict.clear()
         with self._conflict:  # the status below the editor soon says that it is checking
@@ -261,13 +247,14 @@ class ExercisePage:
                 look.button("Cancel", dialog.close)
         dialog.open()
 
-    def _restore(self, dialog: ui.dialog) -> None:
+    async def _restore(self, dialog: ui.dialog) -> None:
         dialog.close()
         try:
             said = list(reset(self._live.course, self._exercise))
         except GraderError as error:
             said = [str(error)]
-        self._base = self._editor.value = read(self._path).text
+        self._base = read(self._path).text
+        await replace_text(self._editor, self._base)
         self._remember()
         self._say(". ".join(said))
         self._live.grade(self._exercise)
@@ -278,7 +265,15 @@ class ExercisePage:
     # -- results
 
     def _on_result(self, result: Result) -> None:
-        background_tasks.create(self._read_again())
+        """Show a result; a window that is closed, or has lost its connection, shows the last one when it is back."""
+        if self._client.has_socket_connection:
+            with self._client:
+                background_tasks.create(self._read_again())
+                self._show_result(result)
+        else:
+            self._missed = result
+
+    def _show_result(self, result: Result) -> None:
         if result.problem:
             self._say(result.problem)
             return
@@ -291,16 +286,17 @@ class ExercisePage:
         lost = sum(row.verdict.lost for row in graded.checks)
         passed = sum(row.verdict.value == "passed" for row in graded.checks)
         said = f"{passed} of {len(graded.checks)} checks pass" if lost else f"All {passed} checks pass"
-        self._status.content = f"<p><b>{said}</b>{'' if result.diagnosed else ' ...'}</p>"
+        self._status.content = f"<p><b>{said}</b>{'' if result.is_complete else ' ...'}</p>"
         self._underline(graded)
-        if result.diagnosed and self._report is not None:  # what the student ran meanwhile stays
+        if not result.is_complete or self._report is None:
+            self._results.clear()
+            with self._results:
+                self._report = look.html(fragment([graded]))
+                self._show_tries(graded)
+        else:  # what the student ran meanwhile stays
             self._report.content = fragment([graded])
-            return
-        self._results.clear()
-        with self._results:
-            self._report = look.html(fragment([graded]))
-            self._show_tries(graded)
-            if graded.passes:
+        if result.is_complete and graded.passes:
+            with self._results:
                 self._show_after(result)
 
     def _underline(self, graded: GradedExercise) -> None:
@@ -310,14 +306,12 @@ class ExercisePage:
         number = (line_of(cause, graded) or 0) if cause is not None else 0
         if cause is not None and not number and (found := _SYNTAX.search(cause.outcome.message)):
             number = int(found[1])
+        start = end = 0
         if 0 < number <= len(lines):
-            start = sum(len(line) + 1 for line in lines[: number - 1])
             own = lines[number - 1]
-            first = start + len(own) - len(own.lstrip())
-            mark = {"kind": "mark", "from": first, "to": start + len(own), "class": "cm-wrong"}
-            self._editor.decorations = [mark] if first < start + len(own) else []
-        else:
-            self._editor.decorations = []
+            before = sum(len(line) + 1 for line in lines[: number - 1])
+            start, end = before + len(own) - len(own.lstrip()), before + len(own)
+        mark(self._editor, start, end, "cm-wrong")
 
     def _show_tries(self, graded: GradedExercise) -> None:
         rows = Causes.of(graded.checks)

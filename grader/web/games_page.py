@@ -15,6 +15,7 @@ from grader.report.safe import for_html
 from grader.student.games import breaking, catching, drilling
 from grader.student.lines_to_try import run_lines
 from grader.web import look
+from grader.web.editor import replace_text, show_editor
 from grader.web.live import Live
 from grader.web.map_page import links
 from grader.web.own_text import OnDisk, keep_both, read, save
@@ -158,23 +159,23 @@ def _show_catch(live: Live, exercise: Exercise) -> None:
         look.html(f'<div class="warn">{for_html(on_disk.problem)}</div>')
         return
     base = {"text": on_disk.text}
-    area = ui.codemirror(on_disk.text, language="Python", line_wrapping=True).style("height:20rem")
-    look.dress_editor(area, "Your check; press Escape, then Tab to leave it")
+    area = show_editor(on_disk.text, "Your check; press Escape, then Tab to leave it").style("height:20rem")
     conflict = ui.element("div").props('role="alert"').style("width:100%")
 
     async def catch() -> None:
         try:
-            other = save(path, str(area.value), base["text"])
+            text = str(area.value)
+            other = save(path, text, base["text"])
         except CourseError as error:
             caught.content = f"<p>{for_html(str(error))}</p>"
             return
         if other is not None:
             ask(other)
             return
-        await run()
+        await run(text)
 
-    async def run() -> None:
-        base["text"] = str(area.value)
+    async def run(text: str) -> None:
+        base["text"] = text
         conflict.clear()
         caught.content = '<p class="soft">Running ...</p>'
         caught.content = await _caught(live, exercise)
@@ -201,8 +202,9 @@ def _show_catch(live: Live, exercise: Exercise) -> None:
         except CourseError as error:
             caught.content = f"<p>{for_html(str(error))}</p>"
             return
-        area.value = winner
-        await run()
+        if not own:
+            await replace_text(area, winner)
+        await run(winner)
 
     with ui.element("div").classes("row").style("margin-top:.5rem"):
         look.button("Save and run", catch, first=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from nicegui import ui
@@ -17,6 +18,7 @@ from grader.web import look
 from grader.web.author_page import graded_html, numbered
 from grader.web.change_form import show_buttons
 from grader.web.class_data import ClassFolder, Planned, Snapshot
+from grader.web.editor import show_editor
 
 _FEW = 4
 """So many lost checks of a group are named in the list of groups."""
@@ -75,25 +77,32 @@ def show_group(folder: ClassFolder, now: Snapshot, exercise: str, name: str) -> 
     function = f" in <code>{for_html(group.function)}</code>" if group.function else ""
     alike = f" behave alike{function}" if len(members) > 1 else function
     look.html(f"<p>{counted(len(members), 'answer')}{alike}.</p>")
-    second = members[1] if len(members) > 1 else members[0]
+    if len(members) > 1:
+        _show_two(now, exercise, members)
+    else:
+        _show_answer(now, members[0], exercise)
+    _show_draft(folder, group)
+
+
+def _show_two(now: Snapshot, exercise: str, members: Sequence[str]) -> None:
+    """Build two answers side by side, to choose among all of a group."""
     names = {author: author for author in members}
     with ui.element("div").classes("row"):
-        boxes = [ui.select(names, value=each, label="Answer").props("outlined dense") for each in (members[0], second)]
+        boxes = [ui.select(names, value=each, label="Answer").props("outlined dense") for each in members[:2]]
     sides = ui.element("div").classes("work two").style("margin-top:1rem")
 
     def fill() -> None:
         sides.clear()
         with sides:
             for box, place in zip(boxes, ("task", "edit"), strict=True):
-                _show_side(now, str(box.value), exercise, place)
+                _show_answer(now, str(box.value), exercise, place)
 
     for box in boxes:
         box.style("min-width:min(16rem,100%)").on_value_change(fill)
     fill()
-    _show_draft(folder, group)
 
 
-def _show_side(now: Snapshot, author: str, exercise: str, place: str) -> None:
+def _show_answer(now: Snapshot, author: str, exercise: str, place: str = "") -> None:
     path, text = now.files.get((author, exercise), ("", b""))
     graded = now.graded(author, exercise)
     with ui.element("section").classes(f"card {place}"):
@@ -132,8 +141,7 @@ def _show_draft(folder: ClassFolder, group: Group) -> None:
 
 def _show_editor(folder: ClassFolder, group: Group, name: str, text: str) -> None:
     look.html(f"{for_html(name)}: write the sentence in place of TODO, and remove names of people that are left.", "p")
-    area = ui.codemirror(text, language="Python", line_wrapping=True).style("height:22rem;width:100%")
-    look.dress_editor(area, "The draft; press Escape, then Tab to leave it")
+    area = show_editor(text, "The draft; press Escape, then Tab to leave it").style("height:22rem;width:100%")
 
     def plan() -> Planned:
         return folder.plan_draft(group, str(area.value or ""))

@@ -41,7 +41,7 @@ class Result:
         exercise: its id.
         graded: None while it is graded.
         advice: sentences of what to do next.
-        diagnosed: whether known mistakes were looked for.
+        is_complete: whether known mistakes were looked for, and the advice is there; verdicts are sent before that.
         problem: why it could not be graded, or "".
         solved: whether the student has had full marks at some time.
     """
@@ -49,7 +49,7 @@ class Result:
     exercise: str
     graded: GradedExercise | None = None
     advice: tuple[str, ...] = ()
-    diagnosed: bool = False
+    is_complete: bool = False
     problem: str = ""
     solved: bool = False
 
@@ -262,15 +262,15 @@ class Live:
         report = grade_submission(plan, handed_in, self._runtime)
         (graded,) = report.exercises
         before = read_progress(self.course)
+        self._publish(Result(exercise.id, graded))  # nothing that follows delays the verdicts
         after = before.after(report)
         problem = write_progress(self.course, after)
         if not problem:
             save_starters(self.course)
         said = tuple(filter(None, [*advice(self.course, report, after, saved=not problem), problem or before.problem]))
         solved = after.of(exercise.id).solved
-        self._publish(Result(exercise.id, graded, said, solved=solved))
         found = self._runtime.ask(lambda lane: diagnose(graded, handed_in, self.setup, lane, self._known)).result()
-        self._publish(Result(exercise.id, found.graded, said, diagnosed=True, solved=solved))
+        self._publish(Result(exercise.id, found.graded, said, is_complete=True, solved=solved))
 
     def _run_lines(self, exercise: Exercise, lines: str, check: str | None, own: bool) -> str:
         files = own_files(self.course, [exercise]).of(exercise).files if own else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
@@ -99,19 +98,6 @@ function mark(target) { const cell = target.closest && target.closest('svg.cells
 """
 """What a drawing needs: a cell and its place in the storage are marked together."""
 
-_NAME = """
-(() => { const named = () => { const text = document.querySelector('#c%(id)s .cm-content');
-  if (!text) { setTimeout(named, 50); return; }
-  text.setAttribute('aria-label', %(name)s); text.setAttribute('tabindex', '0'); }; named(); })()
-"""
-
-_SCHEME = """
-(() => { const dark = matchMedia('(prefers-color-scheme: dark)');
-  const tell = () => emitEvent('%(event)s', dark.matches);
-  if (!window['%(event)s']) dark.addEventListener('change', tell);  // a browser can connect again
-  window['%(event)s'] = true; tell(); })()
-"""
-
 
 def dress() -> None:
     """Put the style into a page."""
@@ -161,33 +147,6 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
     if on_click is not None:
         made.on("click", on_click)  # type: ignore[arg-type]
     return made
-
-
-def dress_editor(editor: ui.codemirror, name: str) -> None:
-    """Give an editor the colours that the browser prefers, and a name for readers who cannot see it."""
-    follow_scheme(editor)
-    _once_connected(_NAME % {"id": editor.id, "name": json.dumps(name)})
-
-
-def follow_scheme(editor: ui.codemirror) -> None:
-    """Give an editor the colours that the browser prefers, and others when it prefers others."""
-    event = f"scheme{editor.id}"
-    ui.on(event, lambda told: editor.set_theme("vscodeDark" if told.args else "vscodeLight"))
-    _once_connected(_SCHEME % {"event": event})
-
-
-def _once_connected(script: str) -> None:
-    """Run a script in the page, now or when its browser has connected."""
-    client = ui.context.client
-
-    def run() -> None:
-        with client:
-            ui.run_javascript(script)
-
-    if client.has_socket_connection:
-        run()
-    else:
-        client.on_connect(run)
 
 
 def heading(words: str, level: int = 2) -> ui.html:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from html import escape
 
 from nicegui import ui
@@ -45,11 +45,11 @@ def show_memory(live: Live) -> None:
         if exercise is None:
             look.html("<p>This course has no exercise about tensors.</p>")
             return
-        show_panel(live, exercise, own=False)
+        ui.timer(0.1, show_panel(live, exercise, own=False), once=True)
 
 
-def show_panel(live: Live, exercise: Exercise, *, own: bool = True) -> None:
-    """Build the panel: lines, strides by hand, and the drawing.
+def show_panel(live: Live, exercise: Exercise, *, own: bool = True) -> Callable[[], Awaitable[None]]:
+    """Build the panel: lines, strides by hand, and the drawing; return what draws it.
 
     Args:
         live: runs the lines.
@@ -122,7 +122,7 @@ def show_panel(live: Live, exercise: Exercise, *, own: bool = True) -> None:
     lines.on("keydown.ctrl.enter", redraw)
     where.on("keydown.enter", _where)
     where.on("blur", _where)
-    ui.timer(0.1, redraw, once=True)
+    return redraw
 
 
 def place_of(text: str, views: list[View]) -> str:

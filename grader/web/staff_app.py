@@ -18,7 +18,7 @@ from grader.course.layout import find_course
 from grader.model import GradedExercise, Report, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
-from grader.model.score import points_text
+from grader.model.score import counted, points_text
 from grader.report.gradebook import SIGNS, waits_for_staff
 from grader.report.safe import for_html
 from grader.report.words import VERDICTS
@@ -139,8 +139,9 @@ _STATES = {
 
 def _show_class(now: Snapshot) -> None:
     overview = now.overview
-    look.heading(f"{len(now.reports)} submissions", 1)
-    look.html(f"<p>{for_html(overview.mean_and_median)}</p>")
+    look.heading(counted(len(now.reports), "submission"), 1)
+    spread = overview.mean_and_median
+    look.html(f"<p>{for_html(spread[:1].upper() + spread[1:])}.</p>")
     tallies = overview.exercises
     verdicts = {one.value: f"a check: {VERDICTS[one][0]}" for one in Verdict if one is not Verdict.PASSED}
     mistakes = {sentence: sentence for tally in tallies for sentence, _ in tally.mistakes}

@@ -80,6 +80,41 @@ def test_another_editor_and_another_window(window: Any, server: Server) -> None:
     assert "return 6 * x" in own_file(server).with_name("double.py.old").read_text(encoding="utf-8")
 
 
+SLOW = """(ms) => { const emit = window.socket.emit.bind(window.socket);
+  window.socket.emit = (...sent) => setTimeout(() => emit(...sent), ms); }"""
+"""What the browser sends arrives later, as from far away."""
+
+
+def test_a_result_removes_nothing_that_is_typed_meanwhile(window: Any, server: Server) -> None:
+    """Keys that are under way when a line is marked stay in the editor, and are saved."""
+    open_exercise(window, server)
+    text = with_body(server, "    return x")
+    type_text(window, text)
+    window.wait_for_selector(".rule.failed")
+    window.keyboard.press("Control+End")
+    window.evaluate(SLOW, 300)
+    typed = "# abcdefghijklmnopqrstuvwxyz"
+    window.keyboard.type(typed, delay=170)
+    window.wait_for_timeout(600)  # the last key arrives
+    window.wait_for_selector("text=/checks? pass(es)?$/")
+    assert typed in window.locator(".cm-content").inner_text()
+    assert own_file(server).read_text(encoding="utf-8") == text + typed
+
+
+def test_a_page_that_was_closed_costs_the_others_nothing(window: Any, server: Server) -> None:
+    """A window that is gone is shown nothing; one that comes back shows the last result."""
+    open_exercise(window, server)
+    window.evaluate("window.socket.disconnect()")
+    second = window.context.new_page()
+    open_exercise(second, server)
+    type_text(second, with_body(server, "    return x"))
+    second.wait_for_selector(".rule.failed")
+    assert window.locator(".rule.failed").count() == 0
+    window.evaluate("window.socket.connect()")
+    window.wait_for_selector(".rule.failed")
+    window.wait_for_selector(".cm-content:has-text('return x')")
+
+
 def test_what_is_typed_outlives_the_server(window: Any, server: Server) -> None:
     """A text that no server could save is in the browser, and is saved when the page is opened again."""
     open_exercise(window, server)
