@@ -44,10 +44,13 @@ class DrillPage:
         await self._next()
 
     async def _next(self) -> None:
+        """Show the next question, or the result."""
         self._question.clear()
         if not self._drill.left:
             with self._question:
                 look.html(f"<p>{self._drill.first} of {self._drill.answered} right at the first try.</p>")
+                again = ui.link("Drill again", "/drill").classes("b first")
+                look.focus(again)
                 if self._memory.problem:
                     look.html(f"<p>{for_html(self._memory.problem)}</p>")
             return
@@ -63,9 +66,12 @@ class DrillPage:
             look.html(pre("\n".join(f">>> {line}" for line in question.lines)))
             look.html(f"<p>{for_html(question.asked)}</p>")
             with ui.element("div").classes("row"):
-                for choice in in_some_order(question, answer, random.Random()):  # noqa: S311  a game
-                    button = look.button(choice, partial(self._answered, question, answer, choice))
-                    button.style("font-family:ui-monospace, Menlo, Consolas, monospace;white-space:pre-wrap")
+                choices = in_some_order(question, answer, random.Random())  # noqa: S311  a game
+                buttons = [look.button(each, partial(self._answered, question, answer, each)) for each in choices]
+        for button in buttons:
+            button.style("font-family:ui-monospace, Menlo, Consolas, monospace;white-space:pre-wrap")
+        if self._drill.answered:  # the button that was pressed is gone
+            look.focus(buttons[0])
 
     async def _answer_of(self, question: drilling.Question) -> drilling.Answer:
         """Ask a worker what is right: this process runs no lines and imports no PyTorch."""

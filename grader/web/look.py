@@ -149,6 +149,14 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
     return made
 
 
+def focus(element: ui.element) -> None:
+    """Give an element the keyboard, once it is in the page: where its holder is removed, Tab would begin at the top."""
+    ui.run_javascript(
+        f"(async () => {{ while (!getHtmlElement({element.id})) await new Promise(done => setTimeout(done, 20));"
+        f" getHtmlElement({element.id}).focus(); }})()"
+    )
+
+
 def heading(words: str, level: int = 2) -> ui.html:
     """Make a heading."""
     return html(escape(words), f"h{level}")

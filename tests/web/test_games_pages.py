@@ -123,8 +123,13 @@ def test_a_drill_is_answered(window: Any, server: Server) -> None:
             window.click("button:has-text('raises RuntimeError')")
             window.wait_for_selector("text=Right: raises RuntimeError. Both need as many elements.")
     window.wait_for_selector(strides)
+    # Whoever has no mouse goes on from the next question, not from the top of the page.
+    window.wait_for_function("document.activeElement.matches('.card:has(pre.code) button')")
     window.click("button:has-text('(1, 3)')")
     window.wait_for_selector("text=1 of 2 right at the first try.")
+    window.wait_for_function("document.activeElement.innerText === 'Drill again'")
+    window.keyboard.press("Enter")
+    window.wait_for_selector("pre.code")
 
 
 def test_the_right_choice_stands_anywhere(home: Path) -> None:

@@ -70,6 +70,20 @@ def test_an_appeal_is_decided(staff: Any, graded: Path) -> None:
     form.locator("text=99 is more than 10 points").wait_for()
 
 
+WORKSHEET = """\
+Identifier,Full name,Email address,Status,Grade,Maximum grade,Grade can be changed,Last modified (grade)
+Participant 11,carl,c@x.org,Submitted for grading,,10.00,Yes,-
+Participant 12,dora,d@x.org,No submission,,10.00,Yes,-
+"""
+
+
+def choose_file(staff: Any, path: Path) -> None:
+    """Choose a file as a person does: by the button, in the browser's dialog."""
+    with staff.expect_file_chooser() as chooser:
+        staff.click("button:has-text('Choose the file')")
+    chooser.value.set_files(path)
+
+
 def test_a_rubric_is_clicked(staff: Any, graded: Path) -> None:
     """A rule that a person grades has its sentences; one that somebody got is offered for the next."""
     open_author(staff, "ada")
@@ -308,13 +322,21 @@ def test_scores_and_pages_are_returned(staff: Any, graded: Path) -> None:
     theirs.write_text("Student,ID,SIS Login ID,Section,Week 1\nPoints Possible,,,,10\nB,2,carl,S,\n", encoding="utf-8")
     staff.fill("input[aria-label='Title of the column']", "Week 1")
     with staff.expect_download() as filled:
-        staff.set_input_files("input[type=file]", theirs)
+        choose_file(staff, theirs)
     assert filled.value.suggested_filename == "theirs.csv"
     assert "B,2,carl,S,7" in Path(filled.value.path()).read_text(encoding="utf-8")  # 9, less two days
     staff.wait_for_selector("text=1 score filled in: theirs.csv")
     theirs.write_text("name,points\ncarl,1\n", encoding="utf-8")
-    staff.set_input_files("input[type=file]", theirs)
+    choose_file(staff, theirs)
     staff.wait_for_selector("text=theirs.csv is neither Canvas's gradebook nor a grading worksheet of Moodle")
+    worksheet = graded / "Grades-Week 1.csv"
+    worksheet.write_text(WORKSHEET, encoding="utf-8-sig")
+    staff.click("text=0 for everybody who handed in nothing")
+    with staff.expect_download() as filled:
+        choose_file(staff, worksheet)
+    assert filled.value.suggested_filename == "Grades-Week 1.csv"
+    rows = Path(filled.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    assert [row.split(",")[4] for row in rows[1:]] == ["7.00", "0.00"]
     staff.click("button:has-text('Write the pages')")
     staff.wait_for_selector("text=3 pages to return are in")
     with staff.expect_download() as pages:
