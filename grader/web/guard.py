@@ -8,6 +8,7 @@ request with the token gets it as a cookie, so that it does not stay in the addr
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
@@ -45,6 +46,7 @@ class Guard:
         port: of the server.
         prefix: what a proxy takes away from the beginning of paths, such as /user/me/proxy/8123, or "".
         hosts: names that this server has besides 127.0.0.1 and localhost: that of a proxy.
+        ends: is set when the server ends: a page that is still open asks again and again.
     """
 
     app: App
@@ -52,6 +54,7 @@ class Guard:
     port: int
     prefix: str = ""
     hosts: tuple[str, ...] = field(default=())
+    ends: threading.Event = field(default_factory=threading.Event)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -74,6 +77,8 @@ class Guard:
 
     def _refusal(self, headers: Mapping[str, str]) -> str:
         """Return why a request is refused with any token, or ""."""
+        if self.ends.is_set():
+            return "The server ends."
         host = headers.get("host", "")
         if host not in self._own_hosts():
             return "This server does not have the name that the request gave it."

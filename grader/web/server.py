@@ -107,7 +107,7 @@ def serve(
     if opens:
         threading.Thread(target=webbrowser.open, args=[address.url], daemon=True).start()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: _stop(server))
+        signal.signal(number, lambda *_: _stop(server, guard))
     server.run(sockets=[listener])
 
 
@@ -117,5 +117,6 @@ def _usual_pings() -> None:
     core.sio.eio.ping_interval, core.sio.eio.ping_timeout = 5, 5
 
 
-def _stop(server: uvicorn.Server) -> None:
+def _stop(server: uvicorn.Server, guard: Guard) -> None:
+    guard.ends.set()
     server.should_exit = True

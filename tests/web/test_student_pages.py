@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from web_server import Server
 
 RIGHT = "    return 2 * x"
@@ -113,6 +114,13 @@ def test_a_page_that_was_closed_costs_the_others_nothing(window: Any, server: Se
     window.evaluate("window.socket.connect()")
     window.wait_for_selector(".rule.failed")
     window.wait_for_selector(".cm-content:has-text('return x')")
+
+
+def test_ctrl_c_says_nothing_of_an_open_page(capfd: pytest.CaptureFixture[str], server: Server, window: Any) -> None:
+    """A page asks again when its connection ends: that is no error of the server, and no traceback."""
+    open_exercise(window, server)
+    assert server.end() in (0, -2, 130)
+    assert capfd.readouterr().err == ""
 
 
 def test_what_is_typed_outlives_the_server(window: Any, server: Server) -> None:
