@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from grader.model import Course
     from grader.report.csv_table import Table
     from grader.report.export.formats import Visibility
-    from grader.report.export.lms import Column, Filled
+    from grader.report.export.lms import Column
 
 _FEW = 5
 
@@ -232,7 +232,7 @@ def export_command(
     """
     from grader.report.csv_table import Table
     from grader.report.export.formats import Options, write_format
-    from grader.report.export.lms import fill
+    from grader.report.export.lms import about_moodle, fill
     from grader.report.read import read_report
 
     (kind, place), say = formats[0], Say(quiet=any(place == "-" for _, place in formats))
@@ -246,7 +246,7 @@ def export_command(
         done = fill(table, kind, columns, scales=scales, zeros=zeros)
         write_named(place or into, table.content(), "--format")
         shown = {author: name for one in columns for author, name in one.names.items()} if names else {}
-        notes += _about_moodle(done) if kind == "moodle" else []
+        notes += about_moodle(done) if kind == "moodle" else []
         for line in (*done.lines(place or str(into), shown, zeros=zeros), *notes):
             (print_error if place == "-" else say.prose)(line)
         return
@@ -257,22 +257,6 @@ def export_command(
     for name, place in formats:
         write_format(name, place, read, settings)
         say(f"wrote {place}")
-
-
-def _about_moodle(done: Filled) -> list[str]:
-    """Say what Moodle does with a worksheet that is uploaded."""
-    lines = []
-    if done.again:
-        lines.append(
-            "This worksheet was filled in before. If you uploaded it then, download it again and fill in that one: "
-            "Moodle skips each row whose grade changed since the download."
-        )
-    lines.append(
-        "Upload it to Moodle before feedback.zip. After feedback.zip all grades have a new time, and Moodle skips "
-        "every row, unless you download the worksheet again, or tick that it may update records that were modified in "
-        "Moodle since."
-    )
-    return lines
 
 
 def _columns(

@@ -41,7 +41,7 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
         )
         place.props("outlined dense").style("width:100%")
         with ui.element("div").classes("row").style("margin-top:.5rem"):
-            names = {"": "everybody", **{author: author for author in now.reports}}
+            names = {"": "everybody", **{author: folder.called(now, author) for author in now.reports}}
             who = ui.select(names, value="", label="Whose", with_input=True).props("outlined dense")
             who.style("min-width:14rem")
             kinds = {"": "what changed", "broken": "what is broken", "all": "all, though nothing changed"}

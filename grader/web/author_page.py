@@ -37,8 +37,8 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
     if report is None:
         look.html(f'<h1>Not found</h1><div class="warn">No submission is by {for_html(author)}.</div>')
         return
-    look.heading(", ".join(report.authors or (author,)), 1)
-    _show_neighbours(now, author)
+    look.heading(", ".join(folder.called(now, one) for one in report.authors or (author,)), 1)
+    _show_neighbours(folder, now, author)
     total = look.html(_total(report))
     shown: dict[str, ui.html] = {}
 
@@ -68,14 +68,14 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
                 _show_comment(folder, author, graded, code)
 
 
-def _show_neighbours(now: Snapshot, author: str) -> None:
+def _show_neighbours(folder: ClassFolder, now: Snapshot, author: str) -> None:
     """Build links to the authors before and after this one, so that a class is read one after another."""
     names = list(now.reports)
     place = names.index(author)
     with ui.element("nav").classes("row").props('aria-label="Authors"'):
         for words, at in (("Previous", place - 1), ("Next", place + 1)):
             if 0 <= at < len(names):
-                ui.link(f"{words}: {names[at]}", f"/author/{quote(names[at], safe='')}")
+                ui.link(f"{words}: {folder.called(now, names[at])}", f"/author/{quote(names[at], safe='')}")
 
 
 def _total(report: Report) -> str:

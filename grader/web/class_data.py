@@ -150,12 +150,14 @@ class ClassFolder:
         results: the folder of results.
         busy: says what holds the journal for a long time, or "".
         pages: those of authors, as they were last written.
+        shows_names: whether pages name people of whom the platform gave a number, too.
     """
 
     root: Path
     results: ResultsFolder
     busy: Callable[[], str] = lambda: ""
     pages: PagesWritten = field(default_factory=PagesWritten)
+    shows_names: bool = False
     _last: Snapshot | None = None
     _course: tuple[str, Course] | None = None
     _known: KnownResults = field(default_factory=KnownResults)
@@ -211,13 +213,18 @@ class ClassFolder:
     def _read(self, course: Course, journal: Journal, version: str) -> Snapshot:
         found: dict[str, Report] = {}
         files: dict[tuple[str, str], tuple[str, bytes]] = {}
-        overview = ClassSummary(course, journal, self.results, lambda one: found.update({one.author: one}))
+        overview = ClassSummary(course, journal, self.results, lambda one: found.update({one.author: one}), names=True)
         for row in journal.current():
             saved = journal.result(row.result)
             if saved.text is not None:
                 files[row.author, row.exercise] = saved.path or "", saved.text
         rules = self.results.rules(course, journal, journal.handin())
         return Snapshot(course, overview, found, files, rules, version, BatchOptions.of_next_run(journal.options()))
+
+    def called(self, now: Snapshot, author: str) -> str:
+        """Return what pages call an author: the platform's number, with the name where names are shown."""
+        name = now.overview.names.get(author, "") if self.shows_names else ""
+        return f"{name} ({author})" if name else author
 
     def changes(self) -> tuple[str, list[Change], list[Change], list[str]]:
         """Return when the last regrade began, what it changed, what staff changed, and what tables say in vain."""

@@ -24,7 +24,7 @@ _FEW = 4
 """So many lost checks of a group are named in the list of groups."""
 
 
-def show_groups(now: Snapshot) -> None:
+def show_groups(folder: ClassFolder, now: Snapshot) -> None:
     """Build the page that lists the groups."""
     look.heading("Answers that no known mistake explains", 1)
     if not now.overview.groups:
@@ -32,10 +32,10 @@ def show_groups(now: Snapshot) -> None:
         return
     look.html("<p>Answers of a group behave alike. Open one to read two of them side by side.</p>")
     for group in now.overview.groups:
-        _show_group_card(now, group)
+        _show_group_card(folder, now, group)
 
 
-def _show_group_card(now: Snapshot, group: Group) -> None:
+def _show_group_card(folder: ClassFolder, now: Snapshot, group: Group) -> None:
     """Build the card of a group: how many answers, whose, and what they lose."""
     members = now.members(group)
     with ui.element("section").classes("card").style("margin-top:.75rem"):
@@ -43,7 +43,7 @@ def _show_group_card(now: Snapshot, group: Group) -> None:
             function = f", {group.function}" if group.function else ""
             words = f"{group.exercise.number} {group.exercise.title}{function}, group {group.name}"
             ui.link(f"{words}: {counted(len(members), 'answer')}", address_of(group))
-        look.html(f'<p class="soft">{for_html(listed(members))}</p>')
+        look.html(f'<p class="soft">{for_html(listed([folder.called(now, one) for one in members]))}</p>')
         graded = now.graded(members[0], group.exercise.id)
         rows = lost_rows(graded, group.function) if graded is not None else []
         lost = "".join(
@@ -78,15 +78,15 @@ def show_group(folder: ClassFolder, now: Snapshot, exercise: str, name: str) -> 
     alike = f" behave alike{function}" if len(members) > 1 else function
     look.html(f"<p>{counted(len(members), 'answer')}{alike}.</p>")
     if len(members) > 1:
-        _show_two(now, exercise, members)
+        _show_two(folder, now, exercise, members)
     else:
-        _show_answer(now, members[0], exercise)
+        _show_answer(folder, now, members[0], exercise)
     _show_draft(folder, group)
 
 
-def _show_two(now: Snapshot, exercise: str, members: Sequence[str]) -> None:
+def _show_two(folder: ClassFolder, now: Snapshot, exercise: str, members: Sequence[str]) -> None:
     """Build two answers side by side, to choose among all of a group."""
-    names = {author: author for author in members}
+    names = {author: folder.called(now, author) for author in members}
     with ui.element("div").classes("row"):
         boxes = [ui.select(names, value=each, label="Answer").props("outlined dense") for each in members[:2]]
     sides = ui.element("div").classes("work two").style("margin-top:1rem")
@@ -95,18 +95,18 @@ def _show_two(now: Snapshot, exercise: str, members: Sequence[str]) -> None:
         sides.clear()
         with sides:
             for box, place in zip(boxes, ("task", "edit"), strict=True):
-                _show_answer(now, str(box.value), exercise, place)
+                _show_answer(folder, now, str(box.value), exercise, place)
 
     for box in boxes:
         box.style("min-width:min(16rem,100%)").on_value_change(fill)
     fill()
 
 
-def _show_answer(now: Snapshot, author: str, exercise: str, place: str = "") -> None:
+def _show_answer(folder: ClassFolder, now: Snapshot, author: str, exercise: str, place: str = "") -> None:
     path, text = now.files.get((author, exercise), ("", b""))
     graded = now.graded(author, exercise)
     with ui.element("section").classes(f"card {place}"):
-        look.html(f'<a href="../../author/{quote(author, safe="")}">{for_html(author)}</a>', "h2")
+        look.html(f'<a href="../../author/{quote(author, safe="")}">{for_html(folder.called(now, author))}</a>', "h2")
         look.html(numbered(text, graded))
         if graded is not None:
             look.html(graded_html(graded, path, text))

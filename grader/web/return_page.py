@@ -13,7 +13,7 @@ from grader.batch.results_folder import GRADEBOOK, RETURNED
 from grader.batch.term import column_of, read_scores
 from grader.model.errors import CourseError, GraderError
 from grader.report.csv_table import Table
-from grader.report.export.lms import fill
+from grader.report.export.lms import about_moodle, fill
 from grader.report.people import people_in
 from grader.report.safe import for_html
 from grader.web import look
@@ -130,7 +130,8 @@ def filled_in(
             done = fill(table, kind, [column_of(marks, "" if kind == "moodle" else title)], scales=scales, zeros=zeros)
         except CourseError as error:
             raise CourseError(*(problem.replace(str(path), name) for problem in error.problems)) from None
-    return table.content(), list(done.lines(name, {}, zeros=zeros))
+    lines = [*done.lines(name, {}, zeros=zeros), *(about_moodle(done) if kind == "moodle" else ())]
+    return table.content(), lines
 
 
 # -- pages

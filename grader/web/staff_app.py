@@ -61,6 +61,7 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
     regrade = Regrade(out, setup)
     folder = ClassFolder(find_course((course_folder or Path.cwd()).resolve()), ResultsFolder(out), regrade.busy)
     snapshot = folder.read()  # what is wrong is said before a browser opens
+    folder.shows_names = snapshot.options.names
     title = snapshot.overview.handin or snapshot.course.title
     pairs = Pairs()
     app.on_shutdown(lambda: asyncio.to_thread(regrade.close))
@@ -68,7 +69,7 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
 
     @ui.page("/", title=title, response_timeout=_READING_S)
     async def _class() -> None:
-        await _guarded(title, folder, _show_class)
+        await _guarded(title, folder, lambda now: _show_class(folder, now))
 
     @ui.page("/author/{name:path}", title=title, response_timeout=_READING_S)
     async def _author(name: str) -> None:
@@ -76,7 +77,7 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
 
     @ui.page("/groups", title=title, response_timeout=_READING_S)
     async def _groups() -> None:
-        await _guarded(title, folder, show_groups)
+        await _guarded(title, folder, lambda now: show_groups(folder, now))
 
     @ui.page("/group/{exercise}/{name}", title=title, response_timeout=_READING_S)
     async def _group(exercise: str, name: str) -> None:
@@ -137,7 +138,7 @@ _STATES = {
 }
 
 
-def _show_class(now: Snapshot) -> None:
+def _show_class(folder: ClassFolder, now: Snapshot) -> None:
     overview = now.overview
     look.heading(counted(len(now.reports), "submission"), 1)
     spread = overview.mean_and_median
@@ -158,12 +159,15 @@ def _show_class(now: Snapshot) -> None:
         order = _choice(
             "Order", {"name": "by name", "points": "by points, lowest first", "late": "by lateness"}, "name"
         )
+        shows_names = ui.checkbox("Names of people", value=folder.shows_names)
+        shows_names.set_visibility(bool(overview.names))
     boxes = (exercise, state, late, mistake, group)
     table = look.html("").style("overflow-x:auto;width:100%").props('tabindex="0" role="region" aria-label="Class"')
     members = {group.name: group.members for group in overview.groups}
 
     def fits(author: str, report: Report) -> bool:
-        names = " ".join((author, *overview.rows[author].authors)).casefold()
+        own = (author, *overview.rows[author].authors)  # who types a name knows it: it is found where none is shown
+        names = " ".join([*own, *(overview.names.get(one, "") for one in own)]).casefold()
         chosen = [one for one in report.exercises if not exercise.value or one.exercise.id == exercise.value]
         days = report.policy.late_days if report.policy is not None else None
         wanted = {"": True, "late": bool(days), "on time": not days}
@@ -178,13 +182,14 @@ def _show_class(now: Snapshot) -> None:
         )
 
     def fill() -> None:
+        folder.shows_names = bool(shows_names.value)
         rows = [(author, report) for author, report in now.reports.items() if fits(author, report)]
         if order.value == "points":
             rows.sort(key=lambda each: overview.rows[each[0]].score.earned)
         if order.value == "late":
             rows.sort(key=lambda each: -((each[1].policy.late_days or 0) if each[1].policy is not None else 0))
         heads = "".join(f'<th scope="col" class="num">{for_html(one.exercise.number)}</th>' for one in tallies)
-        body = "".join(_class_row(now, author, [one.exercise.id for one in tallies]) for author, _ in rows)
+        body = "".join(_class_row(folder, now, author, [one.exercise.id for one in tallies]) for author, _ in rows)
         used = {overview.rows[author].cells.get(one.exercise.id) for author, _ in rows for one in tallies}
         signs = "".join(f"; {sign} {says}" for sign, says in SIGNS.items() if sign in used)
         table.content = (
@@ -194,7 +199,7 @@ def _show_class(now: Snapshot) -> None:
             f"</thead><tbody>{body}</tbody></table>"
         )
 
-    for one in (text, *boxes, order):
+    for one in (text, *boxes, order, shows_names):
         one.on_value_change(fill)
     fill()
 
@@ -222,9 +227,10 @@ def _is_in(graded: GradedExercise, state: str) -> bool:
             return any(row.verdict.value == verdict for row in graded.checks)
 
 
-def _class_row(now: Snapshot, author: str, exercises: Sequence[str]) -> str:
+def _class_row(folder: ClassFolder, now: Snapshot, author: str, exercises: Sequence[str]) -> str:
     row = now.overview.rows[author]
     cells = "".join(f'<td class="num">{for_html(row.cells.get(id, ""))}</td>' for id in exercises)
     total = f"{points_text(row.score.earned)} / {points_text(row.score.possible)}"
-    link = f'<a href="author/{quote(author, safe="")}">{for_html(", ".join(row.authors))}</a>'
+    names = ", ".join(folder.called(now, one) for one in row.authors)
+    link = f'<a href="author/{quote(author, safe="")}">{for_html(names)}</a>'
     return f'<tr><td>{link}</td>{cells}<td class="num">{total}</td><td>{for_html(row.late)}</td></tr>'

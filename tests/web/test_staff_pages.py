@@ -70,6 +70,22 @@ def test_an_appeal_is_decided(staff: Any, graded: Path) -> None:
     form.locator("text=99 is more than 10 points").wait_for()
 
 
+def test_names_of_people_are_shown_where_staff_want_them(staff: Any, graded: Path) -> None:
+    """A platform's number stands for a person; a typed name finds it, and a box shows names on all pages."""
+    with closing(sqlite3.connect(graded / "out" / "journal.sqlite")) as journal, journal:
+        journal.execute("INSERT OR REPLACE INTO people VALUES ('carl', 'Carl F. Gauss', '')")
+    staff.reload()
+    staff.locator("text=Names of people").wait_for()
+    assert staff.locator("text=Gauss").count() == 0
+    staff.fill("input[aria-label=Author]", "gauss")
+    staff.wait_for_selector("caption:has-text('1 of 3 submissions')")
+    staff.click("text=Names of people")
+    staff.click("table a:has-text('Carl F. Gauss (carl)')")
+    staff.wait_for_selector("h1:has-text('Carl F. Gauss (carl)')")
+    staff.goto("author/ada")
+    staff.wait_for_selector("nav a:has-text('Next: Carl F. Gauss (carl)')")
+
+
 WORKSHEET = """\
 Identifier,Full name,Email address,Status,Grade,Maximum grade,Grade can be changed,Last modified (grade)
 Participant 11,carl,c@x.org,Submitted for grading,,10.00,Yes,-
@@ -336,7 +352,9 @@ def test_scores_and_pages_are_returned(staff: Any, graded: Path) -> None:
         choose_file(staff, worksheet)
     assert filled.value.suggested_filename == "Grades-Week 1.csv"
     rows = Path(filled.value.path()).read_text(encoding="utf-8-sig").splitlines()
-    assert [row.split(",")[4] for row in rows[1:]] == ["7.00", "0.00"]
+    assert [row.split(",")[4] for row in rows[1:]] == ["7", "0"]
+    staff.wait_for_selector("text=Upload it to Moodle before feedback.zip")
+    staff.wait_for_selector("text=Nothing handed in: 1 person, which got 0.")
     staff.click("button:has-text('Write the pages')")
     staff.wait_for_selector("text=3 pages to return are in")
     with staff.expect_download() as pages:

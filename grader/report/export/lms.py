@@ -88,6 +88,22 @@ class Filled:
             yield f"Nothing handed in: {counted(self.absent, 'person')}, {what}."
 
 
+def about_moodle(done: Filled) -> list[str]:
+    """Return sentences about what Moodle does with a worksheet that is uploaded."""
+    lines = []
+    if done.again:
+        lines.append(
+            "This worksheet was filled in before. If you uploaded it then, download it again and fill in that one: "
+            "Moodle skips each row whose grade changed since the download."
+        )
+    lines.append(
+        "Upload it to Moodle before feedback.zip. After feedback.zip all grades have a new time, and Moodle skips "
+        "every row, unless you download the worksheet again, or tick that it may update records that were modified in "
+        "Moodle since."
+    )
+    return lines
+
+
 def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = False, zeros: bool = False) -> Filled:
     """Fill in the columns of hand-ins.
 
