@@ -40,13 +40,13 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
             value=regrade.folder or now.options.submissions,
         )
         place.props("outlined dense").style("width:100%")
-        with ui.element("div").classes("row").style("margin-top:.5rem"):
+        with ui.element("div").classes("in-line").style("margin-top:.5rem"):
             names = {"": "everybody", **{author: folder.called(now, author) for author in now.reports}}
             who = ui.select(names, value="", label="Whose", with_input=True).props("outlined dense")
             who.style("min-width:14rem")
             kinds = {"": "what changed", "broken": "what is broken", "all": "all, though nothing changed"}
             rerun = ui.select(kinds, value="", label="What").props("outlined dense").style("min-width:14rem")
-        with ui.element("div").classes("row"):
+        with ui.element("div").classes("in-line"):
             lower = ui.checkbox("A lower score does not count", value=now.options.never_lower)
             best = ui.checkbox("The best of several attempts counts, not the latest", value=now.options.best)
         said = look.html("").props('role="status" aria-live="polite"').style("width:100%")
@@ -78,7 +78,7 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
             if not regrade.is_running:
                 timer.deactivate()
 
-        with ui.element("div").classes("row").style("margin-top:.5rem"):
+        with ui.element("div").classes("in-line").style("margin-top:.5rem"):
             start = look.button("Grade again", begin, first=True)
             stop = look.button("Stop", regrade.stop)
         timer = ui.timer(_REFRESH_S, show, active=regrade.is_running)

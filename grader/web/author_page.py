@@ -72,7 +72,7 @@ def _show_neighbours(folder: ClassFolder, now: Snapshot, author: str) -> None:
     """Build links to the authors before and after this one, so that a class is read one after another."""
     names = list(now.reports)
     place = names.index(author)
-    with ui.element("nav").classes("row").props('aria-label="Authors"'):
+    with ui.element("nav").classes("in-line").props('aria-label="Authors"'):
         for words, at in (("Previous", place - 1), ("Next", place + 1)):
             if 0 <= at < len(names):
                 ui.link(f"{words}: {folder.called(now, names[at])}", f"/author/{quote(names[at], safe='')}")
@@ -125,7 +125,7 @@ def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: Graded
     waiting = waits_for_staff(graded)
     with ui.element("details").props("open" if waiting else ""):
         look.html("Give points by hand", "summary")
-        with ui.element("div").classes("row"):
+        with ui.element("div").classes("in-line"):
             titles = {row.check.id: f"{row.check.contract} {row.check.title}".strip() for row in graded.checks}
             checks = {"": "the whole exercise", **titles}
             first = waiting[0] if waiting else ""
@@ -133,7 +133,7 @@ def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: Graded
             points = ui.input("Points").props("outlined dense").style("width:7rem")
             why = ui.input("Reason, which the author reads").props("outlined dense").style("min-width:min(24rem,100%)")
         look.html('<p class="soft">Without points and a reason, what was entered before is taken back.</p>')
-        sentences = ui.element("div").classes("row")
+        sentences = ui.element("div").classes("in-line")
 
         def offer() -> None:
             sentences.clear()
@@ -177,7 +177,7 @@ def _show_comment(folder: ClassFolder, author: str, graded: GradedExercise, code
     """Build the form of a comment on a line, which a click on the line's number fills in."""
     with ui.element("details") as details:
         look.html("Comment on a line of code", "summary")
-        with ui.element("div").classes("row"):
+        with ui.element("div").classes("in-line"):
             line = ui.input("Line").props("outlined dense").style("width:7rem")
             comment = ui.textarea("Comment, which the author reads").props("outlined dense autogrow")
             comment.style("min-width:min(30rem,100%)")

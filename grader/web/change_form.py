@@ -67,7 +67,7 @@ def show_buttons(
         told = more if isinstance(more, str) else await more
         said.content = f"<p><b>Saved in {for_html(planned.file)}.</b> {told}</p>"
 
-    with ui.element("div").classes("row"):
+    with ui.element("div").classes("in-line"):
         look.button("Show what it changes", preview)
         save_button.append(look.button("Save", save, first=True).props("disabled"))
     said = look.html("").props('role="status" aria-live="polite"').style("width:100%")

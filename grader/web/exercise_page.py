@@ -108,7 +108,7 @@ class ExercisePage:
             {"Mod-s": self._save_now},
             reads_only=bool(on_disk.problem),
         )
-        with ui.element("div").classes("row").style("margin-top:.5rem"):
+        with ui.element("div").classes("in-line").style("margin-top:.5rem"):
             look.button("Check now", lambda: self._save(again=True), first=True)
             look.button("Restore the starter", self._reset)
 
@@ -215,7 +215,7 @@ class ExercisePage:
                 f"<p><b>{name} was changed by another program, and here, too.</b> Nothing is saved until you choose. "
                 "The other version stays beside the file, and is not graded.</p>"
             )
-            with ui.element("div").classes("row"):
+            with ui.element("div").classes("in-line"):
                 look.button("Keep the text of this page", lambda: self._choose(own=True), first=True)
                 look.button("Take the file's text", lambda: self._choose(own=False))
             with ui.element("details"):
@@ -242,7 +242,7 @@ class ExercisePage:
     def _reset(self) -> None:
         with ui.dialog() as dialog, ui.element("div").classes("card").style("max-width:30rem"):
             look.html(f"<p>Restore the starter of {for_html(self._exercise.title)}? Your file stays beside it.</p>")
-            with ui.element("div").classes("row"):
+            with ui.element("div").classes("in-line"):
                 look.button("Restore", lambda: self._restore(dialog), first=True)
                 look.button("Cancel", dialog.close)
         dialog.open()

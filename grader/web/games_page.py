@@ -65,7 +65,7 @@ class DrillPage:
         with self._question:
             look.html(pre("\n".join(f">>> {line}" for line in question.lines)))
             look.html(f"<p>{for_html(question.asked)}</p>")
-            with ui.element("div").classes("row"):
+            with ui.element("div").classes("in-line"):
                 choices = in_some_order(question, answer, random.Random())  # noqa: S311  a game
                 buttons = [look.button(each, partial(self._answered, question, answer, each)) for each in choices]
         for button in buttons:
@@ -135,7 +135,7 @@ def _show_break(live: Live, exercise: Exercise) -> None:
         said.content = '<p class="soft">Looking for a fault ...</p>'
         said.content = await _lines(live, exercise, give_up=give_up)
 
-    with ui.element("div").classes("row"):
+    with ui.element("div").classes("in-line"):
         look.button("Plant a fault, or see whether you found it", lambda: play(give_up=False), first=True)
         look.button("Give up", lambda: play(give_up=True))
 
@@ -193,7 +193,7 @@ def _show_catch(live: Live, exercise: Exercise) -> None:
                 f"<p><b>{for_html(path.name)} was changed by another program, and here, too.</b> Nothing is saved "
                 "until you choose. The other version stays beside the file.</p>"
             )
-            with ui.element("div").classes("row"):
+            with ui.element("div").classes("in-line"):
                 look.button("Keep the text of this page", lambda: choose(own=True), first=True)
                 look.button("Take the file's text", lambda: choose(own=False))
             with ui.element("details"):
@@ -212,7 +212,7 @@ def _show_catch(live: Live, exercise: Exercise) -> None:
             await replace_text(area, winner)
         await run(winner)
 
-    with ui.element("div").classes("row").style("margin-top:.5rem"):
+    with ui.element("div").classes("in-line").style("margin-top:.5rem"):
         look.button("Save and run", catch, first=True)
     caught = look.html("").props('role="status" aria-live="polite"').style("width:100%")
 

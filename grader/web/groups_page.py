@@ -87,7 +87,7 @@ def show_group(folder: ClassFolder, now: Snapshot, exercise: str, name: str) -> 
 def _show_two(folder: ClassFolder, now: Snapshot, exercise: str, members: Sequence[str]) -> None:
     """Build two answers side by side, to choose among all of a group."""
     names = {author: folder.called(now, author) for author in members}
-    with ui.element("div").classes("row"):
+    with ui.element("div").classes("in-line"):
         boxes = [ui.select(names, value=each, label="Answer").props("outlined dense") for each in members[:2]]
     sides = ui.element("div").classes("work two").style("margin-top:1rem")
 

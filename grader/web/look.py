@@ -33,8 +33,8 @@ button.b, a.b { display:inline-block; font:inherit; font-size:.95rem; padding:.3
 button.b.first, a.b.first { background:var(--accent); color:var(--on-accent); border-color:var(--accent); }
 button.b:disabled { opacity:.6; cursor:default; }
 :focus-visible { outline:3px solid var(--accent) !important; outline-offset:2px; }
-.row { display:flex; flex-wrap:wrap; gap:.5rem; align-items:center; }
-section .row, details .row { margin:.5rem 0; }
+.in-line { display:flex; flex-wrap:wrap; gap:.5rem; align-items:center; }
+section .in-line, details .in-line { margin:.5rem 0; }  /* Quasar has a class `row` of its own */
 pre.code { background:var(--code); color:var(--ink); padding:.5rem .75rem; border-radius:6px; overflow-x:auto;
   font:.88rem/1.45 ui-monospace, "SF Mono", Menlo, Consolas, monospace; margin:.4rem 0; white-space:pre; }
 code { background:var(--code); border-radius:4px; padding:0 .25em; font:.9em ui-monospace, Menlo, Consolas, monospace; }
@@ -118,7 +118,7 @@ def page(title: str, links: Sequence[tuple[str, str]]) -> Iterator[None]:
     html('<a class="skip" href="#main">Skip to the content</a>')
     with ui.element("header").classes("top"):
         html(f'<span class="name">{escape(title)}</span>')
-        with ui.element("nav").classes("row").props('aria-label="Pages"'):
+        with ui.element("nav").classes("in-line").props('aria-label="Pages"'):
             for words, address in links:
                 ui.link(words, address)
     with ui.element("div").classes("page").props('id="main" tabindex="-1"'):  # NiceGUI has the element `main` itself

@@ -62,19 +62,19 @@ def show_panel(live: Live, exercise: Exercise, *, own: bool = True) -> Callable[
             also = f", and the names of {exercise.file_name}" if own else ""
             look.html(f"Lines of Python; they know torch and np{escape(also)}", "span")
             lines = _area(_FIRST)
-        with ui.element("div").classes("row").style("margin:.5rem 0"):
+        with ui.element("div").classes("in-line").style("margin:.5rem 0"):
             draw = look.button("Draw", lambda: None, first=True)
             for words, text in _TRIES:
                 tries.append((look.button(words, lambda: None), text))
         with ui.element("fieldset").style("border:1px solid var(--line);border-radius:6px;margin:.5rem 0"):
             look.html("A view of x by hand", "legend")
-            with ui.element("div").classes("row"):
+            with ui.element("div").classes("in-line"):
                 boxes = [_box(words, text) for words, text in (("Shape", "3, 2"), ("Strides", "1, 8"), ("Offset", "1"))]
                 hand = look.button("Add this view", lambda: None)
         said = look.html("").props('role="status" aria-live="polite"')
         picture = look.html("").classes("picture").props('tabindex="0" aria-label="Drawing of the memory"')
         facts = look.html("")
-        with ui.element("div").classes("row"):
+        with ui.element("div").classes("in-line"):
             where = _box("Which element? Such as y[1, 0]", "y[1, 0]")
             answer = look.html("").props('aria-live="polite"')
 

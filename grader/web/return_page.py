@@ -66,7 +66,7 @@ def _show_platform(folder: ClassFolder, now: Snapshot) -> None:
             "worksheet of the Moodle assignment. You get it back with the scores in it, to upload there. Nothing else "
             "in it changes.</p>"
         )
-        with ui.element("div").classes("row"):
+        with ui.element("div").classes("in-line"):
             column = ui.input("Title of the column", value=handin.column if handin is not None else "")
             column.props("outlined dense").style("min-width:min(16rem,100%)")
             scales = ui.checkbox("Scale to the points that it has there (--scale)")
@@ -158,7 +158,7 @@ def _show_pages(folder: ClassFolder) -> None:
             timer.activate()
             show()
 
-        with ui.element("div").classes("row"):
+        with ui.element("div").classes("in-line"):
             write = look.button("Write the pages", begin, first=True)
             download = look.button(f"Download {RETURNED}", _downloads(folder.results.path / RETURNED))
         said = look.html("").props(_STATUS).style("width:100%")

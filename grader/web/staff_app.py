@@ -147,7 +147,7 @@ def _show_class(folder: ClassFolder, now: Snapshot) -> None:
     verdicts = {one.value: f"a check: {VERDICTS[one][0]}" for one in Verdict if one is not Verdict.PASSED}
     mistakes = {sentence: sentence for tally in tallies for sentence, _ in tally.mistakes}
     groups = {group.name: f"{group.exercise.number} {group.name}" for group in overview.groups}
-    with ui.element("div").classes("row"):
+    with ui.element("div").classes("in-line"):
         text = ui.input("Author").props("outlined dense clearable")
         exercise = _choice(
             "Exercise", {"": "all exercises", **{one.exercise.id: one.exercise.number for one in tallies}}
