@@ -191,7 +191,7 @@ def _show_comment(folder: ClassFolder, author: str, graded: GradedExercise, code
             now = await asyncio.to_thread(folder.read)
             _, text = now.files.get((author, graded.exercise.id), ("", b""))
             code.content = numbered(text, now.graded(author, graded.exercise.id))
-            return "The author's page has it after the next <code>grade report</code>, or Grade again."
+            return 'The author reads it after <a href="../return">Return</a> has written the pages.'
 
         show_buttons(plan, (line, comment), saved, scores=False)
 

@@ -262,6 +262,8 @@ class ClassFolder:
         typed["points"] = typed["points"].replace(",", ".")
         if not (typed["points"] or typed["why"]):
             return self._plan_withdrawal(author, typed["exercise"], typed["check"])
+        if missing := [word for key, word in (("points", "points"), ("why", "reason")) if not typed[key]]:
+            raise CourseError(f"type the {missing[0]}, too; the author reads both")
         row = validated({**typed, "author": author, "row": 0}, "this form", Override)
         with self._open() as journal:
             noted, rules = self._noted(journal, author), self._rules(journal)

@@ -249,6 +249,8 @@ def test_two_people_do_not_overwrite_each_other(graded: Path) -> None:
     ]
     with pytest.raises(CourseError, match="99 is more than 10 points"):
         folder.plan_override("carl", {**fields, "points": "99"})
+    with pytest.raises(CourseError, match=r"^type the reason, too; the author reads both$"):
+        folder.plan_override("carl", {**fields, "why": " "})
 
 
 def test_what_was_entered_is_taken_back(graded: Path) -> None:
