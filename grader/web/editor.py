@@ -71,8 +71,7 @@ def show_editor(
     client = ui.context.client
 
     def dress() -> None:
-        with client:
-            _run(editor, _DRESS, name=name)
+        _run(editor, _DRESS, name=name)
 
     if client.has_socket_connection:
         dress()
@@ -83,7 +82,7 @@ def show_editor(
 def _run(editor: ui.codemirror, script: str, **values: object) -> AwaitableResponse:
     """Run a script that knows `element` and `editor`, with values in it."""
     filled = script % {name: json.dumps(value) for name, value in values.items()}
-    return ui.run_javascript(_IN_EDITOR % {"id": editor.id, "script": filled}, timeout=_WAIT_S)
+    return editor.client.run_javascript(_IN_EDITOR % {"id": editor.id, "script": filled}, timeout=_WAIT_S)
 
 
 async def replace_text(editor: ui.codemirror, text: str, expected: str | None = None) -> str:

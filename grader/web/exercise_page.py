@@ -98,7 +98,7 @@ class ExercisePage:
 
     def _show_editor(self, on_disk: OnDisk) -> None:
         name = escape(self._exercise.file_name)
-        look.html(f'{name} <span class="soft">saved as you type; Ctrl-S saves at once</span>', "h2")
+        look.html(f'{name} <span class="soft">saved as you type; Escape, then Tab leaves it</span>', "h2")
         if on_disk.problem:
             look.html(f'<div class="warn">{for_html(on_disk.problem)}</div>')
         self._editor = show_editor(
@@ -182,7 +182,7 @@ class ExercisePage:
     def _remember(self) -> None:
         key = json.dumps(f"tensorgrade:{self._live.course.root}/{self._exercise.id}")
         base = json.dumps(self._base)
-        ui.run_javascript(
+        self._client.run_javascript(
             f"window.tensorgradeBase = {base}; try {{ const d = JSON.parse(localStorage.getItem({key}) || 'null');"
             f" if (d && d.text === {base}) localStorage.removeItem({key}); }} catch (e) {{}}"
         )

@@ -151,7 +151,7 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
 
 def focus(element: ui.element) -> None:
     """Give an element the keyboard, once it is in the page: where its holder is removed, Tab would begin at the top."""
-    ui.run_javascript(
+    element.client.run_javascript(  # not `ui.`: the button that was pressed may be gone
         f"(async () => {{ while (!getHtmlElement({element.id})) await new Promise(done => setTimeout(done, 20));"
         f" getHtmlElement({element.id}).focus(); }})()"
     )
