@@ -88,8 +88,10 @@ def test_names_of_people_are_shown_where_staff_want_them(staff: Any, graded: Pat
 
 WORKSHEET = """\
 Identifier,Full name,Email address,Status,Grade,Maximum grade,Grade can be changed,Last modified (grade)
-Participant 11,carl,c@x.org,Submitted for grading,,10.00,Yes,-
-Participant 12,dora,d@x.org,No submission,,10.00,Yes,-
+Participant 10,ada,a@x.org,Submitted for grading,,10.00,Yes,-
+Participant 11,<b id=evil>bob,b@x.org,Submitted for grading,,10.00,Yes,-
+Participant 12,carl,c@x.org,Submitted for grading,,10.00,Yes,-
+Participant 13,dora,d@x.org,No submission,,10.00,Yes,-
 """
 
 
@@ -354,7 +356,7 @@ def test_scores_and_pages_are_returned(staff: Any, graded: Path) -> None:
         choose_file(staff, worksheet)
     assert filled.value.suggested_filename == "Grades-Week 1.csv"
     rows = Path(filled.value.path()).read_text(encoding="utf-8-sig").splitlines()
-    assert [row.split(",")[4] for row in rows[1:]] == ["7", "0"]
+    assert [row.split(",")[4] for row in rows[1:]] == ["", "", "7", "0"]  # points by hand are missing for the first two
     staff.wait_for_selector("text=Upload it to Moodle before feedback.zip")
     staff.wait_for_selector("text=Nothing handed in: 1 person, which got 0.")
     staff.click("button:has-text('Write the pages')")
