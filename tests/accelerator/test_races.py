@@ -244,8 +244,13 @@ def test_captured_copies_read_at_each_replay() -> None:
     pinned.fill_(3)
     with pytest.warns(accelerator.RaceWarning, match="reads pinned memory .* that the host wrote to before it waited"):
         torch.cuda.synchronize()
-    assert accelerator.the_machine().races.count == 1
     assert there.tolist() == [2, 2, 2, 2]
+    for copy in (graph.replay, lambda: there.copy_(pinned, non_blocking=True)):
+        copy()
+        torch.cuda.synchronize()
+        pinned.fill_(4)  # the copy is done
+        torch.cuda.synchronize()
+    assert accelerator.the_machine().races.count == 1
 
 
 @in_mode("cuda")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import io
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -18,6 +21,7 @@ from accelerator.modes import in_mode, raises
 
 import grader
 from grader import accelerator
+from grader.accelerator.sim import memory
 from grader.accelerator.sim.spec import Spec
 
 pytestmark = pytest.mark.lane
@@ -35,6 +39,7 @@ def test_classes_stay_classes_and_functions_keep_what_others_read() -> None:
         assert isinstance(kind, type)
         with pytest.raises(NotImplementedError, match=f"torch.cuda.{name} is not supported"):
             kind()
+        assert pickle.loads(pickle.dumps(kind)) is kind
     event: Any = torch.cuda.Event
     for missing in (event().ipc_handle, event.from_ipc_handle):
         with pytest.raises(NotImplementedError, match="ipc_handle is not supported on the simulated device"):
@@ -139,24 +144,114 @@ def test_no_deterministic_kernel_in_place_either() -> None:
     for call, kernel in calls:
         with pytest.raises(RuntimeError, match=f"{kernel} does not have a deterministic implementation"):
             call()
+    image = torch.ones(1, 1, 4, 4, device="cuda", requires_grad=True)
+    smaller = F.interpolate(image, scale_factor=0.5, mode="bicubic", antialias=True)
+    with raises(RuntimeError, "upsample_bicubic2d_aa_backward_out_cuda does not have a deterministic implementation"):
+        smaller.sum().backward()
+    words = torch.zeros(1, 4, 4, dtype=torch.long, device="cuda")
+    assert F.nll_loss(image, words, reduction="none").shape == (1, 4, 4)  # nothing is added up
+    with raises(RuntimeError, "nll_loss2d_forward_out_cuda_template does not have a deterministic implementation"):
+        F.nll_loss(image, words)
     cube = torch.ones(1, 1, 4, 4, 4, device="cuda", requires_grad=True)
     pool: Any = torch.nn.MaxPool3d(2)
     pool(cube).sum().backward()
 
 
+class Named(torch.Tensor):
+    """A class of a program, with an attribute and a method."""
+
+    tag = ""
+
+    def __new__(cls, data: torch.Tensor, tag: str) -> Any:
+        """Make one as old programs do."""
+        make: Any = torch.Tensor._make_subclass
+        made = make(cls, data)
+        made.tag = tag
+        return made
+
+    def twice(self) -> Any:
+        """Double it."""
+        return self * 2
+
+
+class Weight(torch.nn.Parameter):
+    """A program's own parameter."""
+
+
 @in_mode("cuda")
-def test_subclasses_by_their_old_maker() -> None:
-    """A parameter is made of a tensor of the device; what cannot be is refused with a sentence."""
+def test_tensors_of_derived_classes() -> None:
+    """They lie on the device, keep their class there, on the way, in copies and in files, and are what they print."""
+    made: Any = Named(torch.ones(2, device="cuda"), "a")
+    assert isinstance(made, Named)
+    assert (made.tag, made.is_cuda, made.device, Named in [type(made)]) == ("a", True, torch.device("cuda:0"), True)
+    both: Any = torch.cat([made.twice(), torch.ones(1, device="cuda")])
+    assert (isinstance(both, Named), both.tolist()) == (True, [2, 2, 1])
+    moved: Any = torch.ones(2).as_subclass(Named).to("cuda")
+    assert (isinstance(moved, Named), repr(moved)) == (True, "Named([1., 1.], device='cuda:0')")
+    assert type(moved.cpu()) is Named
+    assert not isinstance(moved.as_subclass(torch.Tensor), Named)
+    file = io.BytesIO()
+    torch.save(moved, file)
+    file.seek(0)
+    for one in (copy.deepcopy(moved), torch.load(file, weights_only=False)):
+        assert (isinstance(one, Named), one.is_cuda, one.tolist()) == (True, True, [1, 1])
+
+
+@in_mode("cuda")
+def test_parameters_of_derived_classes() -> None:
+    """They are made on the device, and go there and back, with their class."""
+    model: Any = torch.nn.Module()
+    model.there, model.moved = Weight(torch.ones(2, device="cuda")), Weight(torch.ones(2))
+    for place in ("cuda", "cpu", "cuda"):
+        model.to(place)
+        assert [(isinstance(one, Weight), one.device.type) for one in model.parameters()] == [(True, place)] * 2
+    (model.there * model.moved).sum().backward()
+    assert model.moved.grad.tolist() == [1, 1]
+
+
+@in_mode("cuda")
+def test_gradients_of_each_sample() -> None:
+    """PyTorch's own class of weights that takes them finds the functions that it knows."""
+    from torch.nn.utils._per_sample_grad import call_for_per_sample_grads
+
+    layers = [torch.nn.Conv2d(1, 2, 2), torch.nn.Linear(2, 2)]
+    for layer, x in zip(layers, (torch.ones(3, 1, 2, 2), torch.ones(3, 2)), strict=True):
+        layer.cuda()
+        call_for_per_sample_grads(layer)(x.cuda()).sum().backward()
+        assert layer.weight.grad_sample.tolist() == torch.ones(3, *layer.weight.shape).tolist()
+
+
+@in_mode("cuda")
+def test_a_class_that_runs_operators_itself() -> None:
+    """It would take the shell's memory for a tensor's own, and is refused with a sentence."""
+
+    class Runs(torch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2, device="cuda")
     make: Any = torch.Tensor._make_subclass
-    made = make(torch.nn.Parameter, torch.ones(2, device="cuda"), True)
-    assert isinstance(made, torch.nn.Parameter)
-    assert (made.is_cuda, made.requires_grad, made.is_leaf) == (True, True, True)
+    for call in (lambda: x.as_subclass(Runs), lambda: make(Runs, x)):
+        with raises(NotImplementedError, "a tensor of the class Runs, which has a __torch_dispatch__ of its own,"):
+            call()
 
-    class Named(torch.Tensor):
-        pass
 
-    with raises(NotImplementedError, "a tensor of the class Named cannot lie on the simulated device"):
-        make(Named, torch.ones(2, device="cuda"))
+@in_mode("cuda")
+def test_what_a_program_hung_on_a_parameter_stays() -> None:
+    """A parameter that is moved is the same tensor: its attributes and its hooks go along, and hooks can be removed."""
+    layer: Any = torch.nn.Linear(1, 1, bias=False)
+    seen: list[torch.Tensor] = []
+    layer.weight.tag = "a"
+    layer.weight.register_hook(lambda grad: grad * 2)
+    removed = layer.weight.register_hook(lambda grad: grad * 10)
+    layer.weight.register_post_accumulate_grad_hook(seen.append)
+    layer.cuda()
+    removed.remove()
+    layer(torch.ones(1, 1, device="cuda")).sum().backward()
+    assert (layer.weight.tag, layer.weight.grad.tolist(), len(seen)) == ("a", [[2]], 1)
+    layer.weight.data = torch.ones(1, 1)
+    assert (layer.weight.tag, layer.weight.device.type) == ("a", "cpu")
 
 
 @in_mode("cuda")
@@ -243,6 +338,12 @@ def test_a_device_larger_than_the_host() -> None:
     with raises(torch.OutOfMemoryError, "The simulated device has room for it, but its tensors are kept in the memory"):
         torch.empty(1 << 48, dtype=torch.uint8, device="cuda")
     assert torch.ones(1, device="cuda").item() == 1
+    # Other processes have most of it: Linux would end this one while it fills the memory.
+    memory._free_on_host = lambda: 100 << 20
+    host = torch.empty(1, dtype=torch.uint8).expand(1 << 28)  # which becomes as long when it is copied
+    for make in (lambda: torch.ones(1 << 28, device="cuda"), lambda: host.to("cuda").contiguous()):
+        with raises(torch.OutOfMemoryError, "of which 100.00 MiB is free. Make the device smaller with"):
+            make()
 
 
 FORK = """

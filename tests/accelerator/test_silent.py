@@ -401,20 +401,6 @@ def test_modes_see_what_the_program_calls() -> None:
 
 
 @in_mode("cuda")
-def test_classes_derived_from_tensors() -> None:
-    """A tensor of such a class is refused in our words, and a plain one goes to the device."""
-
-    class Named(torch.Tensor):
-        pass
-
-    x = torch.ones(2).as_subclass(Named)
-    with raises(NotImplementedError, "a tensor of the class Named cannot lie on the simulated device"):
-        x.to("cuda")
-    moved = x.as_subclass(torch.Tensor).cuda()
-    assert moved.as_subclass(torch.Tensor).data_ptr() == moved.data_ptr()
-
-
-@in_mode("cuda")
 def test_errors_name_cuda() -> None:
     """What C++ makes of several operators names the device as the program does; such functions can be scripted."""
     warnings.simplefilter("ignore")

@@ -21,7 +21,8 @@ def text_of(shell: Any, inner: torch.Tensor, contents: str | None = None) -> str
     parameter = getattr(shell, "_is_param", False)
     # PyTorch's own function would run operators on the device to choose the digits. Each would be counted, as if the
     # program had asked for it; so the parts are put together here, from the CPU tensor.
-    prefix = "tensor("
+    plain = getattr(type(shell), "stands_for", torch.Tensor)
+    prefix = "tensor(" if plain in (torch.Tensor, torch.nn.Parameter) else f"{plain.__name__}("
     suffixes = [f"device='{shell.device}'"]
     if inner.numel() == 0:
         if inner.dim() != 1:

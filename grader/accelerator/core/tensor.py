@@ -66,8 +66,8 @@ def _is_one_element(index: Any, dims: int) -> bool:
 
 
 SUBCLASS = (
-    "a tensor of the class {} cannot lie on the simulated device; move a plain tensor there (call "
-    ".as_subclass(torch.Tensor) before), or let the class hold a tensor instead of being one"
+    "a tensor of the class {}, which has a __torch_dispatch__ of its own, cannot lie on the simulated device; move a "
+    "plain tensor there (call .as_subclass(torch.Tensor) before), or let the class hold a tensor instead of being one"
 )
 
 
@@ -98,10 +98,12 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         return self._place.public.type == "cuda"
 
     def as_subclass(self, cls: Any) -> Any:
-        """Return an alias, for `torch.Tensor`; PyTorch calls this for classes that are derived from it, too."""
-        if cls is torch.Tensor or cls is SimTensor:
-            return torch.ops.aten.alias.default(self)
-        raise refusal(SUBCLASS.format(cls.__name__))
+        """Return an alias of another class; PyTorch calls this for what a function returns of a derived class."""
+        with torch._C.DisableTorchFunctionSubclass():
+            made = torch.ops.aten.alias.default(self)
+        if cls is not torch.Tensor and cls is not SimTensor:
+            made.__class__ = class_on_device(cls)
+        return made
 
     def get_device(self) -> int:
         """Return the index of the device."""
@@ -239,12 +241,17 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if self._inner.layout is not torch.strided:
             return wrap(self._inner.clone(), self._place).requires_grad_(self.requires_grad)
-        return deep_copy(self, memo, wrap)
+        with torch._C.DisableTorchFunctionSubclass():
+            return deep_copy(self, memo, wrap)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self._inner.layout is not torch.strided:
             return torch.Tensor._reduce_ex_internal(self, protocol)  # type: ignore[no-untyped-call]
-        return reduced(self)
+        cls: Any = type(self)
+        if cls is SimTensor or cls is SimParameter:
+            return reduced(self)
+        with torch._C.DisableTorchFunctionSubclass():
+            return torch._tensor._rebuild_from_type_v2, (*reduced(self)[:1], cls.stands_for, reduced(self)[1], {})
 
 
 class SimParameter(SimTensor):
@@ -259,8 +266,44 @@ class SimParameter(SimTensor):
 
 
 def _refuse_subclass(cls: type) -> None:
-    del cls
-    raise refusal("a class derived from the tensors of the simulated device is not supported")
+    if "stands_for" not in vars(cls):
+        raise refusal("a class derived from the tensors of the simulated device is not supported")
+
+
+_classes: dict[type, Any] = {}
+
+
+def class_on_device(cls: Any) -> Any:
+    """Return the class that a tensor of a program's class has on the device: it is derived from both.
+
+    Args:
+        cls: derived from `torch.Tensor`.
+
+    Raises:
+        NotImplementedError: it runs operators itself, on memory that it takes for a tensor's own.
+    """
+    if cls in _classes:
+        return _classes[cls]
+    if isinstance(cls, _Kind):
+        return cls
+    if cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        raise refusal(SUBCLASS.format(cls.__name__))
+    own: dict[str, Any] = {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
+    own["stands_for"] = cls
+    if cls.__torch_function__ is torch._C._disabled_torch_function_impl:
+        own["__torch_function__"] = torch._C._disabled_torch_function_impl
+    else:
+        # The program's class is told of itself: what it makes of an outcome may be a tensor of the CPU.
+        def torch_function(ours: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            del ours
+            return cls.__torch_function__(func, [getattr(kind, "stands_for", kind) for kind in types], args, kwargs)
+
+        own["__torch_function__"] = classmethod(torch_function)
+    meta = type(cls)
+    kind = _Kind if issubclass(_Kind, meta) else type(meta.__name__, (_Kind, meta), {})
+    parent = SimParameter if issubclass(cls, torch.nn.Parameter) else SimTensor
+    _classes[cls] = made = kind(cls.__name__, (cls, parent), own)
+    return made
 
 
 for _ours, _name in ((SimTensor, "torch.Tensor"), (SimParameter, "torch.nn.parameter.Parameter")):
@@ -334,9 +377,10 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
     ours = (isinstance(tensor, SimTensor)) + (isinstance(new, SimTensor))
     if ours == 1:
         # C++ refuses to change the kind of a tensor, so a new one is made and takes the place of the old.
-        is_parameter = isinstance(tensor, torch.nn.Parameter)
-        fresh = torch.nn.Parameter(new, tensor.requires_grad) if is_parameter else new.detach()
-        become(tensor, fresh.requires_grad_(tensor.requires_grad))
+        if isinstance(tensor, torch.nn.Parameter):
+            become(tensor, parameter_like(tensor, new))
+        else:
+            become(tensor, new.detach().requires_grad_(tensor.requires_grad))
         return
     # Of one kind: C++ does it, and for a shell we do the same with what it holds.
     TensorBase.data.__set__(tensor, new)  # type: ignore[attr-defined]
@@ -347,8 +391,11 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
 def become(tensor: torch.Tensor, other: torch.Tensor) -> None:
     """Let a tensor be another one from now on; even if a graph holds it.
 
-    `torch.utils.swap_tensors` refuses that, or spoils the backward of the graph.
+    `torch.utils.swap_tensors` refuses that, or spoils the backward of the graph. What the program hung on the tensor,
+    attributes and hooks, stays.
     """
+    kept = {name: value for name, value in tensor.__dict__.items() if name not in _OWN}
+    hooks = {name: given for name in _HOOKS if (given := getattr(tensor, name)) is not None}
     # The Python object stays: its class, its attributes and the tensor in C++ are exchanged for those of the other. A
     # graph that holds the C++ tensor goes on holding it.
     names = [(name, getattr(tensor, name), getattr(other, name)) for name in ("__class__", "__dict__")]
@@ -356,6 +403,29 @@ def become(tensor: torch.Tensor, other: torch.Tensor) -> None:
         setattr(tensor, name, theirs)
         setattr(other, name, mine)
     torch._C._swap_tensor_impl(tensor, other)
+    tensor.__dict__.update(kept)
+    for name, given in hooks.items():
+        setattr(tensor, name, given)
+
+
+def parameter_like(tensor: torch.Tensor, new: torch.Tensor) -> Any:
+    """Make a parameter of the class that another one has.
+
+    Args:
+        tensor: the other one.
+        new: the numbers, on the device or the CPU.
+    """
+    made = torch.nn.Parameter(new, tensor.requires_grad)
+    cls = getattr(type(tensor), "stands_for", type(tensor))
+    if cls is not torch.nn.Parameter and issubclass(cls, torch.nn.Parameter):
+        made.__class__ = class_on_device(cls) if isinstance(made, SimTensor) else cls
+    return made
+
+
+_OWN = {"_inner", "_place", "_block", "_others"}
+"""What a shell holds."""
+
+_HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
 
 
 def refresh(shell: SimTensor) -> None:

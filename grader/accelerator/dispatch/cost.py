@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from grader.accelerator.core.sparse import count_of, nbytes_of
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.dispatch.record import Dispatch
 from grader.accelerator.sim.machine import Device
+from grader.accelerator.sim.memory import LARGE
 
 _MANY = 1 << 24
 """As many elements are looked at before they are made."""
@@ -33,7 +35,7 @@ def check_room(call: Dispatch, target: Device) -> None:
         target.memory.room_for(math.prod(call.inner[0]) * dtype.itemsize)
     elif call.shells:
         expected, memory = _expected(call), target.memory
-        if expected and expected > memory.room:
+        if expected >= LARGE or expected > memory.room:
             memory.room_for(expected)
 
 
@@ -110,8 +112,8 @@ def _operations(call: Dispatch, out: object, most: int) -> float:
         try:
             if facts.flops_of_shapes is None:
                 return facts.flops(*call.inner, **call.named, out_val=out)
-            named = {name: _shape_of(value) for name, value in call.named.items()}
-            return facts.flops_of_shapes(*map(_shape_of, call.inner), **named, out_shape=_shape_of(out))
+            named = tuple([(name, _shape_of(value)) for name, value in call.named.items()])
+            return _of_shapes(facts.flops_of_shapes, tuple(map(_shape_of, call.inner)), named, _shape_of(out))
         except (AssertionError, TypeError, ValueError, IndexError, RuntimeError):
             return most  # a formula that does not know these arguments
     # PyTorch has no formula for these; n³ is the right order for factorisations and solvers of n x n matrices.
@@ -121,7 +123,13 @@ def _operations(call: Dispatch, out: object, most: int) -> float:
     return most
 
 
+# The formulas of attention and of linear layers call others, which look for tensors in what they are given.
+@functools.lru_cache(maxsize=1024)
+def _of_shapes(formula: Callable[..., int], shapes: Any, named: Any, out_shape: Any) -> int:
+    return formula(*shapes, **dict(named), out_shape=out_shape)
+
+
 def _shape_of(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return value.shape
-    return type(value)(map(_shape_of, value)) if isinstance(value, (list, tuple)) else value
+    return tuple(map(_shape_of, value)) if isinstance(value, (list, tuple)) else value

@@ -57,7 +57,7 @@ _MANY = 8
 
 _NUMBERS = {int, float, bool}
 
-_REAL = {int, float, bool, str, type(None), torch.dtype, torch.layout, torch.memory_format}
+_REAL = {int, float, bool, str, type(None), torch.dtype, torch.layout, torch.memory_format, torch._C.device}
 
 
 def record(machine: Machine, facts: Facts, func: Any, args: Any, kwargs: dict[str, Any]) -> Dispatch:
@@ -85,7 +85,9 @@ def record(machine: Machine, facts: Facts, func: Any, args: Any, kwargs: dict[st
         else:
             real = real and kind is not complex
             inner.append(_strip(arg, shells, hosts))
-    named = {name: _strip(value, shells, hosts) for name, value in kwargs.items()} if kwargs else {}
+    named: dict[str, Any] = {}
+    for name, value in kwargs.items():
+        named[name] = value if type(value) in _REAL else _strip(value, shells, hosts)
     # With many tensors it takes longer to look at each than the answer saves.
     if real and (hosts or len(shells) > _MANY):
         real = False
@@ -97,7 +99,6 @@ def record(machine: Machine, facts: Facts, func: Any, args: Any, kwargs: dict[st
 
 
 def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
-    # What is derived from our class is refused later on.
     kind = type(value)
     if kind is SimTensor or kind is SimParameter:
         shells.append(value)
@@ -114,6 +115,9 @@ def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> An
             else:
                 inner.append(_strip(item, shells, hosts))
         return inner
+    if isinstance(value, SimTensor):  # of a class that the program derived
+        shells.append(value)
+        return value._inner
     if isinstance(value, torch.Tensor):
         hosts.append(value)
     return value

@@ -98,10 +98,14 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
         kwargs: its arguments by name.
     """
     del cls
-    # A class that is made of other tensors, as nested ones are, takes itself apart first.
     for kind in types:
         if kind is not SimTensor and kind is not SimParameter:
-            return NotImplemented
+            # A class that is made of other tensors, as nested ones are, takes itself apart first.
+            if not all(issubclass(one, SimTensor) for one in types):
+                return NotImplemented
+            # What is asked of tensors of a program's class from here on is not the program's.
+            with torch._C.DisableTorchFunctionSubclass():
+                return _run(func, args, kwargs or {})
     if RECORDERS:
         with inside():
             return _run(func, args, kwargs or {})
@@ -139,7 +143,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 def _dispatch(call: Dispatch, way: _Way) -> Any:
     machine, facts, shells = call.machine, call.facts, call.shells
-    if len(shells) != 1 or call.hosts or way.is_checked or machine.shrunk:
+    if len(shells) > 1 or call.hosts or way.is_checked or machine.shrunk:
         _check(call, way)
     place = shells[0]._place if shells else None
     call.target = target = _target(call) if facts.has_device else place

@@ -38,7 +38,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if origin.layout is not torch.strided:
         raise unsupported(func, f"the source is {origin.layout}")
     # First the numbers: what C++ finds wrong with them is raised before anything is counted.
-    capture = machine.capturing((to if ours else source)._place.index)
+    capture = None if machine.capture is None else machine.capturing((to if ours else source)._place.index)
     if capture is not None:
         capture.before([target])
     func(target, origin)
@@ -76,7 +76,8 @@ def _reads_later(machine: Machine, capture: Capture | None, pinned: torch.Tensor
 def _use(name: str, source: Any, to: Any) -> None:
     """Note that one tensor is copied to another, each on its device or on the CPU."""
     machine = the_machine()
-    reads, writes = ([one._block] if isinstance(one, SimTensor) else [] for one in (source, to))
+    reads = [source._block] if isinstance(source, SimTensor) else []
+    writes = [to._block] if isinstance(to, SimTensor) else []
     if reads and writes and source._place is not to._place:
         # A copy between devices is the source's work, for which the target waits.
         machine.use(source._place, name, reads, [])

@@ -28,11 +28,23 @@ def install(machine: Machine) -> None:
         put(torch._VF, name, naming(getattr(torch._VF, name)))
     for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
         # Of complex numbers: C++ makes several convolutions of one, and compares the types before.
-        convolution = naming(getattr(torch, name))
+        convolution = _named_to_subclasses(naming(getattr(torch, name)))
         for owner in (torch, torch.nn.functional):
             put_builtin(owner, name, convolution)
     for owner, name in ((torch, "istft"), (torch, "gradient"), (torch.linalg, "multi_dot"), (torch.linalg, "norm")):
         put_builtin(owner, name, naming(getattr(owner, name)))
+
+
+def _named_to_subclasses(function: Any) -> Any:
+    """Let a `__torch_function__` be given the function that programs know by this name, and not what it replaced."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if torch.overrides.has_torch_function(args):
+            return torch.overrides.handle_torch_function(call, args, *args, **kwargs)
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _as_cudnn(original: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch._C import TensorBase
 
-from grader.accelerator.core.tensor import SimTensor, become, set_data
+from grader.accelerator.core.tensor import SimTensor, become, parameter_like, set_data
 from grader.accelerator.replacing import TensorAttribute, put
 from grader.accelerator.sim.machine import Machine
 
@@ -35,7 +35,7 @@ def install(machine: Machine) -> None:
         first = params[0] if params else None
         if first is not None:
             known[id(first)] = moved(first)
-        if first is None or SimTensor not in (type(first), type(known[id(first)])):
+        if first is None or (not isinstance(first, SimTensor) and not isinstance(known[id(first)], SimTensor)):
             # No device of ours has to do with it: PyTorch's way, from the beginning.
             known.clear()
             return original(self, fn, recurse)
@@ -79,5 +79,5 @@ def _move(param: torch.Tensor, moved: Any) -> None:
     new = moved(param)
     grad = None if param.grad is None else moved(param.grad).requires_grad_(param.grad.requires_grad)
     if new is not param:
-        become(param, torch.nn.Parameter(new, param.requires_grad))
+        become(param, parameter_like(param, new))
     param.grad = grad

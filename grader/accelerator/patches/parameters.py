@@ -1,4 +1,4 @@
-"""Parameters that are made of a tensor of the device are of the device's class of parameters."""
+"""Parameters, and tensors of derived classes, that are made of a tensor of the device are of its classes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.tensor import SUBCLASS, SimParameter, SimTensor
-from grader.accelerator.refusals import refusal
+from grader.accelerator.core.tensor import SimParameter, SimTensor, class_on_device
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let parameters that are made of a tensor of the device be of `SimParameter`."""
+    """Let parameters that are made of a tensor of the device be of `SimParameter`, and others of what they ask for."""
     del machine
     make: Any = torch.Tensor._make_subclass
 
@@ -22,18 +21,24 @@ def install(machine: Machine) -> None:
             return make(cls, data, require_grad, **options)
         if cls is torch.nn.Parameter:
             return torch.nn.Parameter(data, require_grad)
-        if cls is torch.Tensor:
-            return data.detach().requires_grad_(require_grad)
-        raise refusal(SUBCLASS.format(cls.__name__))
+        made = torch.ops.aten.detach.default(data).requires_grad_(require_grad)
+        if cls is not torch.Tensor:
+            made.__class__ = class_on_device(cls)
+        return made
 
+    def as_subclass(self: torch.Tensor, cls: Any) -> Any:
+        return SimTensor.as_subclass(self, cls) if isinstance(self, SimTensor) else as_other(self, cls)
+
+    as_other: Any = torch.Tensor.as_subclass
     put(torch.Tensor, "_make_subclass", staticmethod(make_subclass))
+    put(torch.Tensor, "as_subclass", as_subclass)
     original = torch.nn.Parameter.__new__
 
     def new(cls: Any, data: Any = None, requires_grad: bool = True, **kwargs: Any) -> Any:
         # PyTorch's own refuses a class whose `detach` gives another one.
         made = original(cls, data.detach() if isinstance(data, SimTensor) else data, requires_grad, **kwargs)
         if type(made) is SimTensor:
-            made.__class__ = SimParameter
+            made.__class__ = SimParameter if cls is torch.nn.Parameter else class_on_device(cls)
         return made
 
     put(torch.nn.Parameter, "__new__", staticmethod(new))

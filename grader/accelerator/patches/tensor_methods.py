@@ -35,12 +35,13 @@ def install(machine: Machine) -> None:
         # other type with PyTorch's own TypeError.
         if device is None or not isinstance(self, torch.Tensor):
             return original_to(self, *args, **kwargs)
-        if machine.is_ours(device) and _is_odd(self):
-            return _sparse_moved(self, lambda part: original_to(part, machine.inner(device)))
+        place = machine.inner_of_ours(device) if (ours := machine.is_ours(device)) else device
+        if ours and _is_odd(self):
+            return _sparse_moved(self, lambda part: original_to(part, place))
         if "device" in kwargs:
-            kwargs["device"] = machine.inner(device)
+            kwargs["device"] = place
         else:
-            args = (machine.inner(device), *args[1:])
+            args = (place, *args[1:])
         return original_to(self, *args, **kwargs)
 
     # Under the name of the kind: `.cuda()` in mode cuda, `.sim()` in mode sim.
@@ -62,17 +63,8 @@ def install(machine: Machine) -> None:
             return self.to(machine.kind, legacy.dtype, non_blocking=non_blocking)
         return original_type(self, dtype, non_blocking, **kwargs)
 
-    original_new = torch.Tensor.new_tensor
-
-    @functools.wraps(original_new)
-    def new_tensor(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        # Without a device PyTorch takes that of `self`, but forgets its index.
-        device = kwargs.get("device") or (self.device if isinstance(self, SimTensor) else None)
-        args = tuple(_on_the_host(machine, arg) for arg in args)
-        return original_new(self, *args, **{**kwargs, "device": machine.inner(device)})
-
     put(torch.Tensor, "to", to)
-    put(torch.Tensor, "new_tensor", new_tensor)
+    put(torch.Tensor, "new_tensor", _new_tensor(machine, torch.Tensor.new_tensor))
     put(torch.Tensor, "type", of_type)
     put(torch.Tensor, machine.kind, cuda)
     # Parameters without a shape refuse all functions but those on a list, and the list holds the originals.
@@ -80,6 +72,17 @@ def install(machine: Machine) -> None:
     lazy._allowed_methods.extend((to, cuda))
     for name in _METHODS:
         put(torch.Tensor, name, _translated(machine, getattr(torch.Tensor, name)))
+
+
+def _new_tensor(machine: Machine, original: Any) -> Any:
+    @functools.wraps(original)
+    def new_tensor(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        # Without a device PyTorch takes that of `self`, but forgets its index.
+        device = kwargs.get("device") or (self.device if isinstance(self, SimTensor) else None)
+        args = tuple(_on_the_host(machine, arg) for arg in args)
+        return original(self, *args, **{**kwargs, "device": machine.inner(device)})
+
+    return new_tensor
 
 
 def _place_of(machine: Machine, device: Any) -> Device:

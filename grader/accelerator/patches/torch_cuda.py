@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
@@ -55,8 +56,8 @@ def install(machine: Machine) -> None:
             new = _refusal(name)
         else:
             continue
-        # In the module that defines it, too: some programs take it from there.
-        for owner in owners:
+        # In the module that defines it, too: some programs take it from there, and so do pickles.
+        for owner in {*owners, sys.modules[value.__module__]}:
             if owner is torch.cuda or getattr(owner, name, None) is value:
                 put(owner, name, new)
     for name in ("_record_memory_history", "_snapshot", "_dump_snapshot"):

@@ -41,6 +41,7 @@ _CALLERS = {
     "scatter": "scatter_reduce_{}_kernel",
     "index_reduce": "index_reduce_{}",
     "_upsample_bilinear2d_aa_backward": "upsample_bilinear2d_aa_backward_out_{}",
+    "_upsample_bicubic2d_aa_backward": "upsample_bicubic2d_aa_backward_out_{}",
 }
 """Who complains, by operator, with the device's kind left open."""
 
@@ -51,6 +52,8 @@ _REPORT = (
 )
 _MAX = 2
 """The number of the mode "max" of `embedding_bag`."""
+_NO_REDUCTION = 0
+"""The number of the reduction "none"."""
 _MODES = {"_embedding_bag_backward": 8, "_embedding_bag_dense_backward": 7}
 """The position of the mode among the arguments."""
 
@@ -98,6 +101,8 @@ def _is_exempt(name: str, args: Any, kwargs: Any) -> bool:
         return bool(args[4] != "prod")
     if name == "scatter":  # one that reduces
         return kwargs.get("reduce") is None
+    if name == "nll_loss2d_forward":  # without a reduction nothing is added up
+        return int(args[3] if len(args) > 3 else kwargs["reduction"]) == _NO_REDUCTION
     if name == "bincount":  # without weights, whole numbers are added
         return (args[1] if len(args) > 1 else kwargs.get("weights")) is None
     return name == "histc" and not args[0].is_floating_point()

@@ -127,7 +127,10 @@ class Clock:
 
     def wait(self, name: str, queues: list[Queue]) -> None:
         """Let the host wait until queues are empty."""
-        self.wait_until(name, max((self.ready.get(queue, 0.0) for queue in queues), default=0.0))
+        moment = 0.0
+        for queue in queues:
+            moment = max(moment, self.ready.get(queue, 0.0))
+        self.wait_until(name, moment)
 
     def wait_until(self, name: str, moment: float) -> None:
         """Let the host wait for a moment, if it is not past."""

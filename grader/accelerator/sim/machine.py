@@ -25,6 +25,9 @@ INNER = "sim"
 """The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
 
 
+_Device = torch.device
+"""Kept before it is replaced by a class that asks in Python whether something is an instance of it."""
+
 _fake_mode = torch._C._get_dispatch_mode
 _FAKE = torch._C._TorchDispatchModeKey.FAKE
 
@@ -117,7 +120,8 @@ class Machine:
 
     def device(self, index: int) -> Device:
         """Return the device of an index; raise PyTorch's own error if it does not exist."""
-        self.settle()
+        if not self.used:
+            self.settle()
         if not 0 <= index < len(self.devices):
             raise invalid_ordinal(self.kind)
         return self.devices[index]
@@ -140,7 +144,8 @@ class Machine:
 
     def index_of(self, device: Any = None) -> int:
         """Return the index that a device argument means: None, an int, a string or a `torch.device`."""
-        self.settle()
+        if not self.used:
+            self.settle()
         if device is None:
             return self.current
         if isinstance(device, int):
@@ -150,7 +155,7 @@ class Machine:
         if isinstance(text, str) and text in self._indices:
             index = self._indices[text]
             return self.current if index is None else self.device(index).index
-        if not isinstance(device, torch.device):
+        if not isinstance(device, _Device):
             # A program's `TorchFunctionMode` sees what the program calls, and this call is ours.
             with torch._C.DisableTorchFunction():
                 device = torch.device(device)
@@ -174,14 +179,16 @@ class Machine:
 
     def is_ours(self, device: Any) -> bool:
         """Return whether a device argument, with or without index, means a simulated device."""
-        if isinstance(device, torch.device):
+        if isinstance(device, _Device):
             return device.type in (self.kind, INNER)
         return isinstance(device, str) and device.partition(":")[0] in (self.kind, INNER)
 
     def inner(self, device: Any) -> Any:
         """Return the device argument that PyTorch understands: ours with its index, any other or none as it is."""
-        if not self.is_ours(device):
-            return device
+        return self.inner_of_ours(device) if self.is_ours(device) else device
+
+    def inner_of_ours(self, device: Any) -> torch.device:
+        """Return the same for a device argument that is known to be ours."""
         place = self.devices[self.index_of(device)]
         # Tensors of a `FakeTensorMode` have no memory anywhere, and the name that the program gives their device.
         return place.inner if _fake_mode(_FAKE) is None else place.public
@@ -310,21 +317,26 @@ class Machine:
             pinned: whether the host's memory is.
             blocks: whether the host waits for it.
         """
-        self.check(index)
+        place = self.devices[index]
+        if place.fault is not None:
+            self.check(index)
         tally, spec = self.tally, self.spec
         # Devices copy to each other over a way of their own, past the host's memory.
         peer = direction == DEVICE_TO_DEVICE
-        seconds = spec.transfer_seconds(nbytes, pinned=pinned, peer=peer)
-        queues = [self.devices[place].queue for place in dict.fromkeys((index, index if source is None else source))]
+        queues = [place.queue]
+        if source is not None and source != index:
+            queues.append(self.devices[source].queue)
         busy = spec.bus_seconds(nbytes, pinned=pinned, peer=peer)
-        if capture := self.capturing(index):
+        seconds = spec.latency + busy
+        if self.capture is not None and (capture := self.capturing(index)):
             capture.copy(pinned=pinned or peer, blocks=blocks)
             capture.work(direction, queues[0], seconds, direction, busy, (nbytes, ()))
             return
         tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
         tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
         self.clock.work(direction, queues, spec.launch, seconds, direction, busy, (nbytes, ()))
-        self.races.synchronize(queues[0], queues[-1])
+        if len(queues) > 1:
+            self.races.synchronize(*queues)
         if blocks:
             self.wait("copy", queues)
         elif direction == HOST_TO_DEVICE and not pinned and nbytes > _STAGED_AT_ONCE:
@@ -359,7 +371,8 @@ class Machine:
         self.clock.wait(reason, queues)
         self.races.host_waits(queues)
         for index, _ in queues:
-            self.check(index)
+            if self.devices[index].fault is not None:
+                self.check(index)
 
     def synchronize(self, device: Any = None) -> None:
         """Let the host wait for everything a device was given."""

@@ -26,12 +26,24 @@ def _memory_of_host() -> int:
     return min(whole, int(limit)) if limit.isdecimal() else whole
 
 
+def _free_on_host() -> int:
+    """Return the bytes of memory that are free on this machine, as Linux counts them."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        return sys.maxsize
+    lines = dict(line.split(":") for line in text.splitlines())
+    return sum(int(lines[name].split()[0]) for name in ("MemAvailable", "SwapFree")) * KIB
+
+
 _HOST = _memory_of_host()
 _MANY_CHANGES = 4096
+LARGE = 256 * MIB
+"""As much is not allocated before the machine is asked: where it has less, Linux ends the process without a word."""
 _NO_HOST = (
     "Tried to allocate {} on {}:{}. The simulated device has room for it, but its tensors are kept in the memory of "
-    "this machine, which has {}. Make the device smaller with --accelerator-memory (pytest), --memory (launcher) or "
-    "Spec(memory=...), so that the program learns of it as on a GPU of that size."
+    "this machine, which has {}, of which {} is free. Make the device smaller with --accelerator-memory (pytest), "
+    "--memory (launcher) or Spec(memory=...), so that the program learns of it as on a GPU of that size."
 )
 
 
@@ -55,28 +67,34 @@ class Memory:
         """The bytes that may be taken still."""
         return (self.capacity if self.share == 1.0 else int(self.share * self.capacity)) - self.current
 
-    def room_for(self, nbytes: int, *, hosted: bool = True) -> int:
-        """Return the bytes that an allocation takes; raise `torch.OutOfMemoryError` if they are not there.
+    def room_for(self, nbytes: int) -> None:
+        """Raise `torch.OutOfMemoryError` if there is no room for as many bytes, before they are allocated.
+
+        There must be room in the memory of this machine, too, which holds all numbers.
+        """
+        # Up to a multiple: `//` rounds down, and away from zero where the number is negative.
+        nbytes = -(-nbytes // self.granularity) * self.granularity
+        if self.current + nbytes > self.capacity or self.share != 1.0:
+            self._check(nbytes)
+        free = _HOST - self.current
+        if nbytes >= LARGE:
+            free = min(free, _free_on_host())
+        if nbytes > free:
+            raise self._no_host(nbytes, free)
+
+    def take(self, nbytes: int, *, hosted: bool = True) -> int:
+        """Allocate; the bytes to give back later.
 
         Args:
             nbytes: how many are wanted.
             hosted: whether they are in the memory of this machine, too. Those of the device meta are nowhere.
         """
-        # Up to a multiple: `//` rounds down, and away from zero where the number is negative.
-        nbytes = -(-nbytes // self.granularity) * self.granularity
-        if nbytes > self.room:
-            self.statistics.full += 1
-            raise torch.OutOfMemoryError(self._no_room(nbytes))
-        if hosted and self.current + nbytes > _HOST:
-            raise torch.OutOfMemoryError(_NO_HOST.format(size_text(nbytes), self.kind, self.index, size_text(_HOST)))
-        return nbytes
-
-    def take(self, nbytes: int, *, hosted: bool = True) -> int:
-        """Allocate; the bytes to give back later. The arguments are those of `room_for`."""
         requested, nbytes = nbytes, -(-nbytes // self.granularity) * self.granularity
         current = self.current + nbytes
-        if current > self.capacity or current > _HOST or self.share != 1.0:
-            self.room_for(requested, hosted=hosted)  # raises where the bytes are not there
+        if current > self.capacity or self.share != 1.0:
+            self._check(nbytes)
+        if current > _HOST and hosted:
+            raise self._no_host(nbytes, _HOST - self.current)
         self.current = current
         self.total += nbytes
         if current > self.peak:
@@ -84,6 +102,15 @@ class Memory:
         if nbytes:
             self.statistics.changes.append((nbytes, requested))
         return nbytes
+
+    def _check(self, nbytes: int) -> None:
+        if nbytes > self.room:
+            self.statistics.full += 1
+            raise torch.OutOfMemoryError(self._no_room(nbytes))
+
+    def _no_host(self, nbytes: int, free: int) -> torch.OutOfMemoryError:
+        sizes = map(size_text, (_HOST, max(free, 0)))
+        return torch.OutOfMemoryError(_NO_HOST.format(size_text(nbytes), self.kind, self.index, *sizes))
 
     def give(self, nbytes: int, requested: int) -> None:
         """Give back what was taken."""

@@ -139,6 +139,8 @@ class Races:
         for other, number in seen.items():
             if number > known.get(other, 0):
                 known[other] = number
+        if queue is None and self._copied:
+            self._forget_copies()
 
     def host_waits(self, queues: Iterable[Queue]) -> None:
         """Let the host wait for all that queues were given."""
@@ -153,12 +155,20 @@ class Races:
     def look_at_copies(self, *, all_of_them: bool = False) -> None:
         """Warn if the host wrote to memory that a copy may have been reading; at each wait, and at the end."""
         for entry in list(self._copied):
-            pinned, version, (queue, number, name, site) = entry
+            pinned, version, (queue, _, name, site) = entry
             if pinned._version != version:
+                self._copied.remove(entry)
                 self.count += 1
                 text = _OVERWRITTEN.format(name=name, queue=queue_text(queue), site=site_text(site))
                 warn_at_program(text, RaceWarning)
-            if all_of_them or pinned._version != version or number <= self._host.get(queue, 0):
+        if all_of_them:
+            self._copied.clear()
+
+    def _forget_copies(self) -> None:
+        """Forget copies that are done by now, as the host may write to their memory."""
+        for entry in list(self._copied):
+            queue, number, *_ = entry[2]
+            if number <= self._host.get(queue, 0):
                 self._copied.remove(entry)
 
     def synchronize(self, one: Queue, other: Queue) -> None:
