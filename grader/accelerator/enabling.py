@@ -56,6 +56,7 @@ from grader.accelerator.patches import (
     torch_cuda,
     torchscript,
     transformer_encoder,
+    unused_parameters,
     versions,
     warning_lines,
 )
@@ -105,6 +106,7 @@ PATCHES: tuple[types.ModuleType, ...] = (
     transformer_encoder,
     lazy_modules,
     data_parallel,
+    unused_parameters,
     export,
     torchscript,
     flex_attention,

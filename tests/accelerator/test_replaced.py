@@ -179,6 +179,13 @@ class Weight(torch.nn.Parameter):
 
 
 @in_mode("cuda")
+def test_the_compiler_is_reset() -> None:
+    """What loads the compiler's graphs of CUDA works, though nothing is compiled."""
+    for call in (torch.compiler.reset, torch.compiler.cudagraph_mark_step_begin):
+        call()
+
+
+@in_mode("cuda")
 def test_tensors_of_derived_classes() -> None:
     """They lie on the device, keep their class there, on the way, in copies and in files, and are what they print."""
     made: Any = Named(torch.ones(2, device="cuda"), "a")
@@ -263,6 +270,8 @@ def test_the_inner_name_stays_inside() -> None:
     with FakeTensorMode() as mode:
         fake = torch.empty(2, device="cuda:1")
         assert (str(fake.device), str((fake + 1).device)) == ("cuda:1", "cuda:1")
+        if torch.version.cuda:  # a build for the CPU lacks what C++ asks before it fills a weight
+            assert str(torch.nn.Linear(2, 2, device="cuda:1").weight.device) == "cuda:1"
         assert str((mode.from_tensor(torch.empty(2, device="cuda")) + torch.zeros(2, device="cuda")).device) == "cuda:0"
     x, w = (torch.ones(1, 1, 3, 3, device="cuda", dtype=torch.complex64) for _ in range(2))
     assert F.conv2d(x, w).is_cuda

@@ -44,6 +44,17 @@ def test_files_exist() -> None:
     assert {word for word in named if not (ROOT / word).exists()} == set()
 
 
+def test_the_matrix_has_the_versions_that_the_page_names() -> None:
+    """The page of the simulated GPU names builds of PyTorch that CI runs, and no version of CI is missing there."""
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))["jobs"]
+    linux, gpu = (jobs[name]["strategy"]["matrix"]["include"] for name in ("linux", "accelerator"))
+    run = {(row["torch"], row["build"]) for row in gpu} | {(row["torch"], "for the CPU") for row in linux}
+    page = (ROOT / "docs" / "cuda-without-gpu.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| (\d[\d.]+) \| (for the CPU|for CUDA)", page, re.MULTILINE))
+    assert named - run == set()
+    assert {version for version, _ in named} == {version for version, _ in run}
+
+
 def test_no_step_changes_what_tests_compare() -> None:
     """`make test` compares constraints.txt with uv.lock: another PyTorch is installed over it, not written into it."""
     assert [words for _, words in commands() if words[:2] == ["sed", "-i"]] == []

@@ -293,7 +293,7 @@ def class_on_device(cls: Any) -> Any:
     if cls.__torch_function__ is torch._C._disabled_torch_function_impl:
         own["__torch_function__"] = torch._C._disabled_torch_function_impl
     else:
-        # The program's class is told of itself: what it makes of an outcome may be a tensor of the CPU.
+        # The program's class gets itself as the class: what it makes of an outcome may be a tensor of the CPU.
         def torch_function(ours: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             del ours
             return cls.__torch_function__(func, [getattr(kind, "stands_for", kind) for kind in types], args, kwargs)

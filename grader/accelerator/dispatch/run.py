@@ -103,7 +103,7 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
             # A class that is made of other tensors, as nested ones are, takes itself apart first.
             if not all(issubclass(one, SimTensor) for one in types):
                 return NotImplemented
-            # What is asked of tensors of a program's class from here on is not the program's.
+            # Calls of functions from here on are ours, and the program's class does not see them.
             with torch._C.DisableTorchFunctionSubclass():
                 return _run(func, args, kwargs or {})
     if RECORDERS:

@@ -28,6 +28,9 @@ _MODULES = (
 _DRIVER = ("_cuda_", "_nccl_", "_cudnn_", "_gds_")
 """How the names of such functions of `torch._C` begin."""
 
+_CLASS_OF_TREES = "_cuda_CUDAAllocator_AllocatorState"
+"""A class that the compiler's module of graphs imports, which `torch.compiler.reset` loads, where CUDA is built in."""
+
 _HARMLESS = {"_cuda_getDeviceCount", "_cuda_isInBadFork"}
 """Functions that need no driver: PyTorch looks whether the first one is there to know whether it was built for CUDA."""
 
@@ -38,6 +41,10 @@ def install(machine: Machine) -> None:
     for name in sorted(set(_called()) - _HARMLESS):
         if not isinstance(getattr(torch._C, name, None), type):
             put(torch._C, name, _refusal(name))
+    if not hasattr(torch._C, _CLASS_OF_TREES):
+        put(torch._C, _CLASS_OF_TREES, type("AllocatorState", (), {}))  # as that module makes it itself without CUDA
+    # Fake tensors are CUDA's for C++, too, whose guard asks the driver. This is what PyTorch does without a GPU.
+    torch._C._ensureCUDADeviceGuardSet()
 
 
 def _called() -> Iterator[str]:

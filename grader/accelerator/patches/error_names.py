@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import torch
@@ -28,7 +29,12 @@ def install(machine: Machine) -> None:
         put(torch._VF, name, naming(getattr(torch._VF, name)))
     for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
         # Of complex numbers: C++ makes several convolutions of one, and compares the types before.
-        convolution = _named_to_subclasses(naming(getattr(torch, name)))
+        original = getattr(torch, name)
+        convolution = _named_to_subclasses(naming(original))
+        # PyTorch's own class of this kind knows the functions that were there when its module was imported.
+        known: Any = sys.modules.get("torch.nn.utils._expanded_weights.expanded_weights_impl")
+        if known is not None and original in known.HANDLED_FUNCTIONS:
+            known.HANDLED_FUNCTIONS[convolution] = known.HANDLED_FUNCTIONS[original]
         for owner in (torch, torch.nn.functional):
             put_builtin(owner, name, convolution)
     for owner, name in ((torch, "istft"), (torch, "gradient"), (torch.linalg, "multi_dot"), (torch.linalg, "norm")):

@@ -39,7 +39,7 @@ def _free_on_host() -> int:
 _HOST = _memory_of_host()
 _MANY_CHANGES = 4096
 LARGE = 256 * MIB
-"""As much is not allocated before the machine is asked: where it has less, Linux ends the process without a word."""
+"""Before as much is allocated, the machine must have it free: where it has less, Linux ends the process."""
 _NO_HOST = (
     "Tried to allocate {} on {}:{}. The simulated device has room for it, but its tensors are kept in the memory of "
     "this machine, which has {}, of which {} is free. Make the device smaller with --accelerator-memory (pytest), "
