@@ -140,6 +140,12 @@ for given, operation, said in (
     else:
         raise AssertionError(said)
 
+received = torch.empty(2, device="cuda")
+sent = torch.full((2,), rank + 1.0, device="cuda")
+for work in 2 * [dist.isend(sent, 1 - rank), dist.irecv(received, 1 - rank)]:
+    work.wait()  # a second time, too, which gloo takes for another message
+assert received.tolist() == [2.0 - rank] * 2
+
 large = torch.ones(1 << 24, device="cuda")
 dist.barrier()
 start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
