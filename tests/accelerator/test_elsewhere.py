@@ -140,6 +140,19 @@ for given, operation, said in (
     else:
         raise AssertionError(said)
 
+for collective, output, given, error, said in (
+    (dist.all_gather_into_tensor, 3, 2, ValueError, "output tensor size must be equal to world_size times input"),
+    (dist.reduce_scatter_tensor, 2, 3, ValueError, "input tensor must be the same size as output size times world"),
+    (dist.all_gather_into_tensor, 2, 1.0, TypeError, "output tensor must have the same type as input tensor"),
+):
+    one = torch.ones(given, device="cuda") if isinstance(given, int) else torch.ones(1, device="cuda").double()
+    try:
+        collective(torch.ones(output, device="cuda"), one)
+    except error as raised:
+        assert str(raised).startswith(said)
+    else:
+        raise AssertionError(said)
+
 received = torch.empty(2, device="cuda")
 sent = torch.full((2,), rank + 1.0, device="cuda")
 for work in 2 * [dist.isend(sent, 1 - rank), dist.irecv(received, 1 - rank)]:

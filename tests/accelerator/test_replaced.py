@@ -223,7 +223,7 @@ def test_gradients_of_each_sample() -> None:
     """PyTorch's own class of weights that takes them finds the functions that it knows."""
     from torch.nn.utils._per_sample_grad import call_for_per_sample_grads
 
-    layers = [torch.nn.Conv2d(1, 2, 2), torch.nn.Linear(2, 2)]
+    layers: list[Any] = [torch.nn.Conv2d(1, 2, 2), torch.nn.Linear(2, 2)]
     for layer, x in zip(layers, (torch.ones(3, 1, 2, 2), torch.ones(3, 2)), strict=True):
         layer.cuda()
         call_for_per_sample_grads(layer)(x.cuda()).sum().backward()
@@ -236,7 +236,7 @@ def test_a_class_that_runs_operators_itself() -> None:
 
     class Runs(torch.Tensor):
         @classmethod
-        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore
             return func(*args, **(kwargs or {}))
 
     x = torch.ones(2, device="cuda")
@@ -352,9 +352,9 @@ def test_a_device_larger_than_the_host() -> None:
     # Other processes have most of it: Linux would end this one while it fills the memory.
     memory._free_on_host = lambda: 100 << 20
     host = torch.empty(1, dtype=torch.uint8).expand(1 << 28)  # which becomes as long when it is copied
-    for make in (lambda: torch.ones(1 << 28, device="cuda"), lambda: host.to("cuda").contiguous()):
+    for size, given in ((1 << 28, None), (0, host)):
         with raises(torch.OutOfMemoryError, "of which 100.00 MiB is free. Make the device smaller with"):
-            make()
+            torch.ones(size, device="cuda") if given is None else given.to("cuda")
 
 
 FORK = """

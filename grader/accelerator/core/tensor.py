@@ -415,7 +415,7 @@ def parameter_like(tensor: torch.Tensor, new: torch.Tensor) -> Any:
         tensor: the other one.
         new: the numbers, on the device or the CPU.
     """
-    made = torch.nn.Parameter(new, tensor.requires_grad)
+    made: Any = torch.nn.Parameter(new, tensor.requires_grad)
     cls = getattr(type(tensor), "stands_for", type(tensor))
     if cls is not torch.nn.Parameter and issubclass(cls, torch.nn.Parameter):
         made.__class__ = class_on_device(cls) if isinstance(made, SimTensor) else cls

@@ -105,6 +105,8 @@ def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     inner[place] = nccl.inside.boxed()
     name, index = func._overloadpacket.__name__, shells[0]._place.index
     _check_tensors(name, args)
+    if name in _WHOLES:
+        _check_sizes(name, args[0], args[1], nccl.size())
     if name in _FLAT:
         inner = [arg.view(-1) if isinstance(arg, torch.Tensor) and arg.is_contiguous() else arg for arg in inner]
     nbytes = sum(shell._inner.numel() * shell._inner.element_size() for shell in shells)
@@ -133,6 +135,29 @@ def _check_tensors(name: str, args: Any) -> None:
             if name not in _POINT_TO_POINT:
                 raise ValueError("Tensors must be contiguous")
             warnings.warn(_NOT_CONTIGUOUS, UserWarning, stacklevel=2)
+
+
+_WHOLES = {
+    "_allgather_base_": (
+        "output tensor must have the same type as input tensor",
+        "output tensor size must be equal to world_size times input tensor size",
+    ),
+    "_reduce_scatter_base_": (
+        "input tensor must be the same type as the output tensor.",
+        "input tensor must be the same size as output size times world size",
+    ),
+}
+"""Collectives of one tensor that holds those of all processes, and what NCCL says of other types and sizes."""
+
+
+def _check_sizes(name: str, output: Any, given: Any, size: int) -> None:
+    """Raise as `_allgather_base` and `_reduce_scatter_base` of ProcessGroupNCCL.cpp do."""
+    other_type, other_size = _WHOLES[name]
+    if output.dtype != given.dtype:
+        raise TypeError(other_type)
+    whole, part = (output, given) if name == "_allgather_base_" else (given, output)
+    if whole.numel() != part.numel() * size:
+        raise ValueError(other_size)
 
 
 def check_operation(operation: Any) -> None:

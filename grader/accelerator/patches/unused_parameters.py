@@ -53,7 +53,7 @@ def install(machine: Machine) -> None:
         if not _models:
             return original(*args, **kwargs)
         # The bits of the parameters that were used are copied to the device by way of pinned memory: reducer.cpp.
-        with _WithoutPinnedMemory():
+        with _WithoutPinnedMemory():  # type: ignore[no-untyped-call]
             return original(*args, **kwargs)
 
     for owner in (torch.autograd, torch.autograd.graph):
