@@ -214,6 +214,22 @@ def test_a_test_has_what_earlier_tests_leave() -> None:
     assert list(left_to_do_for(made.reference())) == []
 
 
+def test_a_function_that_is_called_for_its_value_does_not_test() -> None:
+    """The value that the notebook shows is compared; NumPy compares a list with an array."""
+    tests = (
+        code("def same(x):\n    return x\nsame(y)", shows="2"),
+        code("import numpy as np\nnp.testing.assert_allclose(f(y), [2.5])"),
+    )
+    cells = [raw("# BEGIN SOLUTION"), code("y = 2\ndef f(x):\n    return np.array([x + 0.5])"), raw("# END SOLUTION")]
+    ends = [raw("# END TESTS"), raw("# END QUESTION")]
+    made = assignment_of(notebook(raw("# BEGIN QUESTION\nname: q1"), *cells, raw("# BEGIN TESTS"), *tests, *ends))
+    assert made is not None
+    draft = Port(made.test_file(), made.reference(), MODULE).draft("t")
+    text = draft.shown + draft.hidden
+    assert "assert same(student.y) == 2" in text
+    assert "np.testing.assert_allclose(student.f(student.y), [2.5])" in text
+
+
 def test_a_cell_that_is_not_python_is_named() -> None:
     """With its number and its line."""
     with pytest.raises(CourseError, match=r"cell 2 of the notebook is not valid Python \(.*'x ='\); fix it there"):

@@ -469,6 +469,8 @@ def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
     got, expected = call.args[:2]
     if _is_students(scope, expected) and not _is_students(scope, got):
         got, expected = expected, got
+    if path.startswith("numpy.") and isinstance(expected, ast.List | ast.Tuple | ast.ListComp):
+        return ""  # NumPy takes a list and an array for the same, and `assert_values` does not
     tolerances = {"rtol": "0", "atol": "0"} if exact else words
     values = [_plain(edits, got), _plain(edits, expected), *map("=".join, tolerances.items())]
     return f"assert_values({', '.join(values)})"
