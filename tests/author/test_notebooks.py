@@ -230,6 +230,22 @@ def test_a_function_that_is_called_for_its_value_does_not_test() -> None:
     assert "np.testing.assert_allclose(student.f(student.y), [2.5])" in text
 
 
+def test_a_value_comes_with_what_changes_it() -> None:
+    """A matrix that is filled element by element; NumPy compares a number with each element."""
+    given = code(
+        "import numpy as np\na = np.zeros((2, 2))\nfor i in range(2):\n    a[i, i] = 1\nb = 3\nb2 = np.ones(b)"
+    )
+    solution = code("def f(x):\n    return x * 2", grade=False, solution=True, grade_id="f")
+    test = code(
+        "assert np.allclose(f(a), 2 * a)\nassert np.allclose(f(a - a), 0)", grade=True, solution=False, grade_id="t"
+    )
+    made = assignment_of(notebook(given, solution, test))
+    assert made is not None
+    draft = Port(made.test_file(), made.reference(), MODULE).draft("t")
+    assert "a = np.zeros((2, 2))\nfor i in range(2):\n    a[i, i] = 1\n" in draft.shown and "b2" not in draft.shown
+    assert "assert_values(student.f(a), 2 * a)\n    assert np.allclose(student.f(a - a), 0)" in draft.shown
+
+
 def test_a_cell_that_is_not_python_is_named() -> None:
     """With its number and its line."""
     with pytest.raises(CourseError, match=r"cell 2 of the notebook is not valid Python \(.*'x ='\); fix it there"):

@@ -417,6 +417,7 @@ WORDS = ("assert_dtype", "assert_isinstance", "assert_shape", "assert_tensor", "
 _CLOSE = re.compile(r"torch\.testing\.assert_close|numpy\.testing\.assert_allclose|(torch|numpy)\.allclose")
 _EQUAL = re.compile(r"torch\.equal|numpy\.(array_equal|testing\.assert_(array_)?equal)")
 _IGNORED = {"check_device", "check_dtype", "check_layout", "equal_nan", "err_msg", "msg", "strict", "verbose"}
+_OF_ANY_SHAPE = (ast.List, ast.Tuple, ast.ListComp, ast.Constant, ast.UnaryOp)
 _CONVERSIONS = {"cpu", "detach", "numpy"}
 
 
@@ -469,8 +470,8 @@ def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
     got, expected = call.args[:2]
     if _is_students(scope, expected) and not _is_students(scope, got):
         got, expected = expected, got
-    if path.startswith("numpy.") and isinstance(expected, ast.List | ast.Tuple | ast.ListComp):
-        return ""  # NumPy takes a list and an array for the same, and `assert_values` does not
+    if path.startswith("numpy.") and isinstance(expected, _OF_ANY_SHAPE):
+        return ""  # NumPy compares a list with an array, and a number with each element; `assert_values` does not
     tolerances = {"rtol": "0", "atol": "0"} if exact else words
     values = [_plain(edits, got), _plain(edits, expected), *map("=".join, tolerances.items())]
     return f"assert_values({', '.join(values)})"

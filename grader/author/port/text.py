@@ -154,9 +154,24 @@ def items_of(text: str, *, with_parameters: bool = True) -> list[Item]:
         own = "".join(lines[first:last]).rstrip("\n") + "\n"
         (node,) = ast.parse(own).body
         uses, binds = names_of(own)
+        binds |= _changed(node)
         uses |= {one.arg for one in ast.walk(node) if with_parameters and isinstance(one, ast.arg)}
         items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
     return items
+
+
+def _changed(node: ast.stmt) -> set[str]:
+    """Return the names whose elements or attributes a statement sets, as in `a[0] = 1`: it belongs to their values."""
+    if isinstance(node, (Function, ast.ClassDef)):
+        return set()
+    changed = set[str]()
+    for one in ast.walk(node):
+        if isinstance(one, (ast.Subscript, ast.Attribute)) and isinstance(one.ctx, ast.Store):
+            root: ast.expr = one
+            while isinstance(root, (ast.Subscript, ast.Attribute)):
+                root = root.value
+            changed |= {root.id} if isinstance(root, ast.Name) else set()
+    return changed
 
 
 def not_installed(node: ast.AST) -> list[str]:
