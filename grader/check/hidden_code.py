@@ -54,7 +54,7 @@ _ONLY = {
 
 _INSIDE = words_of(
     """ast asyncio bltns builtins codecs concurrent contextvars copyreg ctypes difflib fnmatch gc glob gzip hashlib
-    importlib inspect io keyword locale logging mmap mp multiprocessing os pathlib pickle platform
+    importlib inspect io keyword locale logging mmap mp multiprocessing os pathlib pdb pickle platform
     python_multiprocessing queue shutil signal socket struct subprocess sys sysconfig tarfile tempfile threading
     traceback types uuid weakref zipfile
 

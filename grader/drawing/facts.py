@@ -75,7 +75,9 @@ def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[Tensor, _Memory]:
     whole: Any = value
     while isinstance(whole.base, np.ndarray):
         whole = whole.base
-    start, end = np.lib.array_utils.byte_bounds(whole)
+    # NumPy 1.26 has it in another place than NumPy 2.
+    byte_bounds = np.lib.array_utils.byte_bounds if hasattr(np.lib, "array_utils") else vars(np)["byte_bounds"]
+    start, end = byte_bounds(whole)
     size = value.itemsize or 1
     address = value.__array_interface__["data"][0]
     strides = tuple(step // size for step in value.strides)
