@@ -17,6 +17,7 @@ from grader.report.html import fragment
 from grader.report.safe import for_html
 from grader.report.student_line import line_of
 from grader.student.folder import read_progress, reset, write_progress
+from grader.student.games.breaking import planted_in
 from grader.student.lines_to_try import lines_of
 from grader.student.rows import next_row, solved_reference
 from grader.student.task_page import solution_lines
@@ -273,6 +274,14 @@ class ExercisePage:
         else:
             self._missed = result
 
+    def _show_planted(self) -> None:
+        """Say that a game goes on in this file, whose failures are no fault of the student's."""
+        if planted_in(self._live.course, self._exercise) is None:
+            return
+        with ui.element("div").classes("warn"):
+            look.html("<p>A fault is planted in this file, for you to find. Your own answer is kept beside it.</p>")
+            ui.link("I found it, or I give up", f"/play/{self._exercise.id}").classes("b")
+
     def _show_result(self, result: Result) -> None:
         if result.problem:
             self._say(result.problem)
@@ -291,6 +300,7 @@ class ExercisePage:
         if not result.is_complete or self._report is None:
             self._results.clear()
             with self._results:
+                self._show_planted()
                 self._report = look.html(fragment([graded]))
                 self._show_tries(graded)
         else:  # what the student ran meanwhile stays

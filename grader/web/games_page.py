@@ -36,17 +36,17 @@ class DrillPage:
         questions = drilling.read_questions(live.course)
         self._drill = drilling.Drill(drilling.chosen(questions, _QUESTIONS, None, self._memory.rank))
         self._answers: dict[str, drilling.Answer] = {}
+        self._asked: drilling.Question | None = None  # which is still to be answered
 
     async def show(self) -> None:
         """Build the page of the drill, with its first question."""
         self._question = ui.element("div").classes("card")
-        self._said = look.html("").props('role="status" aria-live="polite"')
         await self._next()
 
     async def _next(self) -> None:
         """Show the next question, or the result."""
-        self._question.clear()
         if not self._drill.left:
+            self._question.clear()
             with self._question:
                 look.html(f"<p>{self._drill.first} of {self._drill.answered} right at the first try.</p>")
                 again = ui.link("Drill again", "/drill").classes("b first")
@@ -58,20 +58,24 @@ class DrillPage:
         try:
             answer = self._answers.get(question.id) or await self._answer_of(question)
         except GraderError as error:
+            self._question.clear()
             with self._question:
                 look.html(f"<p>{for_html(str(error))}</p>")
             return
-        self._answers[question.id] = answer
+        self._answers[question.id], self._asked = answer, question
+        self._question.clear()  # only now: two clicks on "Next question" show it once
         with self._question:
             look.html(pre("\n".join(f">>> {line}" for line in question.lines)))
             look.html(f"<p>{for_html(question.asked)}</p>")
-            with ui.element("div").classes("in-line"):
+            self._choices = ui.element("div").classes("in-line")
+            with self._choices:
                 choices = in_some_order(question, answer, random.Random())  # noqa: S311  a game
                 buttons = [look.button(each, partial(self._answered, question, answer, each)) for each in choices]
-        for button in buttons:
-            button.style("font-family:ui-monospace, Menlo, Consolas, monospace;white-space:pre-wrap")
-        if self._drill.answered:  # the button that was pressed is gone
-            look.focus(buttons[0])
+            self._said = look.html("").props('role="status" aria-live="polite"')
+            for button in buttons:
+                button.style("font-family:ui-monospace, Menlo, Consolas, monospace;white-space:pre-wrap")
+            if self._drill.answered:  # so is the button that led here
+                look.focus(buttons[0])
 
     async def _answer_of(self, question: drilling.Question) -> drilling.Answer:
         """Ask a worker what is right: this process runs no lines and imports no PyTorch."""
@@ -82,13 +86,19 @@ class DrillPage:
         )
 
     async def _answered(self, question: drilling.Question, answer: drilling.Answer, choice: str) -> None:
-        is_right = choice == answer.right
+        """Say below the question whether the choice is right, and why: it stays until the student goes on."""
+        if self._asked is not question:  # a second click, on the way while the first was answered
+            return
+        self._asked, is_right = None, choice == answer.right
         if self._drill.answer(right=is_right):
             self._memory.note(question, right=is_right)
         shown = pre(f">>> {question.watch}\n{answer.after}") if answer.after and not is_right else ""
-        word = "Right" if is_right else "Wrong"
-        self._said.content = f"<p><b>{word}: {for_html(answer.right)}.</b> {for_html(question.why)}</p>{shown}"
-        await self._next()
+        chosen = "Right" if is_right else f"You said {choice}. Wrong"
+        self._said.content = f"<p><b>{for_html(f'{chosen}: {answer.right}.')}</b> {for_html(question.why)}</p>{shown}"
+        self._choices.clear()
+        with self._choices:
+            following = look.button("Next question" if self._drill.left else "Result", self._next, first=True)
+            look.focus(following)  # the button that was pressed is gone
 
 
 def in_some_order(question: drilling.Question, answer: drilling.Answer, chance: random.Random) -> list[str]:
@@ -130,14 +140,26 @@ def show_play(live: Live, exercise: Exercise) -> None:
 
 def _show_break(live: Live, exercise: Exercise) -> None:
     said = look.html("").props('role="status" aria-live="polite"')
+    buttons = ui.element("div").classes("in-line")
 
     async def play(*, give_up: bool) -> None:
         said.content = '<p class="soft">Looking for a fault ...</p>'
+        buttons.clear()  # one thing at a time
         said.content = await _lines(live, exercise, give_up=give_up)
+        with buttons:
+            look.focus(offer())
 
-    with ui.element("div").classes("in-line"):
-        look.button("Plant a fault, or see whether you found it", lambda: play(give_up=False), first=True)
-        look.button("Give up", lambda: play(give_up=True))
+    def offer() -> ui.element:
+        """Show what can be done now, as a fault is planted or not; return the first button."""
+        with buttons:
+            if breaking.planted_in(live.course, exercise) is None:
+                return look.button("Plant a fault", lambda: play(give_up=False), first=True)
+            first = look.button("I found it", lambda: play(give_up=False), first=True)
+            look.button("Give up", lambda: play(give_up=True))
+            ui.link("Look for it in the editor", f"/exercise/{exercise.id}").classes("b")
+            return first
+
+    offer()
 
 
 async def _lines(live: Live, exercise: Exercise, *, give_up: bool) -> str:
@@ -183,7 +205,7 @@ def _show_catch(live: Live, exercise: Exercise) -> None:
     async def run(text: str) -> None:
         base["text"] = text
         conflict.clear()
-        caught.content = '<p class="soft">Running ...</p>'
+        caught.content = '<p class="soft">Running your check on all known answers ...</p>'
         caught.content = await _caught(live, exercise)
 
     def ask(other: OnDisk) -> None:

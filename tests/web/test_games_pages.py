@@ -51,16 +51,20 @@ def solved(window: Any, server: Server) -> Any:
 def test_a_fault_is_planted_looked_for_and_given_up(solved: Any, server: Server) -> None:
     """Each step says what happened, and the student's own file is there again in the end."""
     path = folder_of(server, "double") / "double.py"
-    solved.click("button:has-text('Give up')")
-    solved.wait_for_selector("text=no fault is planted in double.")
+    assert solved.locator("button:has-text('Give up')").count() == 0  # there is nothing to give up
     solved.click("button:has-text('Plant a fault')")
     solved.wait_for_selector("text=has one fault now; nothing else was changed.")
     assert path.read_text(encoding="utf-8") != RIGHT
-    solved.click("button:has-text('Plant a fault')")
+    editor = solved.context.new_page()
+    editor.goto(f"{server.url}exercise/double")
+    editor.wait_for_selector("text=A fault is planted in this file")
+    editor.close()
+    solved.click("button:has-text('I found it')")
     solved.wait_for_selector("text=The fault is still there")
     assert solved.locator("text=grade double").count() == 0  # a command for a terminal
     solved.click("button:has-text('Give up')")
     solved.wait_for_selector("text=You did not find it this time.")
+    solved.wait_for_selector("button:has-text('Plant a fault')")
     assert path.read_text(encoding="utf-8") == RIGHT
 
 
@@ -76,10 +80,10 @@ def test_a_save_is_graded_while_a_game_runs(solved: Any, server: Server) -> None
     solved.keyboard.press("Control+a")
     solved.keyboard.insert_text(endless)
     solved.click("button:has-text('Save and run')")
-    solved.wait_for_selector("text=Running ...")
+    solved.wait_for_selector("text=Running your check")
     (folder_of(server, "total") / "total.py").write_text(TOTAL, encoding="utf-8")
     second.wait_for_selector("text=/All \\d+ checks pass/")
-    assert solved.locator("text=Running ...").count() == 1
+    assert solved.locator("text=Running your check").count() == 1
     solved.click("button:has-text('Plant a fault')")
     solved.wait_for_selector("text=another game is not done yet")
     assert server.end() in (0, -2, 130)
@@ -118,14 +122,19 @@ def test_a_drill_is_answered(window: Any, server: Server) -> None:
         window.wait_for_selector("button:has-text('(3, 1)'), button:has-text('raises RuntimeError')")
         if window.locator(strides).count():
             window.click("button:has-text('(3, 1)')")
-            window.wait_for_selector("text=Wrong: (1, 3). A transpose swaps the strides")
+            window.wait_for_selector("text=You said (3, 1). Wrong: (1, 3). A transpose swaps the strides")
+            assert window.locator(strides).count() == 1  # the question stays beside its answer
         else:
             window.click("button:has-text('raises RuntimeError')")
             window.wait_for_selector("text=Right: raises RuntimeError. Both need as many elements.")
+        # Whoever has no mouse goes on from where they are, not from the top of the page.
+        window.wait_for_function("document.activeElement.innerText === 'Next question'")
+        window.keyboard.press("Enter")
     window.wait_for_selector(strides)
-    # Whoever has no mouse goes on from the next question, not from the top of the page.
     window.wait_for_function("document.activeElement.matches('.card:has(pre.code) button')")
     window.click("button:has-text('(1, 3)')")
+    window.wait_for_function("document.activeElement.innerText === 'Result'")
+    window.keyboard.press("Enter")
     window.wait_for_selector("text=1 of 2 right at the first try.")
     window.wait_for_function("document.activeElement.innerText === 'Drill again'")
     window.keyboard.press("Enter")
