@@ -235,7 +235,7 @@ def named_by(
     Args:
         answer: the wrong answer.
         reference: the reference's source, from which it differs.
-        functions: in which it differs; none for any.
+        functions: the functions in which it differs; none for any.
         has_value: whether a wrong value shows the mistake, too.
     """
     quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _names_in(text)}

@@ -432,8 +432,8 @@ class _Task:
         called, compared = self._called(checks), self._compared()
         functions = called.intersection(self._changed(answer)) or called
         compared = {id for id in compared if functions & self._called([id])}
-        mine = _calls_of(self._results_here, compared, functions)
         theirs = _calls_of(self._results_of(answer, compared), compared, functions)
+        mine = _calls_of(self._results_here, compared, functions)
         if mine is None or theirs is None or mine.keys() != theirs.keys():
             return 0
         other = {call for call, result in mine.items() if not _same(result, theirs[call])}

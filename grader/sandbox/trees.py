@@ -20,8 +20,8 @@ def send_tree(sock: socket.socket, tree: Mapping[str, object], descriptors: Sequ
 
     Args:
         sock: a socket of datagrams.
-        tree: that is sent.
-        descriptors: that go with it.
+        tree: the tree that is sent.
+        descriptors: file descriptors that go with it.
     """
     socket.send_fds(sock, [json.dumps(tree).encode()], descriptors)
 

@@ -275,7 +275,7 @@ class ExercisePage:
             self._missed = result
 
     def _show_planted(self) -> None:
-        """Say that a game goes on in this file, whose failures are no fault of the student's."""
+        """Say that a game goes on in this file: its failures are not the student's."""
         if planted_in(self._live.course, self._exercise) is None:
             return
         with ui.element("div").classes("warn"):

@@ -73,7 +73,7 @@ def test_gradebook(graded: Path) -> None:
     assert "  0      -          0 / 15  bo" in printed
     assert "-      =          0 / 15  Zoë K" in printed
     assert "  - nothing handed in  = handed in as it was given out" in printed
-    assert " graded now, " in printed
+    assert " graded now; " in printed
     assert f"Reports and gradebook.csv are in {graded}" in " ".join(printed.split())  # it may be folded
 
 

@@ -15,7 +15,7 @@ from support import RIGHT, TOTAL, written
 
 import grader
 from grader.cli.ready import IMPORTED
-from grader.runner.warm import SWITCH
+from grader.runner.place import SWITCH
 
 pytestmark = [
     pytest.mark.lane,

@@ -85,7 +85,10 @@ def test_what_had_better_not_be_handed_in(type_grade: WarmGrade, home: Path, tex
 def test_wrong_commands_are_reported_before_anything_runs(type_grade: WarmGrade, home: Path) -> None:
     """No such hand-in, several of them, no folder to write to, nothing to pack: a line each, and status 2."""
     assert "this course has no hand-in 'w'" in type_grade("pack", "--handin", "w", cwd=home).stderr
-    assert "there is no folder nowhere" in type_grade("pack", "--out", "nowhere", cwd=home).stderr
+    assert (
+        "nowhere is not a folder; create it with  mkdir nowhere"
+        in type_grade("pack", "--out", "nowhere", cwd=home).stderr
+    )
     text = (home / "course.yaml").read_text()
     (home / "course.yaml").write_text(text.replace("limits:", "  - {id: week2, title: W, exercises: [total]}\nlimits:"))
     ran = type_grade("pack", cwd=home)

@@ -25,7 +25,8 @@ from grader.cli import doctor
 from grader.grading.runtime import Processes, Runtime
 from grader.runner import place as place_of_processes
 from grader.runner import warm
-from grader.runner.warm import LEAST_MB, SWITCH, Place, why_none
+from grader.runner.place import SWITCH
+from grader.runner.warm import LEAST_MB, Place, why_none
 from grader.runner.zygote import WarmZygote, Zygote
 from grader.sandbox import fork_messages
 from grader.sandbox.datagrams import to_text
@@ -219,7 +220,7 @@ def test_who_takes_no_calls_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatc
         stopped.listen(0)
         with pytest.raises(OSError, match=r"unavailable|timed out"):
             for _ in range(9):
-                called = warm.connected(place.folder, path.name)
+                called = place_of_processes.connected(place.folder, path.name)
                 assert called is not None
                 calls.enter_context(called)
         with pytest.raises(OSError, match=r"unavailable|timed out"):

@@ -128,7 +128,7 @@ def _plain(name: str, call: ast.Call, caught: Collection[str]) -> ast.Assert | N
 
     Args:
         name: of the assert, such as "Equal".
-        call: that makes it.
+        call: the call that makes it.
         caught: names that have an expected error.
     """
     call = _Values(caught).visit(copy.deepcopy(call))
