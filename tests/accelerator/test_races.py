@@ -256,11 +256,11 @@ def test_captured_copies_read_at_each_replay() -> None:
 @in_mode("cuda")
 def test_parameters_that_no_gradient_reaches() -> None:
     """A model of several processes finds them, in each step or in the first one."""
-    dist.init_process_group("nccl", store=dist.HashStore(), rank=0, world_size=1)
+    dist.init_process_group("nccl", store=dist.HashStore(), rank=0, world_size=1)  # type: ignore[attr-defined]
     every: tuple[dict[str, Any], ...] = ({"find_unused_parameters": True}, {"static_graph": True})
     for options in every:
         both = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)]).cuda()
-        both.forward = both[0].forward  # type: ignore[method-assign]
+        both.forward = both[0].forward
         model = nn.parallel.DistributedDataParallel(both, device_ids=[0], **options)
         for _ in range(2):
             model(torch.ones(1, 2, device="cuda")).sum().backward()

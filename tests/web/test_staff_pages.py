@@ -356,12 +356,8 @@ def test_scores_and_pages_are_returned(staff: Any, graded: Path) -> None:
         choose_file(staff, worksheet)
     assert filled.value.suggested_filename == "Grades-Week 1.csv"
     rows = Path(filled.value.path()).read_text(encoding="utf-8-sig").splitlines()
-    assert [row.split(",")[4] for row in rows[1:]] == [
-        "",
-        "",
-        "7.2",
-        "0",
-    ]  # points by hand are missing for the first two
+    # Points by hand are missing for the first two.
+    assert [row.split(",")[4] for row in rows[1:]] == ["", "", "7.2", "0"]
     staff.wait_for_selector("text=Upload it to Moodle before feedback.zip")
     staff.wait_for_selector("text=Nothing handed in: 1 person, which got 0.")
     staff.click("button:has-text('Write the pages')")
