@@ -457,7 +457,7 @@ def in_order(rules: Iterable[str]) -> list[str]:
 
 
 def by_rule(lost: Mapping[str, float]) -> str:
-    """Say what is lost on each of these rules."""
+    """Return in words how many hundredths of a point are lost on each rule."""
     return ", ".join(f"{rule or 'no rule'} {points(lost[rule])}" for rule in lost)
 
 

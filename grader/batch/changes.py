@@ -45,7 +45,7 @@ class Change:
 
     @property
     def differs(self) -> bool:
-        """Return whether points or the end of any check changed."""
+        """Return whether the points, or the result of any check, changed."""
         return bool(self.checks) or self.before.score != self.after.score
 
 

@@ -101,7 +101,7 @@ class ExerciseTally:
 
     @property
     def explained(self) -> int:
-        """How many read the sentence of a known mistake."""
+        """How many authors have a known mistake in their reports."""
         return len({author for authors in self.sentences.values() for author in authors})
 
     @property

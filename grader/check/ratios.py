@@ -120,7 +120,7 @@ def _too_slow(
 
 
 def _limit(at_most: float, named: str) -> Public:
-    """Return what a function must do, in words: with a multiple of a time, or of a speed."""
+    """Return the limit in words: "take at most 2 times as long", or, below 1, "be at least 2 times as fast"."""
     if at_most >= 1:
         return say("take at most {} times as long as {}", Limit(f"{at_most:g}"), named)
     return say("be at least {} times as fast as {}", Limit(f"{1 / at_most:g}"), named)

@@ -107,7 +107,7 @@ def _opened(descriptor: int, mode: str, encoding: str, *, is_line_buffered: bool
 
 
 def _run(typed: fork_messages.RunCommand, lifeline: socket.socket) -> None:
-    """Run the command, until it ends or the one that was typed is gone."""
+    """Run the command, until it ends or the process that the user started is gone."""
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     from grader.cli import HANDED_OVER
     from grader.cli import main as grade

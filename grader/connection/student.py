@@ -182,7 +182,7 @@ class Probe:
         return partial(self._run, name)
 
     def _run(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Run one in the worker of the objects that it is given; without any, in the student's."""
+        """Run a function of the probe file in the worker that has its arguments' objects, or in the student's."""
         proxies = (each for each in parts([args, kwargs]) if is_proxy(each))
         connection = next(map(connection_of, proxies), self._connection)
         space = connection.load_probe(self._path.stem, self._path.read_text(encoding="utf-8"))

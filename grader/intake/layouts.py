@@ -410,10 +410,10 @@ OUT_MARK = "journal.sqlite"
 
 
 def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
-    """Say what lies in a folder or a zip; called in the process that reads.
+    """Detect how a folder or a zip is laid out, and return the submissions in it; called in the process that reads.
 
-    What lies in the folder that was named decides how it is laid out. A single folder or zip in it is what one author
-    handed in, and nothing in that decides: its author chose it.
+    Only what lies at the top of the named folder decides. What is in a folder or zip of one author does not: its author
+    chose that.
 
     Raises:
         SubmissionError: nothing can be read there, or it has no submission.

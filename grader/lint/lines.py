@@ -163,7 +163,7 @@ _HANDED: dict[Kind | None, tuple[str, str]] = {
 
 
 def _around_calls(source: Source) -> Iterator[Finding]:
-    """Yield each line around a call of student code that has no effect on it."""
+    """Yield each line of a check that does not affect the student code that it calls, such as a `with` around it."""
     for scope in scopes(source):
         yield from _contexts(scope)
         for node in scope.nodes:

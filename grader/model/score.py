@@ -281,7 +281,7 @@ class Causes:
 
     @classmethod
     def of(cls, rows: Sequence[GradedCheck]) -> Causes:
-        """Sort the checks of an exercise that was graded."""
+        """Group the checks of a graded exercise by whether they lost points, and why."""
         lost = sorted((row for row in rows if row.verdict.lost), key=_rank)
         # The message of a shown check is complete, and has a picture; that of a hidden one names a property.
         shown = [row for row in lost if row.check.shown and not _unwritten(row)]

@@ -106,7 +106,7 @@ def cell_text(graded: GradedExercise | None) -> str:
 
 
 def _sign(graded: GradedExercise | ExerciseEntry) -> str:
-    """Return what replaces points where there is no file and no decision of staff's; else ""."""
+    """Return the sign that is shown in place of points: for nothing handed in, or left as it was given out; else ""."""
     if not (graded.handed_in or graded.set_by):
         return _NOTHING
     return _BLANK if graded.state == "not_started" else ""
@@ -196,7 +196,7 @@ class ClassProgress(Progress):
         self._say(author_line(report, number, total, self._names))
 
     def compared(self, done: int, total: int) -> None:
-        """Keep how many known wrong answers ran."""
+        """Note how many known wrong answers were begun; `advanced` shows it."""
         self._compared = done, total
 
     def advanced(self, done: int, total: int) -> None:

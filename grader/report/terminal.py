@@ -127,7 +127,7 @@ class _Page:
         return two_sides(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
 
     def first(self, line: words.Line) -> Iterator[str]:
-        """Yield one check: its verdict as a word, its rule, its title, its points; or several checks in one row."""
+        """Yield the first line of a check: verdict, rule, title and points; it may stand for several checks."""
         row, rules = line.rows[0], for_terminal(words.rules_of(line.rows), one_line=True)
         verdict = line.verdict if line.text else row.verdict
         word, colour = words.VERDICTS[verdict] if verdict else ("", None)

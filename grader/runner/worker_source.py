@@ -106,7 +106,7 @@ class WorkerSource:
         return False
 
     def end_workers(self, lane: int) -> bool:
-        """End the workers of a lane that are not spared; False if only ending the whole lane does that."""
+        """End a lane's workers, except those that outlive a slow exercise; return False if only its end does that."""
         return False
 
     def close(self) -> None:

@@ -114,7 +114,7 @@ class OpenLane(Message):
 
 @dataclass(frozen=True)
 class EndWorkers(Message):
-    """End the workers of a lane that are not spared."""
+    """End the workers of a lane, except those that outlive a slow exercise (`spared`)."""
 
     lane: int
 

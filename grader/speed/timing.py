@@ -243,7 +243,7 @@ class TimedWorker:
 
 
 def _look(wall: float, cpu: float, waited: float | None) -> _Clocks:
-    """Read the clocks; a worker is asleep if it neither runs nor waits for a core or for us."""
+    """Compute from readings of clocks for how long a worker slept: it neither ran nor waited for a core or for us."""
     ours = clock.waited_s(os.getpid())
     return _Clocks(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
 

@@ -31,7 +31,7 @@ class ChannelClosed(Exception):
 
 
 def patience_until(moment: float) -> Patience:
-    """Return a patience that lasts until a moment of the monotonic clock, in seconds.
+    """Return a callable that gives the seconds left until a moment of the monotonic clock.
 
     Raises:
         TimeoutError: raised by what is returned, once the moment has come.
