@@ -28,7 +28,7 @@ from grader.course.load import find_exercises, load_course
 from grader.grading.lanes import setup_of
 from grader.grading.runtime import Runtime
 from grader.model import Exercise
-from grader.model.messages import Part
+from grader.model.messages import CheckSelection
 from grader.runner.lane import Lane
 
 HEADING = "To see it in plain Python"
@@ -68,7 +68,7 @@ def faults(exercise: Exercise, lane: Lane, tally: Counter[str]) -> list[str]:
     found = []
     for path in exercise.wrong:
         answer = read_answer(exercise, path)
-        run = lane.run(exercise, as_submitted(exercise, answer.source), 0, "", Part(shown, again=True))
+        run = lane.run(exercise, as_submitted(exercise, answer.source), 0, "", CheckSelection(shown, again=True))
         for outcome in run.outcomes:
             tally["on ranks"] += ON_RANKS in outcome.message
             _, heading, text = outcome.message.partition(HEADING)

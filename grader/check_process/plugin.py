@@ -151,8 +151,8 @@ class CheckSession:
 
     def _run_job(self, job: Job) -> None:
         planned = self._planned[job.exercise]
-        part = job.part
-        rows = [row for row in self._checks[job.exercise] if part.has(row.check.id)]
+        selection = job.selection
+        rows = [row for row in self._checks[job.exercise] if selection.has(row.check.id)]
         self.waiting.no_core_s, before = None, self._connections.started
         try:
             for number, row in enumerate(rows):
@@ -161,7 +161,7 @@ class CheckSession:
                     self._host.send(Outcome(check.id, Verdict.NOT_RUN, _NO_CUDA))
                     continue
                 # pytest tears fixtures down by what comes next, so it learns which check will really run next.
-                later = [] if part.stops else rows[number + 1 :]
+                later = [] if selection.stops else rows[number + 1 :]
                 following = (other.item for other in later if self._has_device(other.check))
                 # The last moment at which no hidden input is known to the worker; what is printed from here on is not
                 # kept.
@@ -171,7 +171,7 @@ class CheckSession:
                 device = Device.CUDA if on_cuda else check.device
                 student = self._connections.connection_to_student(planned, job, device)
                 self._host.send(outcome := self._run_check(row, next(following, None), job, student))
-                if part.stops and outcome.verdict.lost:
+                if selection.stops and outcome.verdict.lost:
                     break
         finally:
             # Also if the job ends by an error of ours: the next author must not meet this one's workers.
@@ -184,23 +184,23 @@ class CheckSession:
         return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA
 
     def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection) -> Outcome:
-        check, part = row.check, job.part
+        check, selection = row.check, job.selection
         planned = PlannedRun(self._runner, row, following, job)
-        if check.id in part.traced:
-            return run_traced(planned, student, part.traced[check.id])
-        if check.id in part.typed:
-            return run_typed_lines(check, student, part.typed[check.id])
-        if part.compares:
+        if check.id in selection.traced:
+            return run_traced(planned, student, selection.traced[check.id])
+        if check.id in selection.typed:
+            return run_typed_lines(check, student, selection.typed[check.id])
+        if selection.compares:
             return self._all_calls.run(planned, student)
         started = time.monotonic()
         outcome = Judge(planned, student, self._connections, self._verdicts).judge()
         # Only a diagnosis asks whether something was drawn.
-        examined = outcome.verdict is not Verdict.PASSED or part.again
+        examined = outcome.verdict is not Verdict.PASSED or selection.again
         # A deadlock costs its whole wait once: with other inputs it would be waited for again.
         hangs = not student.deadlocked.isdisjoint(outcome.called)
         same = examined and (hangs or not self._runner.has_drawn(row))
         outcome = replace(outcome, seconds=round(time.monotonic() - started, 4), same_for_all=same)
-        return self._reproducer.add_snippet(outcome, planned, student) if part.with_tries else outcome
+        return self._reproducer.add_snippet(outcome, planned, student) if selection.with_tries else outcome
 
 
 def _check_files(exercise: PlannedExercise) -> list[Path]:

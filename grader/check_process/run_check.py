@@ -86,7 +86,7 @@ class CheckRunner:
             copying=copying,
             rewrite=rewrite,
             recording=recording or row.check.shown,
-            unconfirmed=not job.part.again,
+            unconfirmed=not job.selection.again,
         )
         student.begin_check(record, limits)
         self._connections.waiting.begin_check(record.budget)

@@ -50,7 +50,7 @@ from grader.intake.collect import names_in
 from grader.intake.match import starter_names
 from grader.model import Exercise, GradedExercise, Mistake, Submission, Verdict
 from grader.model.errors import CourseError
-from grader.model.messages import Part, Setup
+from grader.model.messages import CheckSelection, Setup
 from grader.model.progress import Progress
 from grader.model.score import Causes
 from grader.runner.lane import Lane
@@ -212,8 +212,8 @@ def results_in(
         seed: of the inputs.
         checks: their ids.
     """
-    part = Part(frozenset(checks), again=True, with_tries=False, compares=True)
-    run = lane.run(exercise, files, seed, part=part, progress=_Comparing(lane.progress))
+    selection = CheckSelection(frozenset(checks), again=True, with_tries=False, compares=True)
+    run = lane.run(exercise, files, seed, selection=selection, progress=_Comparing(lane.progress))
     # A check process that was lost, or a fault of ours, says nothing.
     came = [one for one in run.outcomes if one.verdict is Verdict.NOT_RUN]
     return {one.check: {name: [*rows] for name, rows in one.results.items()} for one in came}, run.late
@@ -233,8 +233,8 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
         return Traced({})
     categories = {check.id: check.category for check in lane.checks_of(exercise)}
     # What is too slow decides at once: it costs nobody a point.
-    part = Part(frozenset(checks), again=True, with_tries=False)
-    run = lane.run(exercise, files, seed, part=part, progress=_Comparing(lane.progress))
+    selection = CheckSelection(frozenset(checks), again=True, with_tries=False)
+    run = lane.run(exercise, files, seed, selection=selection, progress=_Comparing(lane.progress))
     return Traced({one.check: Trace.of(one, categories[one.check]) for one in run.outcomes}, run.late)
 
 

@@ -13,7 +13,7 @@ from grader.grading.handed_in import as_handed_in
 from grader.grading.outcomes import WorkResult, graded_from, is_inconclusive, unreadable_checks_result
 from grader.grading.plan import RunPlan, Work
 from grader.model import Device, GradedExercise, Outcome, Submission, Verdict
-from grader.model.messages import Level, Part, Setup, Start
+from grader.model.messages import CheckSelection, Level, Setup, Start
 from grader.model.progress import Progress
 from grader.runner.lane import JobResult, Lane
 from grader.runner.pool import cores
@@ -109,7 +109,7 @@ def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
         outcomes = [Outcome(id, Verdict.ERROR, why, cause="load") for id in wanted]
         return replace(graded_from(exercise, checks, outcomes).as_not_started(), handed_in=False), False
     only = frozenset(wanted) if plan.rules or plan.checks else None
-    run = _run(work, lane, Part(only, stops=plan.stops, with_tries=plan.with_tries))
+    run = _run(work, lane, CheckSelection(only, stops=plan.stops, with_tries=plan.with_tries))
     return graded_from(exercise, checks, run.outcomes, output=run.output), run.late
 
 
@@ -125,7 +125,7 @@ def _repeated(work: Work, before: GradedExercise, lane: Lane) -> tuple[list[Outc
         undecided = frozenset(id for id, outcome in outcomes.items() if outcome.verdict is Verdict.INCONCLUSIVE)
         if not undecided:
             break
-        run = _run(work, lane, Part(undecided, again=True))
+        run = _run(work, lane, CheckSelection(undecided, again=True))
         late |= run.late
         for again in run.outcomes:
             seconds = outcomes[again.check].seconds + again.seconds
@@ -133,10 +133,10 @@ def _repeated(work: Work, before: GradedExercise, lane: Lane) -> tuple[list[Outc
     return list(outcomes.values()), late
 
 
-def _run(work: Work, lane: Lane, part: Part) -> JobResult:
+def _run(work: Work, lane: Lane, selection: CheckSelection) -> JobResult:
     """Run checks in a lane: the one place where grading runs student code."""
     exercise, own = work.exercise, work.submission.of(work.exercise)
     folder = ""
     if work.plan.has_folder and own.path is not None:  # as the student types it from where they are
         folder = Path(os.path.relpath(own.path.resolve().parent)).as_posix()
-    return lane.run(exercise, own.files, work.plan.setup.seed_of(work.submission.author), folder, part)
+    return lane.run(exercise, own.files, work.plan.setup.seed_of(work.submission.author), folder, selection)

@@ -18,7 +18,7 @@ from grader.grading.outcomes import WorkResult, graded_from, lost_points
 from grader.grading.plan import Work
 from grader.model import Check, Device, Exercise, Submission
 from grader.model.errors import CourseError, StartError
-from grader.model.messages import Collected, Part, Setup, Start
+from grader.model.messages import CheckSelection, Collected, Setup, Start
 from grader.model.progress import Cancel, Progress
 from grader.runner.compiled import compile_once
 from grader.runner.lane import JobResult, Lane
@@ -186,16 +186,16 @@ class Runtime:
         """Return the checks of one exercise."""
         return [check for check in self.collected().checks if check.exercise == exercise.id]
 
-    def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, part: Part) -> JobResult:
-        """Run a part of an exercise's checks on files that are not graded.
+    def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, selection: CheckSelection) -> JobResult:
+        """Run a selection of the checks of an exercise on files that are not graded.
 
         Args:
             exercise: one of this runtime's.
             files: by name.
             seed: of the inputs.
-            part: the selection of checks.
+            selection: the selection of checks.
         """
-        return self.ask(lambda lane: lane.run(exercise, files, seed, part=part)).result()
+        return self.ask(lambda lane: lane.run(exercise, files, seed, selection=selection)).result()
 
     def files_changed(self, exercises: Sequence[Exercise]) -> None:
         """Have each lane collect the checks again before its next work: their files may have changed."""

@@ -129,8 +129,8 @@ class Collected:
 
 
 @dataclass(frozen=True)
-class Part:
-    """The part of an exercise's checks that is run; by default all of them, for the first time.
+class CheckSelection:
+    """The selection of the checks of an exercise that are run; by default all of them, for the first time.
 
     Attributes:
         only: their ids, or None for all.
@@ -157,7 +157,7 @@ class Part:
         return self.only is None or check in self.only
 
 
-ALL = Part()
+ALL = CheckSelection()
 
 
 @dataclass(frozen=True)
@@ -169,14 +169,14 @@ class Job:
         files: the submission's files by relative name.
         seed: of the author's inputs.
         folder: the folder of the files, as the student types it; "" if unknown.
-        part: the selection of checks that are run.
+        selection: the selection of checks that are run.
     """
 
     exercise: str
     files: Mapping[str, bytes]
     seed: int
     folder: str = ""
-    part: Part = ALL
+    selection: CheckSelection = ALL
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ from grader.intake.match import starter_names
 from grader.model import Course, Exercise, HandIn, Install, Module, Outcome, Verdict, Withheld
 from grader.model.errors import CourseError
 from grader.model.files import EPOCH_SECONDS, failing_as, zip_bytes
-from grader.model.messages import Part, Setup
+from grader.model.messages import CheckSelection, Setup
 from grader.model.progress import Progress
 from grader.model.score import divide, in_points, points_text
 from grader.release.proof import Kind, LeakError, prove, prove_sentences, secrets_of
@@ -245,8 +245,8 @@ def facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> Facts:
     passed: Sequence[Outcome] = ()
     if exercise.reference is not None and shown:
         files = as_submitted(exercise, read_answer(exercise, exercise.reference).source)
-        part = Part(frozenset(check.id for check in shown), again=True)
-        passed = runtime.run(exercise, files, setup.seed_of(""), part).outcomes
+        selection = CheckSelection(frozenset(check.id for check in shown), again=True)
+        passed = runtime.run(exercise, files, setup.seed_of(""), selection).outcomes
     for outcome in passed:
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
             raise CourseError(
@@ -299,7 +299,7 @@ def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_B
     shown = {check.id: check for check in runtime.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
     outcomes = runtime.run(
-        exercise, files, SEALED_SEEDS[0], Part(frozenset(shown), again=True, with_tries=False)
+        exercise, files, SEALED_SEEDS[0], CheckSelection(frozenset(shown), again=True, with_tries=False)
     ).outcomes
     rows = graded_from(exercise, list(shown.values()), outcomes).checks
     first = traces_of(rows)

@@ -24,11 +24,11 @@ from grader.model.messages import (
     ALL,
     NOT_PENDING,
     PENDING,
+    CheckSelection,
     Collected,
     Done,
     Job,
     Message,
-    Part,
     Plan,
     PlannedExercise,
     Spawned,
@@ -274,7 +274,7 @@ class Lane:
         files: Mapping[str, bytes],
         seed: int,
         folder: str = "",
-        part: Part = ALL,
+        selection: CheckSelection = ALL,
         *,
         progress: Progress | None = None,
     ) -> JobResult:
@@ -285,7 +285,7 @@ class Lane:
             files: the submission's files by name.
             seed: of the author's inputs; see `Setup.seed_of`.
             folder: the folder of the files, as the student types it; "" if unknown.
-            part: the selection of checks that are run, if not all.
+            selection: the selection of checks that are run, if not all.
             progress: what this job is reported to, if not to the lane's own.
 
         Raises:
@@ -293,7 +293,7 @@ class Lane:
             StartError: no check process can be had, or no worker server.
             ConfinementError: a worker server was lost, and its successor is confined less well than required.
         """
-        job = Job(exercise.id, files, seed, folder, part)
+        job = Job(exercise.id, files, seed, folder, selection)
         progress = progress or self.progress
         run = self._run(exercise, job, progress)
         # A student does not cause the loss of a worker server: once more, with another. After a second, the outcome
@@ -313,15 +313,17 @@ class Lane:
         return True
 
     def _run(self, exercise: Exercise, job: Job, progress: Progress) -> JobResult:
-        checks = [check for check in self.checks_of(exercise) if job.part.has(check.id)]
+        checks = [check for check in self.checks_of(exercise) if job.selection.has(check.id)]
         self._busy = True
         self._waited_before = self._waited_s() or 0.0
         self._send(job)
-        run = self._collect(exercise, checks, job.part, progress)
+        run = self._collect(exercise, checks, job.selection, progress)
         self._busy = False
         return run
 
-    def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part, progress: Progress) -> JobResult:
+    def _collect(
+        self, exercise: Exercise, checks: Sequence[Check], selection: CheckSelection, progress: Progress
+    ) -> JobResult:
         """Take outcomes as they come, until the job is done, the deadline is over, or the check process is gone."""
         outcomes: dict[str, Outcome] = {}
         output, workers, detail = "", 0, "it did not run"
@@ -352,7 +354,7 @@ class Lane:
                 output, workers = message.output, message.workers
                 if late:
                     waited = self._has_waited(exercise, message.waited_s)
-                if part.stops:
+                if selection.stops:
                     checks = [check for check in checks if check.id in outcomes]
                 break
             assert isinstance(message, Outcome)

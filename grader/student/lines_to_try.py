@@ -11,7 +11,7 @@ from grader.grading.store import open_store
 from grader.model import Course, Device, Exercise, GradedCheck
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.errors import CourseError
-from grader.model.messages import Part, Setup
+from grader.model.messages import CheckSelection, Setup
 from grader.model.progress import Progress
 from grader.model.score import Causes
 from grader.student.own import OwnExercise, own_file
@@ -84,8 +84,8 @@ def run_lines(
     id = check or next((one.id for one in checks if one.device is Device.NONE and one.shown), "")
     if not id:
         raise CourseError(f"{exercise.id} has no shown check without a device, so there is nowhere to run lines")
-    part = Part(frozenset([id]), with_tries=False, typed={id: lines})
-    return runtime.run(exercise, files or {exercise.file_name: b""}, seed, part).outcomes[0].message
+    selection = CheckSelection(frozenset([id]), with_tries=False, typed={id: lines})
+    return runtime.run(exercise, files or {exercise.file_name: b""}, seed, selection).outcomes[0].message
 
 
 def lines_of(row: GradedCheck, module: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from grader.grading.plan import RunPlan
 from grader.grading.runtime import Processes, Runtime
 from grader.intake.collect import taken_in
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
-from grader.model.messages import ALL, Collected, Level, Part, Setup, Start
+from grader.model.messages import ALL, CheckSelection, Collected, Level, Setup, Start
 from grader.model.progress import Cancel, Progress
 from grader.runner.lane import JobResult
 from grader.runner.worker_source import WorkerSource
@@ -73,13 +73,19 @@ class PretendLane:
         return [check for check in self.collected.checks if check.exercise == exercise.id]
 
     def run(
-        self, exercise: Exercise, files: Mapping[str, bytes], seed: int, folder: str = "", part: Part = ALL, **rest: Any
+        self,
+        exercise: Exercise,
+        files: Mapping[str, bytes],
+        seed: int,
+        folder: str = "",
+        selection: CheckSelection = ALL,
+        **rest: Any,
     ) -> JobResult:
         del seed, folder, rest
         time.sleep(self._seconds)
         source = files[exercise.file_name]
-        (self.jobs if part.with_tries else self.compared).append(f"{exercise.id} {source.decode().strip()}")
-        wanted = [check.id for check in self.checks_of(exercise) if part.has(check.id)]
+        (self.jobs if selection.with_tries else self.compared).append(f"{exercise.id} {source.decode().strip()}")
+        wanted = [check.id for check in self.checks_of(exercise) if selection.has(check.id)]
         return JobResult([Outcome(id, self._judge(exercise.id, id, source), detail="for staff") for id in wanted], "")
 
 

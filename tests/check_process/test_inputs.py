@@ -15,7 +15,7 @@ from support import FORK, open_lane
 from grader.check_process.checks import InputStream, twister_state
 from grader.course.load import load_course
 from grader.model import Check, Course
-from grader.model.messages import Part
+from grader.model.messages import CheckSelection
 from grader.runner.lane import Lane
 
 pytestmark = pytest.mark.lane
@@ -41,7 +41,7 @@ def test_what_ran_before_decides_nothing(tiny: Course, fork_lane: Lane) -> None:
     """A check has the same inputs alone, where the file is loaded for it, and after others."""
     double = tiny.exercises[0]
     files = {"double.py": b"def double(x):\n    return 3 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"}
-    alone = fork_lane.run(double, files, 7, "", Part(frozenset({"random"}))).outcomes[0]
+    alone = fork_lane.run(double, files, 7, "", CheckSelection(frozenset({"random"}))).outcomes[0]
     others = {outcome.check: outcome.detail for outcome in fork_lane.run(double, files, 7).outcomes}
     assert "got " in alone.detail
     assert alone.detail == others["random"]
@@ -86,7 +86,7 @@ def test_a_deadlock_is_the_same_for_all_inputs(tmp_path: Path) -> None:
     double = load_course(course.root).exercises[0]
     with open_lane([double], FORK) as lane:
         hangs, talks = (
-            lane.run(double, {"double.py": text}, 7, "", Part(frozenset({"ranks"}), again=True)).outcomes[0]
+            lane.run(double, {"double.py": text}, 7, "", CheckSelection(frozenset({"ranks"}), again=True)).outcomes[0]
             for text in (HANGS, b"def double(x):\n    raise ValueError")
         )
     assert "hangs on a rank" in hangs.message

@@ -18,7 +18,7 @@ from grader.grading.store import open_store
 from grader.intake.code import names_used
 from grader.intake.collect import names_in
 from grader.model import Check, Course, Exercise, Submission
-from grader.model.messages import Part
+from grader.model.messages import CheckSelection
 from grader.model.progress import Progress
 from grader.model.report import ExerciseFiles, Mistake
 from grader.runner.lane import JobResult, Lane
@@ -37,10 +37,10 @@ class Counted:
         self.ran: list[bytes] = []
 
     def run(
-        self, exercise: Exercise, files: dict[str, bytes], seed: int, *, part: Part, progress: Progress
+        self, exercise: Exercise, files: dict[str, bytes], seed: int, *, selection: CheckSelection, progress: Progress
     ) -> JobResult:
         self.ran.append(next(iter(files.values())))
-        return self.lane.run(exercise, files, seed, part=part, progress=progress)
+        return self.lane.run(exercise, files, seed, selection=selection, progress=progress)
 
     def checks_of(self, exercise: Exercise) -> list[Check]:
         return self.lane.checks_of(exercise)

@@ -22,7 +22,7 @@ from grader.grading.schedule import grade_submission, schedule
 from grader.intake.collect import read_submission
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
 from grader.model.errors import StartError
-from grader.model.messages import ALL, Collected, Part
+from grader.model.messages import ALL, CheckSelection, Collected
 from grader.model.progress import Cancel, Cancelled, Progress
 from grader.model.report import ExerciseFiles
 from grader.runner.lane import JobResult
@@ -51,13 +51,15 @@ class ScriptedLane:
     def checks_of(self, exercise: Any) -> list[Check]:
         return list(self.collected.checks)
 
-    def run(self, exercise: Any, files: Any, seed: int, folder: str = "", part: Part = ALL, **rest: Any) -> JobResult:
-        self.repeats.append(None if part.only is None else set(part.only))
-        if part.only is None:
+    def run(
+        self, exercise: Any, files: Any, seed: int, folder: str = "", selection: CheckSelection = ALL, **rest: Any
+    ) -> JobResult:
+        self.repeats.append(None if selection.only is None else set(selection.only))
+        if selection.only is None:
             late, self._late = self._late, False
             return JobResult([Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()], "", late=late)
         verdict = self._later.pop(0)
-        return JobResult([Outcome(id, verdict, seconds=1.0) for id in sorted(part.only)], "")
+        return JobResult([Outcome(id, verdict, seconds=1.0) for id in sorted(selection.only)], "")
 
 
 def finished_in(tiny: Course, lane: ScriptedLane, slots: int = 2) -> list[WorkResult]:
@@ -108,10 +110,10 @@ def test_nobody_fails_by_speed_at_once() -> None:
     (exercise,) = find_exercises(load_course(COURSES / "wall"), "total")
     exercise = replace(exercise, limits=replace(exercise.limits, exercise_s=240.0))
     slow = {exercise.file_name: b"def total(x):\n    for _ in range(200):\n        y = x.sum()\n    return y\n"}
-    speed = Part(frozenset(["speed"]))
+    speed = CheckSelection(frozenset(["speed"]))
     with open_lane([exercise], FORK) as lane:
-        (first,) = lane.run(exercise, slow, 0, part=speed).outcomes
-        (last,) = lane.run(exercise, slow, 0, part=replace(speed, again=True)).outcomes
+        (first,) = lane.run(exercise, slow, 0, selection=speed).outcomes
+        (last,) = lane.run(exercise, slow, 0, selection=replace(speed, again=True)).outcomes
     assert (first.verdict, last.verdict) == (INCONCLUSIVE, FAILED)
     assert "to be confirmed" in first.message
     assert first.message.split(" is ")[0] == last.message.split(" is ")[0] == "`total`"

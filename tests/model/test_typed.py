@@ -10,7 +10,7 @@ import pytest
 from grader.model import Check, Device, Limits, Outcome, Speed, Submission, Verdict
 from grader.model.errors import FormatError
 from grader.model.files import from_json, to_json
-from grader.model.messages import Collected, Done, Job, Part, Plan, PlannedExercise, Setup, Spawned, Start
+from grader.model.messages import CheckSelection, Collected, Done, Job, Plan, PlannedExercise, Setup, Spawned, Start
 from grader.model.report import ExerciseFiles
 
 SPEED = Speed("told", "against", 1.5, 1.0, None, 2.0, 0.1, 0.2, 3, 4)
@@ -25,7 +25,7 @@ PLANNED = PlannedExercise("double", Path("a.py"), None, (Path("p.py"),), None, {
             (Check("a", "double", "A", device=Device.CUDA),), {"total": "does not load"}, 2, ("check_a.py:3: x",)
         ),
         Job("double", {"double.py": b"x = 1\n", "empty.py": b"", "\udcff.py": b"\x00\xff"}, 2**255),
-        Job("double", {}, 7, "../k", Part(frozenset({"b", "a"}), again=True, stops=True)),
+        Job("double", {}, 7, "../k", CheckSelection(frozenset({"b", "a"}), again=True, stops=True)),
         Setup(Start.FORK, secret=b"\xff\0"),
         Spawned(12),
         Outcome("a", Verdict.FAILED, "no\ud800", "why", float("inf"), {"ops": 3}, (SPEED,), Device.SIM),

@@ -21,7 +21,7 @@ from grader.grading.runtime import Runtime
 from grader.model import Course, Exercise, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
-from grader.model.messages import Part, Setup
+from grader.model.messages import CheckSelection, Setup
 from grader.model.progress import Progress
 from grader.report.safe import prose
 
@@ -100,7 +100,7 @@ def _message_against(
     exercise: Exercise, own: Exercise, runtime: Runtime, setup: Setup, where: str, answer: Answer
 ) -> str | None:
     """Return what the check says against an answer; None if the answer passes."""
-    run = runtime.run(own, as_submitted(exercise, answer.source), setup.seed, Part(with_tries=False))
+    run = runtime.run(own, as_submitted(exercise, answer.source), setup.seed, CheckSelection(with_tries=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
             why = outcome.detail.split("\n")[0] or outcome.message

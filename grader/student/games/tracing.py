@@ -12,7 +12,7 @@ from grader.grading.runtime import Runtime
 from grader.model import Check, Course, Exercise, Picture
 from grader.model.errors import CourseError
 from grader.model.files import ANOTHER_PLACE, failing_as
-from grader.model.messages import Part, Setup
+from grader.model.messages import CheckSelection, Setup
 from grader.model.picture import Moment
 from grader.report.pictures import lines_of
 from grader.report.safe import for_terminal, prose
@@ -49,8 +49,10 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
     submission = own_file(course, exercise)
     with Runtime([exercise], setup, hidden=(course.root,)) as runtime:
         wanted = _wanted(exercise, runtime.checks_of(exercise), lines)
-        part = Part(frozenset(wanted), with_tries=False, traced={id: text for id, (_, text) in wanted.items()})
-        run = runtime.run(exercise, submission.of(exercise).files, setup.seed, part)
+        selection = CheckSelection(
+            frozenset(wanted), with_tries=False, traced={id: text for id, (_, text) in wanted.items()}
+        )
+        run = runtime.run(exercise, submission.of(exercise).files, setup.seed, selection)
     by_id = {outcome.check: outcome for outcome in run.outcomes}
     runs = [Traced(title, by_id[id].moments) for id, (title, _) in wanted.items()]
     problems: dict[str, list[str]] = {}
