@@ -132,7 +132,7 @@ class _Hooks(torch._C._acc.PrivateUse1Hooks):
 
 
 def preload() -> None:
-    """Import all that `enable` needs, for a process that forks. It registers and replaces nothing."""
+    """Import the modules that `enable` needs, before a process forks. PyTorch itself is not changed."""
     import torch.accelerator.memory
     import torch.cuda._sanitizer
     import torch.cuda.comm
@@ -145,10 +145,10 @@ def preload() -> None:
 
 
 def preload_operations() -> None:
-    """Do ahead what a first operation needs: import 500 modules in half a second, and register the device's kernels.
+    """Import the modules that PyTorch needs at the first operation on the device, and register the device's kernels.
 
-    PyTorch looks in those modules whether a subclass of its tensors is a DTensor. The kernels are of a device that
-    nothing can name before `enable`.
+    They are 500 modules, and take half a second: PyTorch looks in them whether a subclass of its tensors is a DTensor.
+    The kernels are of a device that nothing can name before `enable`.
     """
     if torch.distributed.is_available():
         importlib.import_module("torch.distributed.tensor")
@@ -156,7 +156,7 @@ def preload_operations() -> None:
 
 
 def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) -> Machine | None:
-    """Simulate an accelerator in this process, for good.
+    """Simulate an accelerator in this process, until the process ends.
 
     Args:
         mode: "sim" for a device of that name; "cuda" for one that calls itself cuda and answers for `torch.cuda`;

@@ -41,7 +41,7 @@ _SUMMARY = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options, and the keys of the ini file that stand for them."""
+    """Add the options `--accelerator...` to pytest, and the keys of the ini file that have the same meaning."""
     group = parser.getgroup("simulated CUDA")
     group.addoption(
         "--accelerator",
@@ -63,8 +63,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Make the device before any file of the project is imported: many ask for it then."""
-    gpu = _gpu(early_config)
+    """Enable the simulated device before pytest imports a file of the project: many look for a GPU on import."""
+    gpu = _simulated_gpu(early_config)
     if not gpu:
         return
     from grader.accelerator.tools.child_processes import enable_for_all
@@ -78,22 +78,22 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         raise pytest.UsageError(f"simulated CUDA: {error}") from None
 
 
-def _gpu(config: pytest.Config) -> str:
-    """Return the GPU that is simulated; "" for none."""
+def _simulated_gpu(config: pytest.Config) -> str:
+    """Return the name of the GPU to simulate, from the option or the ini file; "" for none."""
     given = config.known_args_namespace.accelerator
     chosen = str(config.getini("accelerator") if given is None else given)
     return "" if chosen == _OFF else chosen
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker."""
+    """Declare the marker `real_gpu`, and set the counts of this session to zero."""
     config.addinivalue_line("markers", _MARKER)
     config.stash[_COUNTS] = Counter()
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Return the line that says on what the tests run."""
-    if not _gpu(config):
+    """Return the header line that names the simulated GPU and the number of devices; None if CUDA is not simulated."""
+    if not _simulated_gpu(config):
         return None
     machine = _machine()
     count = len(machine.devices)
@@ -109,8 +109,8 @@ def _machine() -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what needs a real GPU."""
-    if _gpu(config):
+    """Skip the tests that are marked `real_gpu` while CUDA is simulated."""
+    if _simulated_gpu(config):
         skip = pytest.mark.skip(reason="needs a real GPU, and CUDA is simulated")
         for item in items:
             if item.get_closest_marker("real_gpu") is not None:
@@ -119,7 +119,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
-    """Tell what to use in place of a package that needs a real GPU."""
+    """Add to the error of a missing package that needs a real GPU a note with what to use instead."""
     del item
     if call.excinfo is not None:
         note_missing(call.excinfo.value)
@@ -127,15 +127,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Reset devices that failed by a device-side assert."""
-    if _gpu(item.config) and item.config.getoption("accelerator_revive"):
+    """With `--accelerator-revive`, make devices usable again that a device-side assert stopped in this test."""
+    if _simulated_gpu(item.config) and item.config.getoption("accelerator_revive"):
         item.config.stash[_COUNTS][_REVIVED] += _machine().revive()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Add up what this process did; one of pytest-xdist sends it to the one that reports."""
+    """Add up the device's counts of this process; a worker of pytest-xdist sends them to the controller."""
     config = session.config
-    if not _gpu(config):
+    if not _simulated_gpu(config):
         return
     machine, counts = _machine(), config.stash[_COUNTS]
     machine.races.look_at_copies(all_of_them=True)
@@ -150,13 +150,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Add the counts of a process of pytest-xdist."""
+    """Add the counts that a worker of pytest-xdist sent when it ended."""
     node.config.stash[_COUNTS].update(getattr(node, "workeroutput", {}).get(_SENT, {}))
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Write the line of what the device did."""
-    if _gpu(config):
+    """Write the line that counts operations, copies, waits, races and refusals of the simulated device."""
+    if _simulated_gpu(config):
         counts = config.stash[_COUNTS]
         words = [_number_of(counts[name], name) for name in _SUMMARY if name != _REVIVED or counts[name]]
         terminalreporter.write_line(f"simulated CUDA: {', '.join(words)}")

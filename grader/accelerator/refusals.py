@@ -9,6 +9,6 @@ REFUSED: Counter[str] = Counter()
 
 
 def refusal(text: str) -> NotImplementedError:
-    """Note a call that the device refuses, and return the error to raise."""
+    """Count a call that the simulated device refuses, and return the `NotImplementedError` to raise."""
     REFUSED[text] += 1
     return NotImplementedError(text)

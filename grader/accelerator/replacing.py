@@ -14,7 +14,7 @@ from grader.accelerator.refusals import refusal
 
 
 class TensorAttribute(property):
-    """A property that takes the place of an attribute of PyTorch's tensors, which are those of a class of C++'s."""
+    """A property that replaces an attribute of `torch.Tensor` that C++ defines."""
 
     # PyTorch's compiler reads both of each attribute when it is imported.
     __objclass__ = torch._C.TensorBase
@@ -22,7 +22,7 @@ class TensorAttribute(property):
 
 
 def put(owner: Any, name: str, new: Any) -> None:
-    """Replace an attribute of a module or class of PyTorch's.
+    """Replace an attribute of one of PyTorch's modules or classes.
 
     A function that takes a function's place has its name, its module, its documentation, its attributes, and the
     original itself as `__wrapped__`: PyTorch's compiler, decorators and `inspect.signature` read them. A class's place
@@ -42,7 +42,7 @@ def put(owner: Any, name: str, new: Any) -> None:
 
 
 def refusing_class(original: type, why: str) -> type:
-    """Make a class that is `original` in all, except that making an object of it raises `NotImplementedError`."""
+    """Return a subclass of `original` whose constructor raises `NotImplementedError`."""
 
     def refuse(cls: type, *args: Any, **kwargs: Any) -> Any:
         del cls, args, kwargs
@@ -58,7 +58,7 @@ def _like(original: Any, new: Any) -> Any:
     if isinstance(original, type):
         if not isinstance(new, type):
             raise TypeError(f"{original.__name__} is a class, and what takes its place is not")
-        _refuse_what_is_missing(original, new)
+        _refuse_missing_names(original, new)
         return new
     if not callable(original) or not callable(new) or isinstance(new, type) or original is new:
         return new
@@ -70,8 +70,8 @@ def _like(original: Any, new: Any) -> Any:
     return functools.update_wrapper(new, original)
 
 
-def _refuse_what_is_missing(original: type, new: Any) -> None:
-    """Let a name that only the original has raise `NotImplementedError`, which names it."""
+def _refuse_missing_names(original: type, new: Any) -> None:
+    """Let each public name of the class `original` that `new` lacks raise `NotImplementedError` when it is used."""
     missing = {name for name in set(dir(original)) - set(dir(new)) if not name.startswith("_")}
 
     def missing_name(name: str) -> NotImplementedError:
@@ -110,7 +110,7 @@ def _another(function: Any) -> Any:
 
 
 def put_builtin(owner: Any, name: str, new: Any) -> None:
-    """Put a function of PyTorch in the place of another; TorchScript knows functions by their identity.
+    """Replace a builtin function of PyTorch, and register the new one with TorchScript as the same operator.
 
     Args:
         owner: the module or class that has it.

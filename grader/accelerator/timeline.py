@@ -44,7 +44,7 @@ class Span(NamedTuple):
 
 
 def shifted(rows: Iterable[Any], seconds: float) -> list[Span]:
-    """Return spans, or what has the same attributes, that much later."""
+    """Return copies of spans, or of objects with the same attributes, that begin and end so many seconds later."""
     return [
         Span(row.name, row.place, row.start + seconds, row.end + seconds, row.stream, row.unit, row.nbytes, row.shapes)
         for row in rows
@@ -52,7 +52,7 @@ def shifted(rows: Iterable[Any], seconds: float) -> list[Span]:
 
 
 def timeline(spans: Sequence[Span], *, rows: int = 20, width: int = 80, marks: str = "#=.", side: str = "|") -> str:
-    """Draw spans from left to right in the order of time.
+    """Return a text that draws each span of virtual time as a bar in a row of its own.
 
     Args:
         spans: those of a clock.
@@ -90,22 +90,22 @@ def timeline(spans: Sequence[Span], *, rows: int = 20, width: int = 80, marks: s
 
 
 def time_text(seconds: float) -> str:
-    """Write a time for people, with three digits."""
+    """Return a time as text with three digits and a unit, such as `12.5 ms`."""
     if seconds <= 0:
         return "0 s"
     for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
         if seconds >= unit:
-            return f"{_three(seconds / unit)} {name}"
-    return f"{_three(seconds / 1e-9)} ns"
+            return f"{_three_digits(seconds / unit)} {name}"
+    return f"{_three_digits(seconds / 1e-9)} ns"
 
 
-def _three(number: float) -> str:
+def _three_digits(number: float) -> str:
     # Not 1e+03, which `g` makes of 999.6.
     return f"{number:.0f}" if number >= 99.95 else f"{number:.3g}"
 
 
 def write_trace(spans: Sequence[Span], path: str | os.PathLike[str]) -> None:
-    """Write spans of a clock to a file that Perfetto shows.
+    """Write spans of the virtual clock to a file in the Trace Event Format, which Perfetto shows.
 
     Host and devices are processes there, and each has a thread for what it does one after another: calls and waits,
     kernels, copies of each direction. An arrow leads from a launch to its kernel.
@@ -120,15 +120,15 @@ def write_trace(spans: Sequence[Span], path: str | os.PathLike[str]) -> None:
 
 
 def trace_events(spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
-    """Yield the events of the format, as plain data: names of processes and threads, spans, arrows.
+    """Yield the events of the Trace Event Format for spans: the names of processes and threads, the spans, the arrows.
 
-    A span with another place than "host" or a number has a row above all others: what ran meanwhile.
+    A span whose place is neither "host" nor a number is in a process behind those of all devices: what ran meanwhile.
     """
     tracks = _Tracks()
     made: list[dict[str, Any]] = []
     launch: tuple[Span, dict[str, int]] | None = None
     for number, span in enumerate(spans):
-        at = tracks.of(span)
+        at = tracks.ids_of(span)
         made.append(_complete(span, at))
         # The clock notes a launch, and then the work that it hands over; of a copy between devices there are two.
         if span.place == _HOST:
@@ -146,8 +146,8 @@ class _Tracks:
         self.ends: dict[tuple[int, str], list[float]] = {}
         self.threads: dict[tuple[int, str, int], int] = {}
 
-    def of(self, span: Span) -> dict[str, int]:
-        """Return the process and the thread of a span."""
+    def ids_of(self, span: Span) -> dict[str, int]:
+        """Return the `pid` and the `tid` under which a trace shows a span."""
         process, kind = _process(span), _kind(span) + (f", stream {span.stream}" if span.stream else "")
         ends = self.ends.setdefault((process, kind), [])
         # Times are sums of floats: what ends when the next begins may end a trifle later.
@@ -157,7 +157,7 @@ class _Tracks:
         return {"pid": process, "tid": thread}
 
     def names(self) -> Iterator[dict[str, Any]]:
-        """Yield the events that name processes and threads."""
+        """Yield the metadata events that name each process and each thread of the trace."""
         for process in sorted({process for process, _, _ in self.threads}):
             name = {0: _HOST, _RUNS: "what ran"}.get(process, f"device {process - 1}")
             yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}}

@@ -1,6 +1,6 @@
 """The tensor on a device and its storage, pinned memory, custom operators, the profiler, the errors of CUDA.
 
-tensor, storage     a CPU tensor inside, and a shell that PyTorch takes for one of the device
+tensor, storage     a CPU tensor inside, and a wrapper that PyTorch takes for one of the device
 indexing            what stands between the brackets of `x[...]`
 printing            the text of a tensor
 copies_and_pickles  deep copies and pickles

@@ -27,19 +27,19 @@ _RUNNING: list[None] = []
 
 
 class Guard(torch._C._acc.DeviceGuard):
-    """Tells C++ what kind of device there is."""
+    """The device guard that C++ calls: it has the kind of the device."""
 
     def type_(self) -> Any:
-        """Return the kind of the device, which autograd asks for at every node of a graph."""
+        """Return the `DeviceType`; first keep a pending Python error, at which C++ would end the process."""
         if _RUNNING:
             _fetch(*_REFERENCES)
             if _PARTS[0].value:
-                _keep()
+                _keep_error()
         return _KIND
 
 
-def _keep() -> None:
-    """Keep what was fetched."""
+def _keep_error() -> None:
+    """Move the Python error that was fetched to `_KEPT`, which is raised when backward ends."""
     _normalize(*_REFERENCES)
     _, error, trace = (ctypes.cast(part, ctypes.py_object).value if part.value else None for part in _PARTS)
     for part in _PARTS:
@@ -50,7 +50,7 @@ def _keep() -> None:
 
 
 class RaisedAfter:
-    """Within: backward runs. What Python code raised in it is raised at its end."""
+    """The context in which backward runs: it raises, at its end, the error that Python code raised during backward."""
 
     # A class: a generator's frame of contextlib would stand in what people read of their own errors.
     def __enter__(self) -> None:

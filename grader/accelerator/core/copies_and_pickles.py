@@ -11,12 +11,12 @@ import torch
 
 
 def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> Any:
-    """Do what `copy.deepcopy` does.
+    """Return a deep copy of a tensor on a simulated device, as `copy.deepcopy` does.
 
     Args:
         tensor: one on a simulated device.
-        memo: what is copied already, by identity.
-        wrap: puts a CPU tensor into a shell on a device.
+        memo: the copies that exist already, by the identity of the original.
+        wrap: the function that wraps a CPU tensor as a tensor on a device.
     """
     if id(tensor) in memo:
         return memo[id(tensor)]
@@ -45,7 +45,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
 
 
 def reduced(tensor: Any) -> Any:
-    """Return what pickles and files keep of a tensor: the same as of a tensor of any other device."""
+    """Return the value of `__reduce_ex__` for a tensor on the device: PyTorch's own functions rebuild the tensor."""
     # PyTorch's own functions are named, none of ours: a file can be read where this package is not. The storage tells
     # the device, and `torch.save` writes that.
     inner = tensor._inner
@@ -63,7 +63,7 @@ def reduced(tensor: Any) -> Any:
 
 
 class _Reduced:
-    """Pickles as what was given."""
+    """An object that is pickled as the `__reduce__` value that it holds."""
 
     def __init__(self, whole: Any) -> None:
         self.whole = whole

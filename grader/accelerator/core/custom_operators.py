@@ -18,20 +18,20 @@ _PYTORCH = {"aten", "prims", "prim"}
 
 
 def key_of(facts: Facts, func: Any, kind: str) -> DispatchKeySet | None:
-    """Return the key of the kernel that the program has for tensors of the device; None where it registered nothing.
+    """Return the dispatch key of the kernel that the program registered for the device; None without one.
 
     Args:
-        facts: of the operator.
+        facts: the facts of the operator.
         func: the operator.
         kind: of the simulated device: "cuda" or "sim".
 
     Raises:
-        NotImplementedError: it registered a kernel for the CPU alone, with PyTorch's words.
+        NotImplementedError: the program registered a kernel for the CPU alone; the words are PyTorch's.
     """
     device = "CUDA" if kind == "cuda" else "PrivateUse1"
     # Under the other key PyTorch's own operators have kernels of ours.
     ours = kind != "cuda" and facts.namespace == "aten"
-    if not ours and facts.kernels[device] in REGISTERED and not _is_pytorchs(facts.path, device):
+    if not ours and facts.kernels[device] in REGISTERED and not _is_registered_by_pytorch(facts.path, device):
         return DispatchKeySet(getattr(DispatchKey, device))
     if facts.namespace in _PYTORCH:
         return None
@@ -46,8 +46,8 @@ def key_of(facts: Facts, func: Any, kind: str) -> DispatchKeySet | None:
     return None
 
 
-def _is_pytorchs(path: str, device: str) -> bool:
-    """Return whether PyTorch itself registered it: since 2.14, CUDA's builds have kernels in Python for a GPU alone."""
+def _is_registered_by_pytorch(path: str, device: str) -> bool:
+    """Return True if PyTorch itself registered the kernel: CUDA builds since 2.14 have GPU kernels in Python."""
     registry = sys.modules.get("torch._native.registry")
     _, _, operator = path.partition("/")
     return (operator, device) in getattr(registry, "_aten_override_libs", ())

@@ -20,7 +20,7 @@ _KERNEL = re.compile(r'^"(\w+)" not implemented for')
 
 
 def as_cuda_error(error: Exception) -> Exception:
-    """Return the same error in CUDA's words: with the name of its kernel, and with types of the device."""
+    """Return the error of a CPU kernel in the words of CUDA's kernel, with that kernel's name and CUDA's types."""
     text = str(error)
     if named := _KERNEL.match(text):
         name = named.group(1)
@@ -31,19 +31,19 @@ def as_cuda_error(error: Exception) -> Exception:
 
 
 def naming(original: Any) -> Any:
-    """Wrap a function so that its errors name the device as Python code does, and not as C++ does."""
+    """Return a function that calls `original`, and whose errors have the device's public name in place of C++'s."""
 
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return original(*args, **kwargs)
         except RuntimeError as error:
-            raise _by_known_name(the_machine().kind, error) from None
+            raise _with_public_names(the_machine().kind, error) from None
 
     return call
 
 
-def _by_known_name(kind: str, error: RuntimeError) -> RuntimeError:
+def _with_public_names(kind: str, error: RuntimeError) -> RuntimeError:
     text = str(error)
     # The list of types whose names PyTorch rewrites has no complex ones: torch/csrc/Exceptions.cpp.
     if kind == "cuda":

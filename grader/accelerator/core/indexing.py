@@ -15,14 +15,14 @@ _SEVERAL = "Using a non-tuple sequence for multidimensional indexing is deprecat
 
 
 def as_index(index: Any, device: torch.device) -> Any:
-    """Return the index with its lists and arrays as tensors on a device.
+    """Return the index of `x[index]` with its lists and arrays replaced by tensors on a device.
 
     Args:
         index: what stands between the brackets.
-        device: by the name that PyTorch knows.
+        device: the device of `x`, by its inner name.
     """
     # Left to PyTorch, the lists of an index would become tensors on the device that is current.
-    if not isinstance(index, tuple) and _stands_for_several(index):
+    if not isinstance(index, tuple) and _is_list_for_tuple(index):
         warnings.warn(_SEVERAL, UserWarning, stacklevel=3)
         index = tuple(index)
     if isinstance(index, tuple):
@@ -30,8 +30,8 @@ def as_index(index: Any, device: torch.device) -> Any:
     return _as_tensor(index, device)
 
 
-def _stands_for_several(index: Any) -> bool:
-    """Return whether a list stands for a tuple, an index for each dim, as once in NumPy: `x[[[0, 1], [1, 2]]]`."""
+def _is_list_for_tuple(index: Any) -> bool:
+    """Return True if a list stands for a tuple with an index for each dim, as in old NumPy: `x[[[0, 1], [1, 2]]]`."""
     if not isinstance(index, list) or len(index) >= _MOST_AS_TUPLE:
         return False
     return any(

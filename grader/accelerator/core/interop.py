@@ -56,7 +56,7 @@ def is_simulated(value: Any) -> bool:
 
 
 def to_device(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
-    """Put a CPU tensor on a simulated device without a copy: both have the same memory.
+    """Return a tensor on a simulated device that shares the memory of a CPU tensor.
 
     Tensors that share a storage share it on the device, too. Nothing is counted but the memory, once a storage.
 
@@ -69,7 +69,7 @@ def to_device(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
         ValueError: the storage is on another index already.
     """
     place = the_machine().device(index)
-    # Detached: a shell wraps plain memory, and autograd follows the shell, not what is inside.
+    # Detached: a wrapper holds a plain CPU tensor, and autograd follows the wrapper, not what is inside.
     made = wrap(_detach(tensor), place)
     return made.requires_grad_() if tensor.requires_grad else made
 
@@ -82,7 +82,7 @@ def view_on_device(
     offset: int = 0,
     index: int = 0,
 ) -> torch.Tensor:
-    """Put a look at a CPU storage on a simulated device; looks at one storage share its memory.
+    """Return a tensor on a simulated device that is a view of a CPU storage; all views of a storage share its memory.
 
     Args:
         storage: CPU memory; it must be long enough.
@@ -96,7 +96,7 @@ def view_on_device(
 
 
 def describe(tensor: torch.Tensor) -> Described:
-    """Return the attributes of a tensor on a simulated device; nothing is counted.
+    """Return the device, sizes, strides and storage of a tensor on a simulated device, and count no operation.
 
     Raises:
         TypeError: the value is not of the exact type; ask `is_simulated` first.

@@ -16,7 +16,7 @@ def is_pinned(tensor: torch.Tensor) -> bool:
 
 
 def pin_storage(tensor: torch.Tensor) -> torch.Tensor:
-    """Mark the storage of a CPU tensor; the tensor itself."""
+    """Mark the storage of a CPU tensor as pinned, and return the tensor."""
     # Python keeps this object as long as the memory lives, so every tensor over the memory finds the mark.
     pinned_bytes(tensor.untyped_storage())
     return tensor
@@ -30,7 +30,7 @@ def pinned_bytes(storage: torch.UntypedStorage) -> torch.UntypedStorage:
 
 
 def pinned_copy(tensor: torch.Tensor) -> torch.Tensor:
-    """Return what `pin_memory` returns: the tensor itself if it is pinned, else a pinned copy."""
+    """Return the tensor itself if it is pinned, else a pinned copy, as `Tensor.pin_memory` does."""
     if tensor.layout is not torch.strided:
         raise refusal(f"pin_memory of a {tensor.layout} tensor is not supported with a simulated device")
     return tensor if is_pinned(tensor) else pin_storage(tensor.clone())

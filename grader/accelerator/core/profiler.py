@@ -45,7 +45,7 @@ RECORDERS: list[Recorder] = []
 
 
 def inside() -> Any:
-    """Return a region of the CPU's profiler for the work that stands in for an operator of the device."""
+    """Return a region of PyTorch's profiler that marks the CPU's work for an operator of the device."""
     return _RecordFunctionFast(INSIDE)
 
 
@@ -60,7 +60,7 @@ class _Step:
 
 
 class Recorder:
-    """Listens to a clock while a profiler runs."""
+    """What the virtual clock reports while a profiler runs."""
 
     def __init__(self, clock: Clock) -> None:
         self.start = clock.host
@@ -72,13 +72,13 @@ class Recorder:
         RECORDERS.append(self)
 
     def stop(self) -> None:
-        """Stop recording what the clock reports."""
+        """Stop recording spans of the virtual clock."""
         self._clock.listener = self._before
         if self in RECORDERS:
             RECORDERS.remove(self)
 
     def note(self, span: Span, now: float) -> None:
-        """Take a span of the clock."""
+        """Record a span of the virtual clock; a call of the host leaves a mark among the profiler's events, too."""
         if self._before is not None:
             self._before(span, now)
         if span.name.startswith("range "):
@@ -91,13 +91,13 @@ class Recorder:
         elif span.name == "staging" and self.steps:
             self.steps[-1].end = span.end
         else:
-            self.steps.append(_Step(_call_of(span.name), span.start, span.end))
+            self.steps.append(_Step(_runtime_call_of(span.name), span.start, span.end))
             with _RecordFunctionFast(f"{MARK}{len(self.steps) - 1}"):
                 pass
 
 
-def _call_of(name: str) -> str:
-    """Return the name of CUDA's call that the host made; "" for work of its own."""
+def _runtime_call_of(name: str) -> str:
+    """Return the function of CUDA's runtime that a span of the host stands for, such as `cudaLaunchKernel`; or ""."""
     kind, _, rest = name.partition(" ")
     if kind == "launch":
         return _CALLS.get(rest, "cudaLaunchKernel")
@@ -107,7 +107,7 @@ def _call_of(name: str) -> str:
 
 
 class Reader:
-    """Turns the profiler's events into those of the device and of the virtual clock."""
+    """The profiler's events turned into events of the host and the device, with times of the virtual clock."""
 
     def __init__(self, recorder: Recorder, device: str) -> None:
         self.recorder = recorder
@@ -120,7 +120,11 @@ class Reader:
         self.step_ends: list[float] = []
 
     def read(self, events: list[FunctionEvent]) -> list[FunctionEvent]:
-        """Return all events, in the order of their virtual times."""
+        """Return the events of the host and the device with their virtual times, sorted by these.
+
+        Args:
+            events: what PyTorch's profiler recorded on the CPU.
+        """
         opened: dict[int, list[FunctionEvent]] = {}
         for event in events:
             around = opened.setdefault(event.thread, [])
@@ -131,7 +135,9 @@ class Reader:
         for event in self.host_events:
             event.use_device = self.device
             if id(event) not in marks:
-                event.time_range = Interval(self._time(event.time_range.start), self._time(event.time_range.end))
+                event.time_range = Interval(
+                    self._virtual_time(event.time_range.start), self._virtual_time(event.time_range.end)
+                )
         ordered = [*self.host_events, *self.kernels]
         return sorted(ordered, key=lambda event: (event.time_range.start, -event.time_range.end))
 
@@ -153,15 +159,15 @@ class Reader:
     def _mark(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
         step = self.recorder.steps[int(event.name.removeprefix(MARK))]
         self.marked.append(event.time_range.end)
-        self.step_ends.append(self._since(step.end))
+        self.step_ends.append(self._microseconds(step.end))
         for span in step.work:
             name = _COPIES.get(span.name, span.name)
             kernel = FunctionEvent(
                 id=event.id,
                 name=name,
                 thread=span.stream,
-                start_us=self._since(span.start),
-                end_us=self._since(span.end),
+                start_us=self._microseconds(span.start),
+                end_us=self._microseconds(span.end),
                 use_device=self.device,
                 device_type=self.kind,
                 device_index=int(span.place),
@@ -174,14 +180,14 @@ class Reader:
                 around[-1].kernels.append(Kernel(name, int(span.place), kernel.time_range.elapsed_us()))
         if step.name:
             event.name = event.trace_name = step.name
-            event.time_range = Interval(self._since(step.start), self._since(step.end))
+            event.time_range = Interval(self._microseconds(step.start), self._microseconds(step.end))
             self.host_events.append(event)
 
-    def _since(self, moment: float) -> float:
+    def _microseconds(self, moment: float) -> float:
         return (moment - self.recorder.start) * 1e6
 
-    def _time(self, moment: float) -> float:
-        """Return the virtual time at a moment of the profiler's clock."""
+    def _virtual_time(self, moment: float) -> float:
+        """Return the virtual microseconds at a moment of the profiler's clock."""
         place = bisect.bisect_right(self.marked, moment)
         return self.step_ends[place - 1] if place else 0.0
 
@@ -190,12 +196,12 @@ HOST_CALLS = {*_CALLS.values(), *_WAITS.values(), "cudaLaunchKernel", "cudaStrea
 
 
 def is_of_device(event: FunctionEvent) -> bool:
-    """Return whether an event is work of a device."""
+    """Return whether a profiler's event is work of a device: a kernel or a copy."""
     return bool(event.device_type != DeviceType.CPU)
 
 
 def chrome_trace_of(recorder: Recorder, events: EventList) -> list[dict[str, Any]]:
-    """Return the clock's spans, and above them the operators, in a row of their own."""
+    """Return the events of a Chrome trace: the spans of the virtual clock, and the operators in rows of their own."""
     rows = list(trace_events(recorder.spans))
     start = recorder.start * 1e6
     for event in events:

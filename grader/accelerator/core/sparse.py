@@ -26,7 +26,7 @@ def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def count_of(inner: torch.Tensor) -> int:
-    """Return the number of values that it stores."""
+    """Return the number of values that a tensor stores; a sparse one does not store all zeros."""
     return parts_of(inner)[-1].numel()
 
 
@@ -38,7 +38,7 @@ def nbytes_of(inner: torch.Tensor) -> int:
 
 
 def rebuilt(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Make a sparse tensor of the CPU from these parts, with the sizes and layout of another."""
+    """Return a sparse CPU tensor made of its dense parts, with the sizes and the layout of the tensor `like`."""
     if like.layout is torch.sparse_coo:
         make: Any = torch.ops.aten._sparse_coo_tensor_unsafe
         return make(*parts, like.shape, is_coalesced=like.is_coalesced())  # type: ignore[no-any-return]
@@ -47,19 +47,19 @@ def rebuilt(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.Tensor:
 
 
 def shell_options(inner: torch.Tensor) -> dict[str, Any]:
-    """Return the options with which PyTorch makes a shell around a sparse tensor."""
+    """Return the keyword arguments of `_make_wrapper_subclass` for a wrapper around a sparse tensor."""
     if inner.layout is torch.sparse_coo:
         return {"layout": inner.layout, "_extra_dispatch_keys": DispatchKeySet(DispatchKey.SparsePrivateUse1)}
-    # C++ has the layout of these in a class of its own, which a shell is not; it asks Python for it.
+    # C++ has the layout of these in a class of its own, which a wrapper is not; it asks Python for it.
     return {"dispatch_layout": True}
 
 
-def text_of_sparse(shell: Any, inner: torch.Tensor) -> str:
-    """Return what `repr` returns: the text of the CPU tensor, with the device."""
+def text_of_sparse(wrapper: Any, inner: torch.Tensor) -> str:
+    """Return the text that `repr` shows of a sparse tensor on the device."""
     text = repr(inner)
     before, mark, after = text.rpartition("size=(")
-    text = f"{before}device='{shell.device}', {mark}{after}"
-    if shell.requires_grad:
-        name = f"grad_fn=<{type(shell.grad_fn).__name__}>" if shell.grad_fn is not None else "requires_grad=True"
+    text = f"{before}device='{wrapper.device}', {mark}{after}"
+    if wrapper.requires_grad:
+        name = f"grad_fn=<{type(wrapper.grad_fn).__name__}>" if wrapper.grad_fn is not None else "requires_grad=True"
         text = f"{text[:-1]}, {name})"
     return text

@@ -11,33 +11,33 @@ from grader.accelerator.sim.machine import the_machine
 
 
 class SimStorage(torch.UntypedStorage):
-    """The storage of a tensor on a simulated device: CPU memory that says where it is pretended to be."""
+    """The storage of a tensor on a simulated device: CPU memory whose `device` is the simulated one."""
 
     _place: torch.device
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
-        """The simulated device."""
+        """The simulated device, by its public name."""
         return self._place
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the device calls itself cuda."""
+        """Whether the simulated device has the name `cuda`."""
         return self._place.type == "cuda"
 
     def cpu(self) -> torch.UntypedStorage:
-        """Copy it to the CPU."""
+        """Return a copy of the storage on the CPU."""
         machine = the_machine()
         machine.transfer(DEVICE_TO_HOST, machine.index_of(self._place), self.nbytes())
         return plain_copy(self)
 
     def __getitem__(self, index: Any) -> Any:
         item: Any = super().__getitem__(index)  # type: ignore[no-untyped-call]
-        # A slice looks at the same memory; Python has made it of our class, and without a place.
+        # A slice is a view of the same memory; Python has made it of our class, and without a device.
         return as_storage(item, self._place) if isinstance(item, torch.UntypedStorage) else item
 
     def resize_(self, size: int) -> SimStorage:
-        """Change the number of bytes; what is no longer needed is free at once."""
+        """Change the number of bytes in place; the device counts the bytes that are added or freed at once."""
         known = the_machine().blocks.get(self._cdata)
         block = None if known is None else known()
         if block is not None:
@@ -50,11 +50,11 @@ class SimStorage(torch.UntypedStorage):
         return self
 
     def new(self) -> SimStorage:
-        """Make an empty storage on the same device."""
+        """Return an empty storage on the same device."""
         return as_storage(torch.UntypedStorage(0, device="cpu"), self._place)
 
     def clone(self) -> SimStorage:
-        """Copy it on the same device."""
+        """Return a copy of the storage on the same device."""
         return as_storage(plain_copy(self), self._place)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> SimStorage:
@@ -77,7 +77,7 @@ SimStorage.__module__, SimStorage.__qualname__, SimStorage.__name__ = (
 
 
 def plain_copy(storage: Any) -> torch.UntypedStorage:
-    """Copy the bytes into new CPU memory."""
+    """Return an ordinary CPU storage with a copy of the bytes."""
     # `clone` of a storage would ask for its device, which is not that of its memory; so the bytes are copied by
     # tensors.
     made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # for any default device
@@ -87,7 +87,10 @@ def plain_copy(storage: Any) -> torch.UntypedStorage:
 
 
 def as_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage:
-    """Make a storage one of a simulated device. Python keeps the object as long as the memory lives."""
+    """Make a CPU storage a `SimStorage` of a device, in place, and return it.
+
+    Python keeps the object as long as the memory lives.
+    """
     if not hasattr(storage, "_place"):
         # PyTorch keeps one Python object for each storage. That object changes its class rather than being wrapped,
         # so that two tensors that share memory give the same one, as on any device.
@@ -97,7 +100,7 @@ def as_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage
 
 
 def moved(storage: Any, device: Any) -> SimStorage:
-    """Copy a storage to a simulated device, unless it is there.
+    """Return a copy of a storage on a simulated device, or the storage itself if it is there already.
 
     Args:
         storage: an untyped one, of the CPU or of a simulated device.

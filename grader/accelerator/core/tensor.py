@@ -1,7 +1,7 @@
-"""The tensor on a simulated device: a CPU tensor inside, and a shell that PyTorch takes for one of another device.
+"""The tensor on a simulated device: a CPU tensor inside, and a wrapper that PyTorch takes for one of another device.
 
-The inner tensor holds the numbers. The shell has its sizes, strides, offset and dtype, and the simulated device. Two
-shells share memory exactly if their inner tensors do. Operators come to `__torch_dispatch__`, which
+The inner tensor holds the numbers. The wrapper has its sizes, strides, offset and dtype, and the simulated device. Two
+wrappers share memory exactly if their inner tensors do. Operators come to `__torch_dispatch__`, which
 `grader.accelerator.dispatch.run` sets; what PyTorch answers without asking an operator is answered here.
 """
 
@@ -23,7 +23,7 @@ from grader.accelerator.sim.machine import Device, the_machine
 from grader.accelerator.sim.races import Block
 
 _HUGE = 1 << 60
-"""What a shell claims as the size of its storage, so that its sizes and strides may be changed to anything."""
+"""What a wrapper claims as the size of its storage, so that its sizes and strides may be changed to anything."""
 
 # PyTorch knows lazy conjugation and negation by these keys, and calls an operator with them to do what was put off.
 _CONJUGATE = DispatchKeySet(DispatchKey.Conjugate)
@@ -46,7 +46,7 @@ LEGACY = {
 
 
 class _Kind(torch._C._TensorMeta):
-    """Lets `type(t)` equal the class that PyTorch's own tensors have, also in a list and as a key; `is` it is not."""
+    """The metaclass by which `type(t) == torch.Tensor` is True, also in a list and as a key; `is` stays False."""
 
     stands_for: Any = torch.Tensor
 
@@ -58,7 +58,7 @@ class _Kind(torch._C._TensorMeta):
 
 
 def _is_one_element(index: Any, dims: int) -> bool:
-    """Return whether an index takes a single element by numbers of the host."""
+    """Return True if an index selects a single element by Python ints, as `x[0, 2]` does."""
     parts = index if isinstance(index, tuple) else (index,)
     if dims == 0:
         return index is ... or parts == ()
@@ -72,7 +72,7 @@ SUBCLASS = (
 
 
 class SimTensor(torch.Tensor, metaclass=_Kind):
-    """A tensor on a simulated device."""
+    """A tensor on a simulated device: a wrapper subclass around a CPU tensor, `_inner`, that holds the numbers."""
 
     _inner: torch.Tensor
     _place: Device
@@ -84,21 +84,21 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Return what `torch.Tensor(...)` returns, for code that calls `type(t)`."""
+        """Return `torch.Tensor(...)`, for code that calls `type(t)(...)`."""
         return torch.Tensor(*args, **kwargs)
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
-        """The device, by its public name."""
+        """The simulated device, by its public name, such as `cuda:0`."""
         return self._place.public
 
     @property
     def is_cuda(self) -> bool:  # type: ignore[override]
-        """Whether the device calls itself cuda."""
+        """Whether the simulated device has the name `cuda`."""
         return self._place.public.type == "cuda"
 
     def as_subclass(self, cls: Any) -> Any:
-        """Return an alias of another class; PyTorch calls this for what a function returns of a derived class."""
+        """Return an alias of the tensor whose class is `cls`; PyTorch calls this for the results of a derived class."""
         with torch._C.DisableTorchFunctionSubclass():
             made = torch.ops.aten.alias.default(self)
         if cls is not torch.Tensor and cls is not SimTensor:
@@ -111,7 +111,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
 
     @property
     def data(self) -> torch.Tensor:
-        """The same memory, not known to autograd."""
+        """A tensor with the same memory, which autograd does not follow."""
         return TensorBase.data.__get__(self)  # type: ignore[attr-defined, no-any-return]
 
     @data.setter
@@ -121,7 +121,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
     # -- memory
 
     def untyped_storage(self) -> torch.UntypedStorage:
-        """Return the storage, which knows its device; equal addresses mean shared memory."""
+        """Return the storage as a `SimStorage`; tensors that share memory return the same object."""
         if self._inner.layout is not torch.strided:
             raise NotImplementedError("Cannot access storage of SparseTensorImpl")
         # The CPU's own storage, with a label: addresses, sharing and lifetime are then right by themselves.
@@ -131,12 +131,12 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         return torch.storage.TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
 
     def storage(self) -> Any:
-        """Return the old, typed storage."""
+        """Return the storage as a `TypedStorage`, with PyTorch's warning that this class is deprecated."""
         torch.storage._warn_typed_storage_removal(stacklevel=2)
         return self._typed_storage()
 
     def data_ptr(self) -> int:
-        """Return the address of the first number."""
+        """Return the address of the first element; it is one in CPU memory."""
         return self._inner.data_ptr()
 
     def is_shared(self) -> bool:
@@ -153,18 +153,18 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         return False
 
     def pin_memory(self, device: Any = None) -> torch.Tensor:
-        """Raise, as on CUDA."""
+        """Raise `RuntimeError`, as on CUDA: only CPU tensors can be pinned."""
         del device
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
 
     def record_stream(self, stream: Any) -> None:
-        """Keep the memory from being reused until this stream, too, has done what it was given."""
+        """Keep the memory from being reused before the work that this stream was given so far is done."""
         self._block.shared |= {stream.queue}
 
     # -- to the host
 
     def numpy(self, *, force: bool = False) -> Any:
-        """Raise as on CUDA, unless forced."""
+        """Raise `TypeError`, as on CUDA; with `force=True` return a copy as a NumPy array."""
         if force:
             return self.detach().cpu().resolve_conj().resolve_neg().numpy()
         # The same error, whether NumPy or the program asks.
@@ -182,7 +182,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         )
 
     def tolist(self) -> Any:
-        """Return the numbers as lists, after one copy to the host."""
+        """Return the numbers as nested lists, after one copy to the host."""
         # Through `item` each number would be a wait of its own; a GPU sends them all at once.
         machine = the_machine()
         machine.use(self._place, "tolist", [self._block], [])
@@ -205,7 +205,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         return text_of(self, self._inner, tensor_contents)
 
     def new(self, *args: Any, device: Any = None) -> torch.Tensor:  # type: ignore[override]
-        """Make a tensor of the same dtype on the same device, as old programs do."""
+        """Return a new tensor of the same dtype and device: the legacy constructor `Tensor.new`."""
         machine = the_machine()
         if device is not None and not machine.is_ours(device):
             given = torch.device(device).type
@@ -233,7 +233,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
     # -- old ways to convert, copies, pickles
 
     def type(self, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
-        """Return the name of the old tensor type, or the tensor converted to a dtype or to such a type."""
+        """Return the legacy type's name, as `torch.cuda.FloatTensor`; or the tensor converted to `dtype`, if given."""
         if dtype is not None:
             return torch.Tensor.type(self, dtype, non_blocking, **kwargs)
         return self._inner.type().replace("torch.", f"torch.{self.device.type}.", 1)
@@ -261,7 +261,7 @@ class SimParameter(SimTensor):
     _is_param = True
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Return what `torch.nn.Parameter(...)` returns."""
+        """Return `torch.nn.Parameter(...)`, for code that calls `type(p)(...)`."""
         return torch.nn.Parameter(*args, **kwargs)
 
 
@@ -274,13 +274,13 @@ _classes: dict[type, Any] = {}
 
 
 def class_on_device(cls: Any) -> Any:
-    """Return the class that a tensor of a program's class has on the device: it is derived from both.
+    """Return the class that tensors of the class `cls` have on the device: derived from `cls` and from `SimTensor`.
 
     Args:
-        cls: derived from `torch.Tensor`.
+        cls: a class derived from `torch.Tensor`.
 
     Raises:
-        NotImplementedError: it runs operators itself, on memory that it takes for a tensor's own.
+        NotImplementedError: `cls` has a `__torch_dispatch__` of its own, which would not find the tensor's memory.
     """
     if cls in _classes:
         return _classes[cls]
@@ -326,8 +326,8 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
         return _wrap_sparse(inner, place)
     if block is None:
         block = the_machine().block_of(inner, place.index)
-    # The shell has no memory, and C++ believes what this says: it answers for sizes, strides and offset, and
-    # autograd takes the shell for a tensor of the device.
+    # The wrapper has no memory, and C++ believes what this says: it answers for sizes, strides and offset, and
+    # autograd takes the wrapper for a tensor of the device.
     dtype = inner.dtype
     # No other tensors are conjugated or negated when they are read.
     bits = _bits(inner) if dtype.is_complex or inner.is_neg() else _NO_BITS
@@ -354,10 +354,11 @@ def _wrap_sparse(inner: torch.Tensor, place: Device) -> SimTensor:
     return made  # type: ignore[no-any-return]
 
 
-def hold_parts(shell: SimTensor) -> None:
-    """Let a sparse tensor hold the memory of what it is made of."""
+def hold_parts(tensor: SimTensor) -> None:
+    """Let a sparse tensor keep the memory of its indices and its values allocated."""
     # That of the numbers stands for all; the others are kept as long.
-    *shell._others, shell._block = (the_machine().block_of(part, shell._place.index) for part in parts_of(shell._inner))
+    parts = parts_of(tensor._inner)
+    *tensor._others, tensor._block = (the_machine().block_of(part, tensor._place.index) for part in parts)
 
 
 _make = torch.Tensor._make_wrapper_subclass
@@ -373,7 +374,7 @@ def _bits(inner: torch.Tensor) -> dict[str, Any]:
 
 
 def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
-    """Do what `tensor.data = new` does, from any device to any other: the tensor stays the same object."""
+    """Set `tensor.data` to a tensor of any device; `tensor` stays the same object."""
     ours = (isinstance(tensor, SimTensor)) + (isinstance(new, SimTensor))
     if ours == 1:
         # C++ refuses to change the kind of a tensor, so a new one is made and takes the place of the old.
@@ -382,14 +383,14 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
         else:
             become(tensor, new.detach().requires_grad_(tensor.requires_grad))
         return
-    # Of one kind: C++ does it, and for a shell we do the same with what it holds.
+    # Of one kind: C++ does it, and for a wrapper we do the same with what it holds.
     TensorBase.data.__set__(tensor, new)  # type: ignore[attr-defined]
     if ours:
         tensor._inner, tensor._place, tensor._block = new._inner, new._place, new._block  # type: ignore[attr-defined]
 
 
 def become(tensor: torch.Tensor, other: torch.Tensor) -> None:
-    """Let a tensor be another one from now on; even if a graph holds it.
+    """Make `tensor` have the memory, device and class of `other`, and stay the same object, even in an autograd graph.
 
     `torch.utils.swap_tensors` refuses that, or spoils the backward of the graph. What the program hung on the tensor,
     attributes and hooks, stays.
@@ -409,10 +410,10 @@ def become(tensor: torch.Tensor, other: torch.Tensor) -> None:
 
 
 def parameter_like(tensor: torch.Tensor, new: torch.Tensor) -> Any:
-    """Make a parameter of the class that another one has.
+    """Return a parameter with the numbers of `new`, and the class and `requires_grad` of `tensor`.
 
     Args:
-        tensor: the other one.
+        tensor: a parameter.
         new: the numbers, on the device or the CPU.
     """
     made: Any = torch.nn.Parameter(new, tensor.requires_grad)
@@ -423,17 +424,17 @@ def parameter_like(tensor: torch.Tensor, new: torch.Tensor) -> Any:
 
 
 _OWN = {"_inner", "_place", "_block", "_others"}
-"""What a shell holds."""
+"""The attributes in which a wrapper keeps its CPU tensor, its device and its blocks."""
 
 _HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
 
 
-def refresh(shell: SimTensor) -> None:
-    """Give a shell the sizes, strides, offset and dtype that its inner tensor has by now."""
+def refresh(tensor: SimTensor) -> None:
+    """Set the sizes, strides, offset and dtype of a tensor on the device to those that its inner tensor has now."""
     # `set_` gave it other memory, which may be known already.
-    if shell._inner.untyped_storage()._cdata != shell._block.key:
-        shell._block = the_machine().block_of(shell._inner, shell._place.index)
-    torch._C._set_conj(shell, shell._inner.is_conj())
-    torch._C._set_neg(shell, shell._inner.is_neg())
+    if tensor._inner.untyped_storage()._cdata != tensor._block.key:
+        tensor._block = the_machine().block_of(tensor._inner, tensor._place.index)
+    torch._C._set_conj(tensor, tensor._inner.is_conj())
+    torch._C._set_neg(tensor, tensor._inner.is_neg())
     # This changes sizes, strides and dtype of a tensor at once; what autograd knows of it stays.
-    TensorBase.data.__set__(shell, wrap(shell._inner, shell._place, shell._block))  # type: ignore[attr-defined]
+    TensorBase.data.__set__(tensor, wrap(tensor._inner, tensor._place, tensor._block))  # type: ignore[attr-defined]
