@@ -58,10 +58,15 @@ _MODES = {"_embedding_bag_backward": 8, "_embedding_bag_dense_backward": 7}
 """The position of the mode among the arguments."""
 
 
-def caller_of(name: str, outcomes: int) -> str:
-    """Return the name by which PyTorch's error calls an operator, or ""."""
+def caller_of(name: str, results: int) -> str:
+    """Return the name of an operator in PyTorch's error about determinism; "" if its kernel is deterministic.
+
+    Args:
+        name: the operator's.
+        results: the number of tensors that it returns.
+    """
     # Without a dim, the median has no indices, and is found in one way.
-    if name in ("median", "nanmedian") and outcomes < 2:
+    if name in ("median", "nanmedian") and results < 2:
         return ""
     return _CALLERS.get(name.removesuffix("_"), "")
 
@@ -70,7 +75,7 @@ def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: An
     """Raise or warn, as PyTorch is set to, for an operator that has no deterministic kernel on CUDA.
 
     Args:
-        caller: of `caller_of`.
+        caller: the name that `caller_of` returns.
         name: of the operator.
         kind: of the simulated device: "cuda" or "sim".
         args: of the operator.

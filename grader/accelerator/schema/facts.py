@@ -165,7 +165,7 @@ class Facts:
 
 @functools.cache
 def facts_of(func: Any) -> Facts:
-    """Return the facts of an operator."""
+    """Return what is known of an operator before it runs, read from its schema once."""
     schema = func._schema
     # Attention has the CPU's kernel; a GPU's has the same name without this.
     name = func._overloadpacket.__name__.replace("_for_cpu", "")
@@ -251,12 +251,12 @@ def _is_pointwise(func: Any, name: str) -> bool:
 
 
 def written_by(facts: Facts, inner: Any, named: Any) -> list[torch.Tensor]:
-    """Return the arguments that are written to.
+    """Return the tensors among an operator's arguments that it writes to.
 
     Args:
-        facts: of the operator.
-        inner: its arguments, with CPU tensors for ours.
-        named: those given by name.
+        facts: the facts of the operator.
+        inner: its positional arguments, with inner CPU tensors in place of those of the device.
+        named: its arguments by name, in the same way.
     """
     into: list[torch.Tensor] = []
     for place, name in facts.writes_at:

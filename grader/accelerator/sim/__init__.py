@@ -10,6 +10,6 @@ capture                        work that is recorded for a graph
 counters                       launches, transfers and waits
 device_asserts, cuda_errors    asserts of kernels; errors in CUDA's words
 sync_debug                     waits that `set_sync_debug_mode` warns of or forbids
-fork, visible_devices          which devices a process has
+fork, visible_devices          devices in a forked process; the devices that a program sees
 program_lines                  the line of the program that something is done for
 """

@@ -53,7 +53,7 @@ class Capture:
         self._made: dict[int, torch.Tensor] = {}
 
     def error(self, kind: str) -> Exception:
-        """Return an error of capturing, which spoils the capture."""
+        """Return an error of CUDA about stream capture, and mark this capture as failed."""
         self.broken = True
         name = kind if kind == "CapturedEvent" else f"StreamCapture{kind}"
         return cuda_error(_ERRORS[kind], f"cudaError{name}")
@@ -61,7 +61,7 @@ class Capture:
     # -- recording
 
     def before(self, into: Iterable[torch.Tensor]) -> None:
-        """Save the numbers of memory that is about to be written to; they come back at the end."""
+        """Save the bytes of tensors that are about to be written to; `take_back` restores them."""
         for tensor in into:
             key = tensor.untyped_storage()._cdata
             if key not in self._before and key not in self._made:
@@ -69,7 +69,7 @@ class Capture:
                 self._before[key] = whole, whole.clone()
 
     def step(self, again: Callable[[], Any], out: Any, fresh: Sequence[torch.Tensor]) -> None:
-        """Record an operator that ran.
+        """Record an operator that ran during the capture, so that each replay runs it again.
 
         Args:
             again: runs it, at each replay.
@@ -90,17 +90,17 @@ class Capture:
         self.steps.append(run)
 
     def made(self, fresh: Sequence[torch.Tensor]) -> None:
-        """Note new memory that no kernel wrote to."""
+        """Record tensors in new memory that no kernel wrote to; `take_back` sets them to zero."""
         for tensor in fresh:
             self._made[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
 
     def uses(self, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """Note the memory that the graph will use."""
+        """Record the blocks of memory that each replay of the graph reads and writes."""
         self.reads += [weakref.ref(block) for block in reads]
         self.writes += [weakref.ref(block) for block in writes]
 
     def draws(self, generator: Any) -> None:
-        """Note a generator that was given by name; the graph must know it."""
+        """Raise `RuntimeError` if an operator draws from a generator that is not registered with the graph."""
         if all(
             generator._cdata != known._cdata  # type: ignore[attr-defined]
             for known in self._generators
@@ -122,7 +122,7 @@ class Capture:
         self.timed.append(lambda replay: replay.work(name, queue, seconds, unit, busy, moved))
 
     def copy(self, *, pinned: bool, blocks: bool) -> None:
-        """Check a copy between host and device: only pinned memory may be read later, and nobody may wait."""
+        """Raise if a copy cannot be captured: the host's memory must be pinned, and the host must not wait."""
         if not pinned:
             self.broken = True
             raise RuntimeError(_NOT_PINNED)
@@ -130,12 +130,12 @@ class Capture:
             raise self.error("Unsupported")
 
     def recorded(self, queue: Queue, event: object) -> None:
-        """Record an event of a stream that captures."""
+        """Record that an event was recorded on a stream that captures."""
         number = id(event)
         self.timed.append(lambda replay: replay.record(queue, number))
 
     def waited(self, queue: Queue, event: object, *, mine: bool) -> None:
-        """Record that a stream waits for an event.
+        """Record that a stream waits for an event; with an event of this capture, the stream becomes part of it.
 
         Args:
             queue: of the stream.
@@ -153,7 +153,7 @@ class Capture:
     # -- the end
 
     def take_back(self) -> None:
-        """Undo all that was done so far."""
+        """Restore the memory and the generators that the captured work changed, and set its new memory to zero."""
         for whole, old in self._before.values():
             whole.copy_(old)
         for whole in self._made.values():
@@ -162,13 +162,13 @@ class Capture:
             generator.set_state(state)
 
     def is_joined(self) -> bool:
-        """Return whether the stream it began on waited for all others."""
+        """Return whether the stream on which the capture began has waited for all its other streams."""
         seen = self._races.seen_by(self.origin)
         return all(self._races.seen_by(queue)[queue] <= seen.get(queue, 0) for queue in self.queues)
 
 
 class Replay:
-    """The times of a graph's work: its first queue is where it is launched, others keep their names."""
+    """One replay of a graph on the virtual clock; work of the stream it was captured on goes to the given one."""
 
     def __init__(self, clock: Clock, launch_s: float, capture: Capture, queue: Queue) -> None:
         self.clock = clock
@@ -180,7 +180,7 @@ class Replay:
             self.clock.ready[other] = max(start, self.clock.ready.get(other, 0.0))
 
     def work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, moved: Any) -> None:
-        """Do a kernel or a copy.
+        """Give a kernel or a copy of the graph to the virtual clock.
 
         Args:
             name: of the operator or the direction.
@@ -193,11 +193,11 @@ class Replay:
         self.clock.work(name, [self.names.get(queue, queue)], 0.0, seconds, unit, busy, moved)
 
     def record(self, queue: Queue, event: int) -> None:
-        """Set the moment of an event of a queue."""
+        """Set the virtual time of an event to the moment at which the queue has done its work so far."""
         self.moments[event] = self.clock.ready.get(self.names.get(queue, queue), 0.0)
 
     def wait(self, queue: Queue, event: int) -> None:
-        """Let a queue wait for an event."""
+        """Let a queue start nothing before the virtual time of an event of this replay."""
         queue = self.names.get(queue, queue)
         self.clock.ready[queue] = max(self.clock.ready.get(queue, 0.0), self.moments.get(event, 0.0))
 

@@ -27,12 +27,12 @@ Unit = tuple[int, str]
 
 @dataclass(slots=True)
 class Busy:
-    """The times at which a part of a device is taken: spans of virtual time, in order, that do not meet."""
+    """The spans of virtual time for which a part of a device is busy, in order and without an overlap."""
 
     taken: list[tuple[float, float]] = field(default_factory=list)
 
     def take(self, start: float, seconds: float, now: float) -> float:
-        """Take the first free time of this length.
+        """Reserve the first free span of this length, and return its start.
 
         Args:
             start: not before.
@@ -68,7 +68,7 @@ class Busy:
 
 @dataclass(slots=True)
 class Clock:
-    """Virtual time. `host` is the host's now; `ready` tells when each queue will have done all it was given.
+    """Virtual time: `host` is the host's clock, and `ready` has the moment at which each queue will be empty.
 
     Spans are for drawing; a program that runs for hours must not fill the memory with them. So at most `most` are
     kept, the first, `count` says how many there were, and `listener` receives each, with the host's now.
@@ -92,7 +92,7 @@ class Clock:
         busy: float,
         moved: Moved = NOTHING,
     ) -> None:
-        """Give a queue work: the host needs a moment to hand it over, the device does it when it comes to it.
+        """Add work to the queues of one or two devices, and advance the host's clock by the time of the launch.
 
         Args:
             name: of the work.
@@ -120,20 +120,20 @@ class Clock:
             self.note(name, str(queue[0]), start, end, queue[1], unit, moved)
 
     def pass_time(self, seconds: float, name: str) -> None:
-        """Let the host be busy for so long."""
+        """Advance the host's clock by so many seconds of its own work, which the span `name` shows."""
         end = self.host + seconds
         self.note(name, "host", self.host, end)
         self.host = end
 
     def wait(self, name: str, queues: list[Queue]) -> None:
-        """Let the host wait until queues are empty."""
+        """Advance the host's clock to the moment at which all these queues are empty."""
         moment = 0.0
         for queue in queues:
             moment = max(moment, self.ready.get(queue, 0.0))
         self.wait_until(name, moment)
 
     def wait_until(self, name: str, moment: float) -> None:
-        """Let the host wait for a moment, if it is not past."""
+        """Advance the host's clock to a moment of virtual time, unless that is past."""
         if moment > self.host:
             self.note(f"wait for {name}", "host", self.host, moment)
             self.host = moment
@@ -143,7 +143,7 @@ class Clock:
         return [queue for queue in self.ready if queue[0] == index]
 
     def done(self, index: int) -> float:
-        """Return when a device will have done all it was given."""
+        """Return the virtual time at which all queues of a device will be empty."""
         return max((self.ready[queue] for queue in self.queues(index)), default=0.0)
 
     def note(
@@ -156,7 +156,7 @@ class Clock:
         unit: str = "",
         moved: Moved = NOTHING,
     ) -> None:
-        """Record a span, and pass it on.
+        """Record a span of virtual time, and call the listener with it.
 
         Args:
             name: of the work.

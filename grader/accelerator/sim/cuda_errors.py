@@ -17,19 +17,19 @@ BY_COMPILER = "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertion
 
 
 def launches_block() -> bool:
-    """Return whether the host waits for each kernel, which CUDA does if this variable is set."""
+    """Return whether CUDA_LAUNCH_BLOCKING makes the host wait for each kernel."""
     return os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
 
 
 def cuda_error(said: str, name: str) -> Exception:
-    """Return an error of CUDA's, as PyTorch words it."""
+    """Return the exception that PyTorch raises for an error of CUDA's runtime, with CUDA's text and name for it."""
     # Whoever waits for each kernel needs no advice to do so.
     later = "" if launches_block() else LATER
     return of_accelerator(f"CUDA error: {said}\n{_HELP.format(name=name)}{later}\n{BY_COMPILER}")
 
 
 def of_accelerator(text: str) -> Exception:
-    """Return an error of the class that this version of PyTorch has for devices."""
+    """Return a `torch.AcceleratorError` with this text; a `RuntimeError` where PyTorch does not have that class yet."""
     error: type[Exception] = getattr(torch, "AcceleratorError", RuntimeError)
     return error(text)
 
@@ -38,7 +38,7 @@ _ORDINAL = f"GPU device may be out of range, do you have enough GPUs?{LATER}\n{B
 
 
 def invalid_ordinal(kind: str) -> Exception:
-    """Return the error for an index without a device."""
+    """Return the exception for a device index that does not exist."""
     name = "CUDA" if kind == "cuda" else kind
     more = _ORDINAL if kind == "cuda" else ""
     return of_accelerator(f"{name} error: invalid device ordinal\n{more}")

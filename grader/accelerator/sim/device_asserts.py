@@ -62,7 +62,7 @@ _FOUND = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A kernel that failed: the device does nothing any more, and the host hears of it.
+    """A kernel that failed: the device does no more work, and later calls on the host raise.
 
     Attributes:
         moment: when the kernel is done, in virtual seconds.
@@ -73,24 +73,24 @@ class Fault:
     text: str
 
     def error(self, *, first: bool) -> Exception:
-        """Return the error that the host meets; the first time, print what the kernel printed."""
+        """Return the error for a call on the host; the first time, write the kernel's message to stderr, too."""
         if first:
             sys.stderr.write(f"{self.text}\n")
         return cuda_error("device-side assert triggered", "cudaErrorAssert")
 
 
 def assertion_of(facts: Facts, error: Exception) -> str:
-    """Return what a kernel of CUDA prints where the CPU's raises this; "" where CUDA, too, finds it on the host."""
+    """Return the assertion that CUDA's kernel prints where the CPU's raises `error`; "" if CUDA raises on the host."""
     text = next((printed for said, printed in _FOUND.items() if re.search(said, str(error))), "")
     if text is _INDEX and facts.name.startswith(("gather", "scatter")):
         text = _SCATTER
     return text and f"/pytorch/aten/src/ATen/native/cuda/{text.format(at=_AT)} failed."
 
 
-def check_memory(kind: str, shells: list[Any]) -> None:
-    """Raise where a tensor's storage was made too small for it: its numbers are gone, and a kernel would read on."""
-    for shell in shells:
-        inner = shell._inner
+def check_memory(kind: str, tensors: list[Any]) -> None:
+    """Raise if a tensor reaches beyond the end of its storage, as after `resize_`: a kernel would read other memory."""
+    for tensor in tensors:
+        inner = tensor._inner
         if inner.layout is not torch.strided or not inner.numel() or inner.is_meta:
             continue
         last = sum((size - 1) * stride for size, stride in zip(inner.shape, inner.stride(), strict=True))
@@ -100,13 +100,15 @@ def check_memory(kind: str, shells: list[Any]) -> None:
 
 
 def placeholder_output(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
-    """Return what a failed kernel leaves: something of the right shape. Nobody gets to see its numbers.
+    """Return a result for an operator whose kernel failed: the argument it writes to, or zeros of the right shapes.
+
+    The program never reads these numbers: its next wait for the device raises.
 
     Args:
-        facts: of the operator.
+        facts: the facts of the operator.
         func: the operator.
-        inner: its arguments, with CPU tensors for ours.
-        named: those given by name.
+        inner: its positional arguments, with inner CPU tensors in place of those of the device.
+        named: its arguments by name, in the same way.
     """
     for name, value in [*zip(facts.names, inner, strict=False), *named.items()]:
         if name in facts.writes:

@@ -14,7 +14,7 @@ class Forked(Fault):
     """The fault of every device in a process that was forked from one that had used it; `text` is the kind's name."""
 
     def error(self, *, first: bool) -> Exception:
-        """Return PyTorch's own error."""
+        """Return PyTorch's error for a device that is used in a forked process."""
         del first
         name = "CUDA" if self.text == "cuda" else self.text
         return RuntimeError(
@@ -24,7 +24,7 @@ class Forked(Fault):
 
 
 def invalidate_in_forked_children(machine: Machine) -> None:
-    """Let the devices fail in what is forked from here on, if they were used by then."""
+    """Let all devices fail in each process forked from now on, if this process has used them before the fork."""
 
     def lose() -> None:
         # PyTorch notes it when it asks the driver how many devices there are (`THCPModule_getDeviceCount_wrap`, which

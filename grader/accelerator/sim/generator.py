@@ -49,7 +49,7 @@ class SimGenerator(_Original):
     """Added to every seed, so that a device and the CPU draw different numbers from the same one."""
 
     def __new__(cls, device: torch.device) -> SimGenerator:
-        """Make a generator of a device, which is given with its index and by its public name."""
+        """Make a generator of a device, given by its public name and its index, such as `cuda:0`."""
         # It is a generator of the CPU, since the CPU's kernels draw from it; what differs is the seed and the name.
         made = super().__new__(cls)
         made.device = device
@@ -64,7 +64,7 @@ class SimGenerator(_Original):
         return f"<torch._C.Generator object at {id(self):#x}>"
 
     def manual_seed(self, seed: int) -> SimGenerator:
-        """Start again from a seed."""
+        """Set the seed, and return the generator."""
         if SimGenerator.capturing and int(seed) != getattr(self, "_seed", seed):
             raise RuntimeError(_NEW_SEED)
         self._seed = int(seed)
@@ -72,21 +72,21 @@ class SimGenerator(_Original):
         return self
 
     def seed(self) -> int:
-        """Start from a seed that nobody knows; the seed."""
+        """Set a random seed, and return it."""
         seed = torch._C.Generator().seed()
         self.manual_seed(seed)
         return seed
 
     def initial_seed(self) -> int:
-        """Return the seed it started from."""
+        """Return the seed that was set last."""
         return self._seed
 
     def get_state(self) -> torch.Tensor:
-        """Return the state in bytes, with the seed; the generator of another device refuses it."""
+        """Return the state with the seed as a tensor of bytes; a CPU generator refuses it."""
         return torch.cat([numbers_of(self), _bytes_of(self._seed)])
 
     def set_state(self, state: torch.Tensor) -> SimGenerator:
-        """Continue from a state.
+        """Set the state to one that `get_state` returned, and return the generator.
 
         Raises:
             TypeError: it is not a tensor of bytes on the CPU.
@@ -101,7 +101,7 @@ class SimGenerator(_Original):
         return self
 
     def clone_state(self) -> SimGenerator:
-        """Make another generator that continues as this one does."""
+        """Return a new generator with the same seed and state."""
         return copy.copy(self)
 
     def __reduce__(self) -> Any:
@@ -114,21 +114,21 @@ class SimGenerator(_Original):
         self.set_state(numbers)
 
     def get_offset(self) -> NoReturn:
-        """Raise: the numbers of a GPU have a place in their stream, and those here a state."""
+        """Raise `NotImplementedError`: a simulated generator has no Philox offset."""
         raise refusal(_OFFSET)
 
     def set_offset(self, offset: int) -> NoReturn:
-        """Raise, as `get_offset` does."""
+        """Raise `NotImplementedError`, as `get_offset` does."""
         raise refusal(_OFFSET)
 
 
 def numbers_of(generator: torch.Generator) -> torch.Tensor:
-    """Return the state of the CPU's generator that makes a generator's numbers."""
+    """Return the state of a generator in the CPU's form, without the seed that `SimGenerator.get_state` adds."""
     return _Original.get_state(generator)
 
 
 def go_on_from(generator: torch.Generator, numbers: torch.Tensor) -> None:
-    """Put that one into a state."""
+    """Set the state of a generator to one that `numbers_of` returned."""
     _Original.set_state(generator, numbers)
 
 
@@ -137,10 +137,10 @@ ALWAYS_DRAW = {"poisson", "multinomial", "binomial", "_standard_gamma", "_sample
 
 
 def is_empty(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Return whether a function fills or makes an empty tensor, without drawing random numbers.
+    """Return True if a random function would fill or make an empty tensor; nothing is drawn to find out.
 
     Args:
-        function: of `torch`.
+        function: a function of `torch`.
         args: its arguments.
         kwargs: its arguments by name.
     """
@@ -159,10 +159,10 @@ class _Kind(type):
 
 
 def generator_type(make: Any) -> type:
-    """Make a class that stands in for `torch.Generator`.
+    """Return the class that replaces `torch.Generator`; it makes generators of simulated and of real devices.
 
     Args:
-        make: called with the device argument; returns a `SimGenerator`, or None for devices that are not ours.
+        make: a function of the device argument that returns a `SimGenerator`, or None if the device is not simulated.
     """
 
     class Generator(metaclass=_Kind):

@@ -49,7 +49,7 @@ class _Gpu:
     """One way."""
 
     def spec(self) -> Spec:
-        """Return the numbers in the form that a machine takes."""
+        """Return the `Spec` that has this GPU's numbers."""
         # Here: the names alone are needed where PyTorch is not imported.
         from grader.accelerator.sim.spec import GIB, Spec
 
@@ -93,7 +93,7 @@ NAMES = tuple(_GPUS)
 
 
 def spec_of(name: str) -> Spec:
-    """Return the spec of a GPU by its name here; spaces, hyphens and case do not matter.
+    """Return the spec of a GPU by its short name, such as "a100"; spaces, hyphens and case do not matter.
 
     Raises:
         ValueError: no GPU has this name; the text has the nearest, and all.

@@ -59,7 +59,7 @@ class Device:
 
     @property
     def stream(self) -> int:
-        """The number of this thread's current stream."""
+        """The number of the stream that is current on this device in this thread."""
         return self._here.streams.get(self.index, 0)
 
     @stream.setter
@@ -68,7 +68,7 @@ class Device:
 
     @property
     def queue(self) -> Queue:
-        """The queue that work of this thread is given to now."""
+        """The queue of the stream that is current on this device in this thread."""
         stream = self._here.streams.get(self.index)
         return self._default if stream is None else (self.index, stream)
 
@@ -119,7 +119,7 @@ class Machine:
         self._here.device = index
 
     def device(self, index: int) -> Device:
-        """Return the device of an index; raise PyTorch's own error if it does not exist."""
+        """Return the device of an index; raise PyTorch's error for an invalid index if there is no such device."""
         if not self.used:
             self.settle()
         if not 0 <= index < len(self.devices):
@@ -127,7 +127,7 @@ class Machine:
         return self.devices[index]
 
     def settle(self, *, use: bool = True) -> None:
-        """Keep, at first use, the devices that the program may see, as CUDA's variable says by then.
+        """At the first use, remove the devices that CUDA_VISIBLE_DEVICES hides; raise if no device is left.
 
         Args:
             use: whether the use of the device begins with this call; to count devices does not begin it.
@@ -184,11 +184,11 @@ class Machine:
         return isinstance(device, str) and device.partition(":")[0] in (self.kind, INNER)
 
     def inner(self, device: Any) -> Any:
-        """Return the device argument that PyTorch understands: ours with its index, any other or none as it is."""
+        """Return a simulated device under the inner name that C++ knows, such as `sim:0`; other arguments unchanged."""
         return self.inner_of_ours(device) if self.is_ours(device) else device
 
     def inner_of_ours(self, device: Any) -> torch.device:
-        """Return the same for a device argument that is known to be ours."""
+        """Return a simulated device, given in any form, under the inner name that C++ knows, such as `sim:0`."""
         place = self.devices[self.index_of(device)]
         # Tensors of a `FakeTensorMode` have no memory anywhere, and the name that the program gives their device.
         return place.inner if _fake_mode(_FAKE) is None else place.public
@@ -200,20 +200,20 @@ class Machine:
     # -- memory
 
     def known_block(self, storage: torch.UntypedStorage) -> Block | None:
-        """Return the block of a storage; None if it is new."""
+        """Return the block that a storage has; None if it has none yet."""
         # The address of a storage is a good key: a block holds its storage, so the address is not used again meanwhile.
         known = self.blocks.get(storage._cdata)
         return known() if known is not None else None
 
     def new_block(self, storage: torch.UntypedStorage, index: int) -> Block:
-        """Make a block for a storage that is new."""
+        """Return a new block for a storage: it allocates the bytes on the device of this index."""
         place = self.devices[index]
         if place.fault is not None:
             self.check(index)
         return Block(storage, place.memory, self.blocks, self.races, place.queue)
 
     def block_of(self, inner: torch.Tensor, index: int) -> Block:
-        """Return the block of the storage of a CPU tensor; make it if it is new."""
+        """Return the block of a CPU tensor's storage on the device of this index; make it if it does not exist."""
         storage = inner.untyped_storage()
         block = self.known_block(storage)
         if block is None:
@@ -225,7 +225,7 @@ class Machine:
     # -- what costs
 
     def capturing(self, index: int) -> Capture | None:
-        """Return the graph that is recorded of what a device is given now."""
+        """Return the graph capture that the current stream of a device belongs to; None if it does not capture."""
         capture = self.capture
         return capture if capture is not None and self.devices[index].queue in capture.queues else None
 
@@ -251,7 +251,7 @@ class Machine:
     def launch(
         self, name: str, place: Device, flops: float, nbytes: float, shapes: Sequence[tuple[int, ...]] = ()
     ) -> None:
-        """Run an operator on a device.
+        """Count the launch of a kernel on a device's current stream, and add its time to the virtual clock.
 
         Args:
             name: of the operator.
@@ -275,13 +275,13 @@ class Machine:
             self.races.host_waits([queue])
 
     def fail(self, index: int, text: str) -> None:
-        """Note that the kernel launched last failed; the device does nothing after it."""
+        """Record that the kernel launched last failed, with the text that it prints; the device does no more work."""
         place = self.devices[index]
         place.fault = place.fault or Fault(self.clock.ready.get(place.queue, 0.0), text)
         self.check(index)
 
     def revive(self) -> int:
-        """Let devices work again that a device-side assert stopped, which CUDA cannot; return how many there were.
+        """Make devices usable again that a device-side assert stopped, which CUDA cannot; return how many there were.
 
         A process that was forked from one that used the device has none all the same.
         """
@@ -307,10 +307,10 @@ class Machine:
         pinned: bool = False,
         blocks: bool = True,
     ) -> None:
-        """Move bytes between host and device, or between two devices.
+        """Count a copy between host and device, or between two devices, and add its time to the virtual clock.
 
         Args:
-            direction: one of the three.
+            direction: `HOST_TO_DEVICE`, `DEVICE_TO_HOST` or `DEVICE_TO_DEVICE`.
             index: of the device.
             nbytes: how many.
             source: the device that they come from, if it is another one; both their queues wait for it.
@@ -345,7 +345,7 @@ class Machine:
             self.clock.pass_time(seconds, "staging")  # the host copies pageable memory aside before it goes on
 
     def read_scalar(self, reason: str, index: int) -> None:
-        """Let the host read one number of a device, and wait for it."""
+        """Count a read of one number of a device by the host, which waits for the device's current stream."""
         self.check(index)
         if capture := self.capturing(index):
             raise capture.error("Unsupported")
@@ -356,7 +356,7 @@ class Machine:
         self.wait(reason, [queue])
 
     def wait(self, reason: str, queues: list[Queue], *, warns: bool = True) -> None:
-        """Let the host wait for queues.
+        """Count a wait of the host, and advance its clock until the queues are empty.
 
         Args:
             reason: the name by which the wait is counted.
@@ -375,7 +375,7 @@ class Machine:
                 self.check(index)
 
     def synchronize(self, device: Any = None) -> None:
-        """Let the host wait for everything a device was given."""
+        """Let the host wait until all streams of a device are empty."""
         # The program says itself that it waits for a device, so `set_sync_debug_mode` must not report it.
         self.wait("synchronize", self.clock.queues(self.index_of(device)), warns=False)
 
@@ -392,7 +392,7 @@ class Machine:
         return counts
 
     def reset(self) -> None:
-        """Count from zero; the peak starts at what is taken now; the clock starts at 0 with nothing to do."""
+        """Set the counts to zero, each peak to the bytes that are allocated now, and the virtual clock to 0."""
         self.tally = Tally()
         self.clock = Clock(most=self.clock.most, listener=self.clock.listener)
         for device in self.devices:
@@ -418,12 +418,12 @@ def machine_or_none() -> Machine | None:
 
 
 def set_machine(machine: Machine) -> None:
-    """Make this the machine of the process; once."""
+    """Make this the machine that `the_machine` returns; it is called once in a process."""
     _made.append(machine)
 
 
 def cuda_is_simulated() -> bool:
-    """Return whether `torch.cuda` of this process is the simulated device, and no GPU."""
+    """Return whether `torch.cuda` of this process is the simulated device and not a real GPU."""
     return bool(_made) and _made[0].kind == "cuda"
 
 
@@ -439,5 +439,5 @@ def counters() -> dict[str, Any]:
 
 
 def reset_counters() -> None:
-    """Count from zero, with the virtual clock at 0; a peak starts at what is allocated now."""
+    """Set all counts to zero, each peak to the bytes that are allocated now, and the virtual clock to 0."""
     the_machine().reset()

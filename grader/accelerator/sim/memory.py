@@ -64,11 +64,11 @@ class Memory:
 
     @property
     def room(self) -> int:
-        """The bytes that may be taken still."""
+        """The bytes that the program may still allocate."""
         return (self.capacity if self.share == 1.0 else int(self.share * self.capacity)) - self.current
 
     def room_for(self, nbytes: int) -> None:
-        """Raise `torch.OutOfMemoryError` if there is no room for as many bytes, before they are allocated.
+        """Raise `torch.OutOfMemoryError` if so many bytes cannot be allocated on the device; allocate nothing.
 
         There must be room in the memory of this machine, too, which holds all numbers.
         """
@@ -83,10 +83,10 @@ class Memory:
             raise self._no_host(nbytes, free)
 
     def take(self, nbytes: int, *, hosted: bool = True) -> int:
-        """Allocate; the bytes to give back later.
+        """Allocate bytes, and return their number after rounding up, which `give` needs later.
 
         Args:
-            nbytes: how many are wanted.
+            nbytes: how many are requested.
             hosted: whether they are in the memory of this machine, too. Those of the device meta are nowhere.
         """
         requested, nbytes = nbytes, -(-nbytes // self.granularity) * self.granularity
@@ -113,7 +113,7 @@ class Memory:
         return torch.OutOfMemoryError(_NO_HOST.format(size_text(nbytes), self.kind, self.index, *sizes))
 
     def give(self, nbytes: int, requested: int) -> None:
-        """Give back what was taken."""
+        """Free the bytes that a call of `take` returned; `requested` is what that call was given."""
         self.current -= nbytes
         if nbytes:
             changes = self.statistics.changes
@@ -136,7 +136,7 @@ class Memory:
 
 
 def size_text(nbytes: int) -> str:
-    """Write a number of bytes for people."""
+    """Return a number of bytes as text with a unit, such as `1.50 GiB`."""
     for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if nbytes >= unit:
             return f"{nbytes / unit:.2f} {name}"

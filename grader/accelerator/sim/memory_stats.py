@@ -21,7 +21,7 @@ class Count:
 
     @property
     def freed(self) -> int:
-        """How much was freed since then."""
+        """How much was freed since `allocated` began to count."""
         return self.before + self.allocated - self.current
 
     def add(self, changes: Sequence[int]) -> None:
@@ -57,7 +57,7 @@ class Statistics:
         """How often there was no room."""
 
     def add_up(self) -> None:
-        """Count the blocks that came and went since the last time."""
+        """Add the blocks that were allocated and freed since the last call to the pools."""
         changes, self.changes = self.changes, []
         self._all.add(changes)
         self._large.add([change for change in changes if abs(change[0]) >= MIB])
@@ -70,12 +70,12 @@ class Statistics:
         return {"all": self._all, "large_pool": self._large, "small_pool": self._small}
 
     def counts(self) -> Iterator[Count]:
-        """Return every counter."""
+        """Yield every counter of all pools."""
         for pool in self.pools.values():
             yield from (pool.nbytes, pool.requested, pool.blocks)
 
     def reset_peak(self) -> None:
-        """Set the peaks to what is there now."""
+        """Set each peak to the current value."""
         for count in self.counts():
             count.peak = count.current
 
@@ -94,13 +94,13 @@ class Statistics:
             # Nothing is split, since nothing is kept that could be.
             parts |= {"requested_bytes": pool.requested, "inactive_split": Count(), "inactive_split_bytes": Count()}
             for part, count in parts.items():
-                rows |= _told(f"{part}.{name}", count)
+                rows |= _rows_of(f"{part}.{name}", count)
         blocks = self.pools["all"].blocks
-        rows |= _told("oversize_allocations", Count()) | _told("oversize_segments", Count())
+        rows |= _rows_of("oversize_allocations", Count()) | _rows_of("oversize_segments", Count())
         rows |= {"max_split_size": -1, "num_alloc_retries": 0, "num_ooms": self.full, "num_sync_all_streams": 0}
         rows |= {"num_device_alloc": blocks.allocated, "num_device_free": blocks.freed}
         return dict(sorted(rows.items()))
 
 
-def _told(name: str, count: Count) -> dict[str, int]:
+def _rows_of(name: str, count: Count) -> dict[str, int]:
     return {f"{name}.{part}": getattr(count, part) for part in ("allocated", "current", "freed", "peak")}

@@ -24,7 +24,7 @@ _is_inner: dict[str, bool] = {}
 
 
 def frame_of_program(skip: int = 1) -> FrameType:
-    """Return the innermost frame that is neither PyTorch's nor ours."""
+    """Return the innermost frame of the program: one whose file is neither in PyTorch nor in this package."""
     frame = sys._getframe(skip)
     while frame.f_back is not None:
         file = frame.f_code.co_filename
@@ -38,14 +38,14 @@ def frame_of_program(skip: int = 1) -> FrameType:
 
 
 def site_of_program() -> Site:
-    """Return where that frame is now; this is cheap, as each operator needs it."""
+    """Return the code and the instruction at which the program's innermost frame is; each operator needs it."""
     # Who asks is called by code of ours, too.
     frame = frame_of_program(3)
     return frame.f_code, frame.f_lasti
 
 
 def site_text(site: Site) -> str:
-    """Return file and line, and the source of the line, if its file can be read."""
+    """Return the file and line of a site as text, with the source of the line if its file can be read."""
     code, last = site
     number = next((line for start, end, line in code.co_lines() if start <= last < end and line), code.co_firstlineno)
     text = linecache.getline(code.co_filename, number).strip()

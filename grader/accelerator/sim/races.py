@@ -81,11 +81,11 @@ class Block:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that it takes."""
+        """The bytes that the block takes on the device, rounded up."""
         return self._taken
 
     def resized(self) -> None:
-        """Note that the storage has another size now."""
+        """Free the old size of the storage on the device, and allocate its new size."""
         # The old size is given back first: a storage that grows needs room for the new size only.
         self.memory.give(self._taken, self.requested)
         self._taken = 0
@@ -128,11 +128,11 @@ class Races:
     # -- who waits for whom
 
     def seen_by(self, queue: Queue) -> Known:
-        """Return the work that is done when a queue has done all it was given so far; for `waits_for`."""
+        """Return, by queue, the number of the last work that is known to be done once the given queue is empty."""
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
     def waits_for(self, queue: Queue | None, seen: Known) -> None:
-        """Let a queue, or the host, do nothing more before all this is done."""
+        """Record that a queue, or the host if it is None, waits for the work that `seen_by` returned as `seen`."""
         known = self._host if queue is None else self._known.setdefault(queue, {})
         if queue is None and self._copied:
             self.look_at_copies()
@@ -143,17 +143,17 @@ class Races:
             self._forget_copies()
 
     def host_waits(self, queues: Iterable[Queue]) -> None:
-        """Let the host wait for all that queues were given."""
+        """Record that the host waits until these queues are empty."""
         for queue in queues:
             self.waits_for(None, self.seen_by(queue))
 
     def copies_from(self, pinned: torch.Tensor) -> None:
-        """Note that the work given last is a copy that reads this memory of the host, while the host goes on."""
+        """Record that the last work is a copy from this pinned memory, for which the host does not wait."""
         if not pinned.is_inference():
             self._copied.append((pinned, pinned._version, self._last))
 
     def look_at_copies(self, *, all_of_them: bool = False) -> None:
-        """Warn if the host wrote to memory that a copy may have been reading; at each wait, and at the end."""
+        """Warn of each asynchronous copy whose pinned memory the host wrote to before it waited for the copy."""
         for entry in list(self._copied):
             pinned, version, (queue, _, name, site) = entry
             if pinned._version != version:
@@ -165,21 +165,21 @@ class Races:
             self._copied.clear()
 
     def _forget_copies(self) -> None:
-        """Forget copies that are done by now, as the host may write to their memory."""
+        """Forget the copies that the host knows to be done: it may write to their pinned memory again."""
         for entry in list(self._copied):
             queue, number, *_ = entry[2]
             if number <= self._host.get(queue, 0):
                 self._copied.remove(entry)
 
     def synchronize(self, one: Queue, other: Queue) -> None:
-        """Let two queues wait for each other, as a copy between devices makes them."""
+        """Record that two queues wait for each other, as they do for a copy between devices."""
         self.waits_for(one, self.seen_by(other))
         self.waits_for(other, self.seen_by(one))
 
     # -- what is used
 
     def use(self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """Give a queue work that uses memory. Raise, or warn, if other work may be doing so at the same time.
+        """Record work of a queue that uses memory; warn, or raise if `strict`, of a race with work of another queue.
 
         Args:
             queue: of the stream.
@@ -196,7 +196,7 @@ class Races:
             block.written = this
             block.reads = {queue: this}
         if conflict:
-            self._tell(f"{name} on {queue_text(queue)} {conflict}")
+            self._report(f"{name} on {queue_text(queue)} {conflict}")
 
     def _conflict(self, this: Access, reads: Sequence[Block], writes: Sequence[Block]) -> str:
         conflicts: list[tuple[str, Access]] = []
@@ -209,7 +209,7 @@ class Races:
             if block.written is not None and not self._is_done(block.written, queue):
                 conflicts.append((_OLD, block.written))
             if block.written is None and block.born:
-                conflicts += [(_REUSED, access) for access in self._reused(block, queue)]
+                conflicts += [(_REUSED, access) for access in self._pending_accesses(block, queue)]
         for block in writes:
             conflicts += [(_WRITES, access) for access in block.reads.values() if not self._is_done(access, queue)]
         for _, (other, *_rest) in conflicts:
@@ -224,7 +224,7 @@ class Races:
         other, number = access[0], access[1]
         return other == queue or number <= max(self._known.get(queue, {}).get(other, 0), self._host.get(other, 0))
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         self.count += 1
         if self.strict:
             raise _error(text)
@@ -233,14 +233,14 @@ class Races:
     # -- memory that is given back
 
     def freed(self, block: Block, nbytes: int) -> None:
-        """Note that memory goes back to the queue that allocated it, which may reuse it at once."""
+        """Record the accesses to a freed block that may not be done when its own queue reuses the memory."""
         accesses = [*block.reads.values(), *([block.written] if block.written is not None else [])]
         for access in accesses:
             if access[0] not in block.shared and not self._is_done(access, block.home):
                 self._left.setdefault(block.home, []).append((nbytes, access))
 
-    def _reused(self, block: Block, queue: Queue) -> list[Access]:
-        """Work that may still use the memory that a new block is given."""
+    def _pending_accesses(self, block: Block, queue: Queue) -> list[Access]:
+        """Return the accesses of other queues that may still use the memory of a new block."""
         block.born = False
         if queue != block.home or queue not in self._left:
             return []
@@ -255,7 +255,7 @@ def _fits(wanted: int, free: int) -> bool:
 
 
 def queue_text(queue: Queue) -> str:
-    """Name a stream for people."""
+    """Return the name of a queue's stream for messages, such as `stream 3`."""
     if queue[1] == OF_COLLECTIVES:
         return "NCCL's stream"
     return f"stream {queue[1]}" if queue[1] else "the default stream"

@@ -65,7 +65,7 @@ class Spec:
     """The least time of an operator on the host."""
 
     def times(self, dtype: torch.dtype, product: str) -> float:
-        """Return how many times as many operations per second as `flops` are done in a dtype.
+        """Return the rate of operations in a dtype as a multiple of `flops`, the rate in float32.
 
         Args:
             dtype: the dtype in which the work is done.
@@ -93,7 +93,7 @@ class Spec:
         return max(self.kernel, self.busy_seconds(flops, nbytes))
 
     def bus_seconds(self, nbytes: float, *, pinned: bool = False, peer: bool = False) -> float:
-        """Return for how many seconds a transfer has the bus.
+        """Return the seconds for which a transfer occupies the bus.
 
         Args:
             nbytes: how many.
@@ -103,7 +103,7 @@ class Spec:
         return nbytes / (self.peer if peer else self.pinned if pinned else self.pageable)
 
     def transfer_seconds(self, nbytes: float, *, pinned: bool = False, peer: bool = False) -> float:
-        """Return how many seconds a transfer between host and device takes, or between two devices.
+        """Return the seconds that a transfer takes with its latency: between host and device, or between two devices.
 
         Args:
             nbytes: how many.
@@ -113,5 +113,5 @@ class Spec:
         return self.latency + self.bus_seconds(nbytes, pinned=pinned, peer=peer)
 
     def host_seconds(self, flops: float, nbytes: float) -> float:
-        """Return how many seconds the host needs for the same operator."""
+        """Return the seconds that the host needs for an operator on CPU tensors."""
         return max(self.host_call, flops / self.host_flops, nbytes / self.host_bandwidth)

@@ -10,14 +10,14 @@ _TEXT = "called a synchronizing CUDA operation"
 
 
 def warn_of_wait(mode: int) -> None:
-    """Warn of a wait at the line of the program that makes it (1), or raise (2)."""
+    """Warn of a wait at the program's current line if the mode is 1; raise `RuntimeError` if it is 2."""
     if mode > 1:
         raise RuntimeError(_TEXT)
     warn_at_program(_TEXT)
 
 
 def warn_at_program(text: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the program's line."""
+    """Issue a warning that names the program's current line, and not one of PyTorch or of this package."""
     frame = frame_of_program()
     registry = frame.f_globals.setdefault("__warningregistry__", {})
     warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, registry=registry)

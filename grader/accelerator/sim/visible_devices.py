@@ -6,7 +6,7 @@ import os
 
 
 def visible_of(count: int) -> int:
-    """Return how many devices CUDA_VISIBLE_DEVICES leaves a program; all if it is not set.
+    """Return how many of `count` devices CUDA_VISIBLE_DEVICES lets a program see; all if it is not set.
 
     Which of them hardly matters: they are all alike, and numbered anew from 0.
     """
