@@ -17,19 +17,19 @@ def _place(index: int) -> torch.device:
 
 
 def broadcast(tensor: torch.Tensor, devices: Sequence[int]) -> list[torch.Tensor]:
-    """Copy a tensor to each device."""
+    """Return copies of a tensor, one on each device."""
     return [tensor.to(_place(index), non_blocking=True) for index in devices]
 
 
 def broadcast_out(tensor: torch.Tensor, out: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Copy a tensor to others."""
+    """Copy a tensor into each tensor of `out`, and return these."""
     return [to.copy_(tensor, non_blocking=True) for to in out]
 
 
 def broadcast_coalesced(
     tensors: Sequence[torch.Tensor], devices: Sequence[int], buffer_size: int
 ) -> list[list[torch.Tensor]]:
-    """Copy tensors to all devices; small ones travel together.
+    """Return copies of the tensors for each device; small tensors are joined and copied at once.
 
     Args:
         tensors: of the first device.
@@ -47,7 +47,7 @@ def broadcast_coalesced(
 
 
 def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, streams: Any) -> list[torch.Tensor]:
-    """Divide a tensor, and copy a part to each device.
+    """Divide a tensor along `dim`, and return copies of its parts, one on each device.
 
     Args:
         tensor: of any device.
@@ -67,7 +67,7 @@ def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, 
 def scatter_out(
     tensor: torch.Tensor, out: Sequence[torch.Tensor], dim: int, streams: Any = None
 ) -> Sequence[torch.Tensor]:
-    """Divide a tensor, and copy the parts into other tensors.
+    """Divide a tensor along `dim`, copy the parts into the tensors of `out`, and return these.
 
     Args:
         tensor: of any device.
@@ -82,7 +82,7 @@ def scatter_out(
 
 
 def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -> torch.Tensor:
-    """Join tensors of several devices on one.
+    """Concatenate tensors of several devices along `dim`, and return the result on one device.
 
     Args:
         tensors: of equal sizes except along `dim`.
@@ -96,7 +96,7 @@ def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -
 
 
 def gather_out(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> torch.Tensor:
-    """Join tensors of several devices in another one.
+    """Concatenate tensors of several devices along `dim` into the tensor `out`, and return it.
 
     Args:
         tensors: of equal sizes except along `dim`.

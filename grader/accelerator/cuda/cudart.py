@@ -15,15 +15,15 @@ class Runtime:
     cudaError = types.SimpleNamespace(success=0)  # noqa: N815
 
     def cudaProfilerStart(self) -> int:  # noqa: N802
-        """Return 0, which means success."""
+        """Do nothing, and return 0, CUDA's code for success."""
         return 0
 
     def cudaProfilerStop(self) -> int:  # noqa: N802
-        """Return 0, which means success."""
+        """Do nothing, and return 0, CUDA's code for success."""
         return 0
 
     def cudaMemGetInfo(self, device: int) -> tuple[int, int]:  # noqa: N802
-        """Return the free and the total bytes."""
+        """Return the free and the total bytes of a device's memory."""
         return device_module.mem_get_info(device)
 
     def __getattr__(self, name: str) -> Any:

@@ -77,12 +77,12 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """Return whether the device was used; False in a process that was forked from one that used it."""
+    """Return whether the program has used a device; False in a process that was forked after that."""
     return the_machine().used and not is_lost(the_machine())
 
 
 def init() -> None:
-    """Begin to use the device; raises in such a process."""
+    """Begin the use of the devices; raise in a process that was forked from one that used them."""
     machine = the_machine()
     machine.settle()
     machine.check(0)
@@ -102,18 +102,18 @@ def device_count() -> int:
 
 
 def current_device() -> int:
-    """Return the index that a device without an index means."""
+    """Return the index of the current device."""
     return the_machine().current
 
 
 def set_device(device: Any) -> None:
-    """Make an index the current one; a negative index changes nothing."""
+    """Make a device the current one; a negative index changes nothing."""
     machine = the_machine()
     machine.current = machine.given_index(device)
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until a device has done all it was given."""
+    """Let the host wait until all streams of a device are empty."""
     the_machine().synchronize(device)
 
 
@@ -129,7 +129,7 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
 
 
 def get_device_properties(device: Any = None) -> Properties:
-    """Name, memory and the like.
+    """Return the name, the memory, the compute capability and other properties of a device.
 
     Raises:
         AssertionError: there is no such device, as in `torch.cuda`.
@@ -150,69 +150,69 @@ def get_device_properties(device: Any = None) -> Properties:
 
 
 def can_device_access_peer(device: Any, peer_device: Any) -> bool:
-    """Return whether two devices can copy to each other directly; every two can."""
+    """Return True unless both devices are the same: any two can copy to each other directly."""
     return _place(device) is not _place(peer_device)
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether the device has bfloat16; with emulation each has."""
+    """Return whether the device computes in bfloat16; with emulation, every device does."""
     return including_emulation or the_machine().spec.capability >= (8, 0)
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
-    """Return the dtypes of `torch.autocast`."""
+    """Return the dtypes that `torch.autocast` can use on the device."""
     return [torch.float16, torch.bfloat16]
 
 
 def get_supported_dtypes(device: Any = None) -> dict[str, Any]:
-    """Return what `torch.accelerator.get_device_capability` returns: the dtypes that tensors can have; all of them."""
+    """Return the dtypes that tensors can have, all of them, as `torch.accelerator.get_device_capability` does."""
     _place(device)
     return {"supported_dtypes": {value for value in vars(torch).values() if isinstance(value, torch.dtype)}}
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Return the bytes that tensors take now."""
+    """Return the bytes of a device's memory that tensors take now."""
     return _place(device).memory.current
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """Return the most bytes that tensors took at a time since the start or the last reset."""
+    """Return the largest number of bytes that tensors took at one time, since the start or the last reset."""
     return _place(device).memory.peak
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Begin anew to look for the most bytes."""
+    """Set the peaks of a device's memory statistics to the current values."""
     memory = _place(device).memory
     memory.peak = memory.current
     memory.statistics.reset_peak()
 
 
 def reset_accumulated_memory_stats(device: Any = None) -> None:
-    """Begin anew to add up what is allocated and freed."""
+    """Set the sums of the memory that a device allocated and freed to zero."""
     _place(device).memory.statistics.reset_accumulated()
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """Return the free and the total bytes."""
+    """Return the free and the total bytes of a device's memory."""
     memory = _place(device).memory
     return memory.capacity - memory.current, memory.capacity
 
 
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
-    """Return statistics by CUDA's names; nothing is cached, so that what is reserved is what tensors take."""
+    """Return memory statistics by CUDA's names; nothing is cached, so reserved bytes equal allocated bytes."""
     return OrderedDict(_place(device).memory.statistics.by_name())
 
 
 def empty_cache() -> None:
-    """Do nothing: nothing is cached."""
+    """Do nothing: there is no caching allocator."""
 
 
 def ipc_collect() -> None:
-    """Do nothing: there is nothing to collect."""
+    """Do nothing: no memory is shared by CUDA IPC handles."""
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the generator of the current device, which does not begin its use."""
+    """Seed the generator of the current device, without beginning the use of the device."""
     machine = the_machine()
     for place in machine.devices[machine.current :][:1]:
         place.generator.manual_seed(seed)
@@ -225,12 +225,12 @@ def manual_seed_all(seed: int) -> None:
 
 
 def seed() -> None:
-    """Seed the generator of the current device with a number that nobody knows."""
+    """Seed the generator of the current device with a random number."""
     _place().generator.seed()
 
 
 def seed_all() -> None:
-    """Seed the generators of all devices with one number that nobody knows."""
+    """Seed the generators of all devices with the same random number."""
     manual_seed_all(torch._C.Generator().seed())
 
 
@@ -245,17 +245,17 @@ def get_rng_state(device: Any = None) -> torch.Tensor:
 
 
 def get_rng_state_all() -> list[torch.Tensor]:
-    """Return the states of all generators."""
+    """Return the states of the generators of all devices, on the CPU."""
     return [place.generator.get_state() for place in the_machine().devices]
 
 
 def set_rng_state(new_state: torch.Tensor, device: Any = None) -> None:
-    """Put a device's generator into a state."""
+    """Set the state of a device's generator."""
     _place(device).generator.set_state(new_state)
 
 
 def set_rng_state_all(new_states: list[torch.Tensor]) -> None:
-    """Put all generators into states."""
+    """Set the states of the generators of all devices."""
     for place, state in zip(the_machine().devices, new_states, strict=True):
         place.generator.set_state(state)
 
@@ -297,7 +297,7 @@ FUNCTIONS: dict[str, Any] = {
 
 
 def make_module(name: str) -> types.ModuleType:
-    """Make a module with all of these functions, such as `torch.sim`."""
+    """Return a new module `torch.<name>` with the functions of this file, by their names in `torch.cuda`."""
     module = types.ModuleType(f"torch.{name}", "A simulated device; see grader.accelerator.")
     vars(module).update(FUNCTIONS)
     # PyTorch asks it of devices that it does not know; `torch.cuda` has no such function.

@@ -41,7 +41,7 @@ _pools = itertools.count(1)
 
 
 def graph_pool_handle() -> tuple[int, int]:
-    """Return a key for memory that graphs share; each has its own here, so that the key is all there is."""
+    """Return a new key of a memory pool, which graphs may share on CUDA; here each graph has its own memory."""
     return (0, next(_pools))
 
 
@@ -52,7 +52,7 @@ def is_current_stream_capturing() -> bool:
 
 
 class CUDAGraph:
-    """Work that is recorded once, and done again by one launch."""
+    """A simulated CUDA graph: work that is captured once, and run again by one launch."""
 
     def __init__(self, keep_graph: bool = False) -> None:
         del keep_graph
@@ -64,7 +64,7 @@ class CUDAGraph:
     def capture_begin(
         self, pool: Any = None, capture_error_mode: str = "global", check_input_liveness: bool = False
     ) -> None:
-        """Record what the current stream is given from now on.
+        """Begin to capture the work that the current stream is given.
 
         Args:
             pool: of `graph_pool_handle`, or of another graph.
@@ -90,7 +90,7 @@ class CUDAGraph:
         SimGenerator.capturing = True
 
     def capture_end(self) -> None:
-        """Record no more."""
+        """End the capture, so that the graph can be replayed; raise if the captured work is not valid."""
         machine, capture = the_machine(), self._capture
         if capture is None:
             raise cuda_error("the operation cannot be performed in the present state", "cudaErrorIllegalState")
@@ -111,7 +111,7 @@ class CUDAGraph:
         self._done = capture
 
     def replay(self) -> None:
-        """Do all of it again, on the current stream."""
+        """Run all captured work again, on the current stream."""
         if self._done is None:
             raise RuntimeError(f"Called CUDAGraph::replay {_EARLY}")
         machine = the_machine()
@@ -142,20 +142,20 @@ class CUDAGraph:
         self._done = None
 
     def pool(self) -> Any:
-        """Return the key of its memory."""
+        """Return the key of the graph's memory pool."""
         if self._done is None:
             raise RuntimeError(f"Called CUDAGraph::pool() {_EARLY}")
         return self._pool
 
     def register_generator_state(self, generator: SimGenerator) -> None:
-        """Let each replay draw new numbers from this generator."""
+        """Let the captured work draw from this generator; each replay then draws new numbers."""
         self._generators.append(generator)
 
     def enable_debug_mode(self) -> None:
         """Do nothing: nothing more is kept for debugging."""
 
     def debug_dump(self, debug_path: str) -> None:
-        """Raise: there is no graph of CUDA's to write."""
+        """Raise `NotImplementedError`: there is no real graph to write to a file."""
         raise refusal(f"the graph is simulated and cannot be written to {debug_path}")
 
 

@@ -56,7 +56,7 @@ class _Options:
 
 
 class SimNccl(dist.ProcessGroupGloo):
-    """A group of processes that takes tensors of the device."""
+    """The simulated NCCL backend of a process group: it takes tensors of the device, and lets gloo do the work."""
 
     Options = _Options  # type: ignore[assignment]
     made: ClassVar[list[SimNccl]] = []
@@ -75,7 +75,7 @@ SimNccl.__name__ = SimNccl.__qualname__ = "ProcessGroupNCCL"
 
 
 def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
-    """Return the backend of a group for tensors of the device; None where it has another one, or none."""
+    """Return the simulated NCCL backend of a process group; None if it has another one for the device, or none."""
     try:
         backend = group._get_backend(torch.device(machine.kind))
     except RuntimeError:
@@ -84,7 +84,7 @@ def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
 
 
 def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator of `torch.distributed` that was given tensors of the device.
+    """Run an operator of `torch.distributed` on tensors of the device, as NCCL does.
 
     Args:
         func: the operator.
@@ -100,24 +100,24 @@ def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     nccl = nccl_of(machine, dist.ProcessGroup.unbox(args[place]))
     if nccl is None:
         return NotImplemented
-    shells: list[SimTensor] = []
-    inner = [_strip(arg, shells) for arg in args]
+    tensors: list[SimTensor] = []
+    inner = [_strip(arg, tensors) for arg in args]
     inner[place] = nccl.inside.boxed()
-    name, index = func._overloadpacket.__name__, shells[0]._place.index
+    name, index = func._overloadpacket.__name__, tensors[0]._place.index
     _check_tensors(name, args)
     if name in _WHOLES:
         _check_sizes(name, args[0], args[1], nccl.size())
     if name in _FLAT:
         inner = [arg.view(-1) if isinstance(arg, torch.Tensor) and arg.is_contiguous() else arg for arg in inner]
-    nbytes = sum(shell._inner.numel() * shell._inner.element_size() for shell in shells)
-    _advance_clock(machine, nccl, name, index, nbytes, shells)
+    nbytes = sum(tensor._inner.numel() * tensor._inner.element_size() for tensor in tensors)
+    _advance_clock(machine, nccl, name, index, nbytes, tensors)
     out = func(*inner, **kwargs)
     if name in _POINT_TO_POINT:
         return out
     # The numbers are there at once. Who asks the work for its results is given tensors of the device.
     dist.Work.unbox(out[-1] if isinstance(out, (tuple, list)) else out).wait()
     done: Any = torch.futures.Future()
-    done.set_result(shells)
+    done.set_result(tensors)
     core: Any = torch._C._distributed_c10d
     work = core._create_work_from_future(done).boxed()
     return (args[0], work) if isinstance(out, (tuple, list)) else work
@@ -126,12 +126,12 @@ def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def _check_tensors(name: str, args: Any) -> None:
     """Raise for tensors that NCCL does not take: `check_gpu_single_tensor` of ProcessGroupNCCL.cpp."""
     given = [item for arg in args for item in (arg if isinstance(arg, (list, tuple)) else [arg])]
-    for shell in given:
-        if not isinstance(shell, SimTensor):
+    for tensor in given:
+        if not isinstance(tensor, SimTensor):
             continue  # lists of outputs are looked at otherwise
-        if shell._inner.layout is not torch.strided:
+        if tensor._inner.layout is not torch.strided:
             raise ValueError("Tensors must be CUDA and dense")
-        if not any(shell._inner.is_contiguous(memory_format=one) for one in _FORMATS.get(shell.dim(), _PLAIN)):
+        if not any(tensor._inner.is_contiguous(memory_format=one) for one in _FORMATS.get(tensor.dim(), _PLAIN)):
             if name not in _POINT_TO_POINT:
                 raise ValueError("Tensors must be contiguous")
             warnings.warn(_NOT_CONTIGUOUS, UserWarning, stacklevel=2)
@@ -151,7 +151,14 @@ _WHOLES = {
 
 
 def _check_sizes(name: str, output: Any, given: Any, size: int) -> None:
-    """Raise as `_allgather_base` and `_reduce_scatter_base` of ProcessGroupNCCL.cpp do."""
+    """Raise if dtypes or sizes do not fit: `_allgather_base` and `_reduce_scatter_base` of ProcessGroupNCCL.cpp.
+
+    Args:
+        name: the operator's.
+        output: the tensor that it writes to.
+        given: the tensor that it reads.
+        size: the number of processes in the group.
+    """
     other_type, other_size = _WHOLES[name]
     if output.dtype != given.dtype:
         raise TypeError(other_type)
@@ -161,23 +168,23 @@ def _check_sizes(name: str, output: Any, given: Any, size: int) -> None:
 
 
 def check_operation(operation: Any) -> None:
-    """Raise for an operation that NCCL does not have: `getNcclReduceOp` of ProcessGroupNCCL.cpp."""
+    """Raise for a reduction that NCCL does not have, such as BXOR: `getNcclReduceOp` of ProcessGroupNCCL.cpp."""
     for name in ("BAND", "BOR", "BXOR"):
         if operation == getattr(dist.ReduceOp, name):
             raise ValueError(f"Cannot use ReduceOp.{name} with NCCL")
 
 
-def _strip(value: Any, shells: list[SimTensor]) -> Any:
+def _strip(value: Any, tensors: list[SimTensor]) -> Any:
     if isinstance(value, SimTensor):
-        shells.append(value)
+        tensors.append(value)
         return value._inner
-    return [_strip(item, shells) for item in value] if isinstance(value, (list, tuple)) else value
+    return [_strip(item, tensors) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _advance_clock(
-    machine: Machine, nccl: SimNccl, name: str, index: int, nbytes: int, shells: list[SimTensor]
+    machine: Machine, nccl: SimNccl, name: str, index: int, nbytes: int, tensors: list[SimTensor]
 ) -> None:
-    """Let the virtual time of a collective pass, from the moment at which the last process has called it."""
+    """Add the time of a collective to the virtual clock, from the moment at which the last process has called it."""
     spec, clock, size = machine.spec, machine.clock, nccl.size()
     machine.check(index)
     queue, current = (index, OF_COLLECTIVES), machine.devices[index].queue
@@ -193,8 +200,8 @@ def _advance_clock(
     rounds = (2 if name in _TWICE else 1) * (size - 1) / size if name not in _POINT_TO_POINT else 1
     seconds = spec.latency + rounds * nbytes / spec.peer
     clock.work(name.rstrip("_"), [queue], spec.launch, seconds, "links", seconds - spec.latency, (nbytes, ()))
-    for shell in shells:
-        shell._block.arrives = clock.ready[queue]
+    for tensor in tensors:
+        tensor._block.arrives = clock.ready[queue]
     machine.awaits = True
 
 
@@ -207,14 +214,19 @@ def _check_devices(nccl: SimNccl, devices: list[int], index: int) -> None:
 
 @dataclass(frozen=True)
 class Running:
-    """A collective that the program has to wait for: on which device, and what is done when it is."""
+    """A collective that the program has not waited for yet.
+
+    Attributes:
+        index: the index of its device.
+        done: the work that is known to be done when the collective is.
+    """
 
     index: int
     done: Known
 
 
 def begin(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Sequence[SimTensor]) -> Running:
-    """Let NCCL's stream use tensors until the program waits for a collective.
+    """Record that a collective begins to use tensors on NCCL's stream; `end` needs the result.
 
     Args:
         machine: the machine that is simulated.
@@ -226,13 +238,13 @@ def begin(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Seque
     queue, races = (index, OF_COLLECTIVES), machine.races
     races.several = True
     races.waits_for(queue, races.seen_by(machine.devices[index].queue))
-    races.use(queue, name, [shell._block for shell in reads], [shell._block for shell in writes])
-    for shell in (*reads, *writes):
+    races.use(queue, name, [tensor._block for tensor in reads], [tensor._block for tensor in writes])
+    for tensor in (*reads, *writes):
         # It keeps the memory of what the program drops meanwhile.
-        shell._block.shared |= {queue}
+        tensor._block.shared |= {queue}
     return Running(index, races.seen_by(queue))
 
 
 def end(machine: Machine, running: Running) -> None:
-    """Let the current stream wait for a collective."""
+    """Record that the current stream waits for a collective that `begin` returned."""
     machine.races.waits_for(machine.devices[running.index].queue, running.done)

@@ -18,12 +18,12 @@ class Ranges:
 
     # The names are those of the extension that `torch.cuda.nvtx` calls.
     def rangePushA(self, name: str) -> int:  # noqa: N802
-        """Open a range, and return how many were open before."""
+        """Open a nested range, and return how many were open before."""
         self._open.append((name, self._machine.clock.host))
         return len(self._open) - 1
 
     def rangePop(self) -> int:  # noqa: N802
-        """Close the range that was opened last; return how many are left, or -2 if none was open."""
+        """Close the nested range that was opened last; return how many are still open, or -2 if none was open."""
         if not self._open:
             return -2
         self._note(*self._open.pop())
@@ -36,7 +36,7 @@ class Ranges:
         return number
 
     def rangeEnd(self, number: int) -> None:  # noqa: N802
-        """Close the range of a number."""
+        """Close the range to which `rangeStartA` gave this number."""
         if number in self._started:
             self._note(*self._started.pop(number))
 
@@ -44,12 +44,12 @@ class Ranges:
         """Do nothing: a moment takes no time and so leaves no span."""
 
     def deviceRangeStart(self, name: str, stream: int) -> int:  # noqa: N802
-        """Begin a range of the device's; here it is one of the host's."""
+        """Open a range on a stream, which is shown as one of the host, and return its number."""
         del stream
         return self.rangeStartA(name)
 
     def deviceRangeEnd(self, number: int, stream: int) -> None:  # noqa: N802
-        """Close the range of a number."""
+        """Close the range to which `deviceRangeStart` gave this number."""
         del stream
         self.rangeEnd(number)
 

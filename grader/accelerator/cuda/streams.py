@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Stream:
-    """A queue of work. Numbers are ready at once in every stream; streams differ in their times."""
+    """A simulated stream: the numbers of its work are computed at once, and its times are virtual."""
 
     def __init__(self, device: Any = None, priority: int = 0, *, stream_id: int | None = None) -> None:
         machine = the_machine()
@@ -39,12 +39,12 @@ class Stream:
 
     @property
     def queue(self) -> Queue:
-        """Its queue on the virtual clock."""
+        """The queue of the stream on the virtual clock: the index of its device, and its number."""
         return (self.device_index, self.stream_id)
 
     @property
     def cuda_stream(self) -> int:
-        """A number that tells it from others; 0 is the default stream."""
+        """The number of the stream; 0 is the default stream."""
         return self.stream_id
 
     def synchronize(self) -> None:
@@ -57,7 +57,7 @@ class Stream:
         return 1
 
     def query(self) -> bool:
-        """Return whether it has done all it was given."""
+        """Return whether all work that was submitted to the stream is done."""
         machine = the_machine()
         done = machine.clock.ready.get(self.queue, 0.0) <= machine.clock.host
         if done:
@@ -65,7 +65,7 @@ class Stream:
         return done
 
     def is_capturing(self) -> bool:
-        """Return whether a graph is recorded of what it is given."""
+        """Return whether a CUDA graph captures the stream's work."""
         capture = the_machine().capture
         return capture is not None and self.queue in capture.queues
 
@@ -76,7 +76,7 @@ class Stream:
         return event
 
     def wait_event(self, event: AnyEvent) -> None:
-        """Do nothing more before an event."""
+        """Let all work that is submitted to the stream from now on wait for an event."""
         machine = the_machine()
         ready = machine.clock.ready
         # An event that was not recorded is past; waiting for it changes nothing, as on CUDA.
@@ -86,7 +86,7 @@ class Stream:
             machine.capture.waited(self.queue, event, mine=event.capture is machine.capture)
 
     def wait_stream(self, stream: Stream) -> None:
-        """Do nothing more before another stream has done what it was given."""
+        """Let all work that is submitted from now on wait for the work that another stream was given so far."""
         self.wait_event(stream.record_event())
 
     def __enter__(self) -> Stream:
@@ -112,7 +112,7 @@ class Stream:
 
 
 class AnyEvent:
-    """A moment on the virtual clock: when a stream has done what it was given before `record`; `torch.Event`."""
+    """The simulated `torch.Event`: the moment at which a stream has done the work it was given before `record`."""
 
     def __init__(
         self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
@@ -125,7 +125,7 @@ class AnyEvent:
         self.capture: Capture | None = None
 
     def record(self, stream: Stream | None = None) -> None:
-        """Note when the work given so far will be done."""
+        """Record the event on a stream: its moment is when the work that was submitted so far will be done."""
         machine = the_machine()
         clock = machine.clock
         stream = stream or current_stream()
@@ -143,9 +143,9 @@ class AnyEvent:
             self.capture.recorded(queue, self)
 
     def synchronize(self) -> None:
-        """Wait on the host for the moment of the event."""
+        """Block the host until the moment of the event."""
         machine = the_machine()
-        self._is_outside()
+        self._refuse_in_capture()
         # Not by `Machine.wait`: the host waits for one moment, not until a queue is empty.
         machine.tally.syncs["synchronize"] = machine.tally.syncs.get("synchronize", 0) + 1
         machine.clock.wait_until("event", self.moment or 0.0)
@@ -154,19 +154,19 @@ class AnyEvent:
             machine.check(place.index)
 
     def wait(self, stream: Stream | None = None) -> None:
-        """Let a stream do nothing more before the moment of the event."""
+        """Let all work that is submitted to a stream from now on wait for the event."""
         (stream or current_stream()).wait_event(self)
 
     def query(self) -> bool:
         """Return whether the moment of the event is past."""
-        self._is_outside()
+        self._refuse_in_capture()
         machine = the_machine()
         done = (self.moment or 0.0) <= machine.clock.host
         if done:
             machine.races.waits_for(None, self.seen)
         return done
 
-    def _is_outside(self) -> None:
+    def _refuse_in_capture(self) -> None:
         if self.capture is not None and self.capture is the_machine().capture:
             raise self.capture.error("CapturedEvent")
 
@@ -186,7 +186,7 @@ class AnyEvent:
 
 
 class Event(AnyEvent):
-    """The same, made as `torch.cuda.Event` is: of no device, and the arguments need no names."""
+    """The simulated `torch.cuda.Event`: it is made without a device, and its arguments need no names."""
 
     def __init__(
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
@@ -197,19 +197,19 @@ class Event(AnyEvent):
 
 
 def current_stream(device: Any = None) -> Stream:
-    """Return the stream that work on a device is given to."""
+    """Return the current stream of a device."""
     machine = the_machine()
     place = machine.devices[machine.index_of(device)]
     return Stream(place.index, stream_id=place.stream)
 
 
 def default_stream(device: Any = None) -> Stream:
-    """Return the stream that every device has."""
+    """Return the default stream of a device."""
     return Stream(device, stream_id=0)
 
 
 def set_stream(stream: Stream | None) -> None:
-    """Give work to this stream from now on, and make its device the current one."""
+    """Make a stream the current one of its device, and that device the current one; None changes nothing."""
     if stream is not None:
         machine = the_machine()
         machine.current = stream.device_index
@@ -217,7 +217,7 @@ def set_stream(stream: Stream | None) -> None:
 
 
 class stream:  # noqa: N801
-    """Give work to a stream within a `with`; None changes nothing."""
+    """A context in which a stream is the current one; None changes nothing."""
 
     def __init__(self, chosen: Stream | None) -> None:
         self.chosen = chosen
@@ -232,7 +232,7 @@ class stream:  # noqa: N801
 
 
 class device:  # noqa: N801
-    """Make a device the current one within a `with`; None or a negative index changes nothing."""
+    """A context in which a device is the current one; None or a negative index changes nothing."""
 
     def __init__(self, device: Any) -> None:
         machine = the_machine()
@@ -250,7 +250,7 @@ class device:  # noqa: N801
 
 
 class device_of(device):  # noqa: N801
-    """Make the device of a tensor the current one within a `with`."""
+    """A context in which the device of a tensor is the current one."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         super().__init__(tensor.device if the_machine().is_ours(tensor.device) else None)

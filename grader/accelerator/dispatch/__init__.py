@@ -5,7 +5,7 @@ record   the record of one dispatch
 devices  one device for all operands, or PyTorch's error
 dtypes   dtypes that a GPU's kernels refuse
 capture  what a graph that is captured must know of an operator
-outputs  shells for the results
+outputs  wrappers for the results
 cost     memory, arithmetic and bytes of an operator
 waits    why the host waits for it
 """

@@ -8,7 +8,7 @@ from grader.accelerator.sim.capture import Capture
 
 
 def prepare_for_capture(capture: Capture, call: Dispatch) -> None:
-    """Prepare for an operator that a graph records: save what it changes, and refuse one that waits."""
+    """Save what an operator is about to write to, as a graph captures it; raise if the host would wait for it."""
     facts, inner = call.facts, call.inner
     if facts.writes:
         capture.before(written_by(facts, inner, call.named))

@@ -27,20 +27,20 @@ _ONLY_WRITE = {"fill_", "zero_", "copy_", "_foreach_zero_", "_foreach_copy_"}
 
 
 def check_room(call: Dispatch, target: Device) -> None:
-    """Raise `torch.OutOfMemoryError` if the device has no room for the outcome of an operator that may give much."""
+    """Raise `torch.OutOfMemoryError` if the device has no room for the result of an operator; it has not run yet."""
     # The device's memory is checked before the CPU's kernel runs: the host must not allocate terabytes first, only to
     # learn that the device has no room.
     if call.facts.grows == "sizes":
         dtype = call.named.get("dtype") or torch.get_default_dtype()
         target.memory.room_for(math.prod(call.inner[0]) * dtype.itemsize)
     elif call.shells:
-        expected, memory = _expected(call), target.memory
+        expected, memory = _expected_bytes(call), target.memory
         if expected >= LARGE or expected > memory.room:
             memory.room_for(expected)
 
 
-def _expected(call: Dispatch) -> int:
-    """Return the bytes of the outcome, where they may be far more than those of the arguments; else 0."""
+def _expected_bytes(call: Dispatch) -> int:
+    """Return the bytes of an operator's result, if it may be far larger than the arguments; else 0."""
     grows, shells = call.facts.grows, call.shells
     first = shells[0]._inner
     if grows == "clone":
@@ -56,7 +56,7 @@ def _expected(call: Dispatch) -> int:
 
 
 def _broadcast_count(shapes: Sequence[torch.Size]) -> int:
-    """Return the elements of tensors of these shapes together; 0 where they do not fit, as the operator will say."""
+    """Return the number of elements of the shape that these shapes broadcast to; 0 if they do not broadcast."""
     count = 1
     for sizes in itertools.zip_longest(*map(reversed, shapes), fillvalue=1):
         size = next((size for size in sizes if size != 1), 1)
@@ -67,7 +67,7 @@ def _broadcast_count(shapes: Sequence[torch.Size]) -> int:
 
 
 def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
-    """Return the floating-point operations, as many of float32 as take that time, and the bytes through the memory."""
+    """Return an operator's operations, as many of float32 as take the same time, and its bytes of memory traffic."""
     facts, shells, fresh = call.facts, call.shells, call.fresh
     # What is given twice, as in `x * x`, is read once.
     if len(shells) > 1:

@@ -48,7 +48,7 @@ _MADE_OF = {"embedding": ("index_select", {"indices": "index"})}
 
 
 def check_devices(call: Dispatch) -> None:
-    """Raise PyTorch's own error unless the operands are on one device; a 0-dim CPU tensor may join."""
+    """Raise PyTorch's own error unless all operands are on one device; a 0-dim CPU tensor is allowed."""
     facts, args, shells, hosts = call.facts, call.args, call.shells, call.hosts
     if not shells:
         return

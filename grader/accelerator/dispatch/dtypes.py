@@ -35,7 +35,7 @@ def check_kernel(call: Dispatch) -> None:
         if (first := shells[0].dtype) in dtypes:
             if not kernel and torch.backends.cudnn.enabled:
                 raise RuntimeError(f"getCudnnDataTypeFromScalarType() not supported for {LEGACY[first]}")
-            raise _not_implemented(kernel or _of_convolution(*call.args), shells[0])
+            raise _not_implemented(kernel or _convolution_kernel(*call.args), shells[0])
     if facts.scatters:
         _check_reduction(facts, call.kwargs.get("reduce") or call.args[4], shells[0])
     if facts.name == "_int_mm":
@@ -64,7 +64,7 @@ def _not_implemented(kernel: str, shell: SimTensor) -> NotImplementedError:
 
 
 def with_driver(solve: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `lstsq` with the one LAPACK driver that a GPU has, which computes no rank."""
+    """Return a function that runs `linalg_lstsq` with the LAPACK driver `gels`, the only one that CUDA has."""
 
     def compute(*args: Any, driver: str | None = None, **named: Any) -> Any:
         if driver not in (None, "gels"):
@@ -74,10 +74,10 @@ def with_driver(solve: Callable[..., Any]) -> Callable[..., Any]:
     return compute
 
 
-def _of_convolution(
+def _convolution_kernel(
     data: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, *more: Any
 ) -> str:
-    """Return the kernel of a convolution that cuDNN does not take."""
+    """Return the name of CUDA's kernel for a convolution that cuDNN does not take."""
     del bias, stride, padding
     groups = more[-1]
     deep = data.dim() == 5
@@ -89,12 +89,12 @@ def _of_convolution(
 
 
 def compares_dtypes(facts: Facts) -> bool:
-    """Return whether `check_dtypes` has anything to say of an operator."""
+    """Return whether `check_dtypes` checks this operator."""
     return facts.name == "convolution" or facts.name in _WEIGHTS
 
 
 def check_dtypes(call: Dispatch) -> None:
-    """Raise as CUDA does for operands of two dtypes."""
+    """Raise CUDA's error if a weight has another dtype than the input."""
     facts, args, shells = call.facts, call.args, call.shells
     if not shells:
         return

@@ -1,4 +1,4 @@
-"""Shells for what comes out of an operator, and after it for what it wrote to."""
+"""Wrappers for the tensors that an operator returns; and the metadata of those that it wrote to."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from grader.accelerator.sim.races import Block
 
 
 def wrap_outputs(call: Dispatch, out: Any) -> Any:
-    """Return an argument's own shell if that argument came out, a new one for any other tensor; note new memory."""
+    """Return the result of an operator with its CPU tensors wrapped; an argument that it returns keeps its wrapper."""
     if isinstance(out, torch.Tensor):
         for shell in call.shells:
             # In-place operators and `out=` give back the very tensor that they were given.
             if shell._inner is out:
                 return shell
-        return _new_shell(call, out)
+        return _wrap_new(call, out)
     if isinstance(out, (list, tuple)):
-        return _shells_of_many(call, out, {id(shell._inner): shell for shell in call.shells})
+        return _wrap_many(call, out, {id(shell._inner): shell for shell in call.shells})
     return out
 
 
-def _shells_of_many(call: Dispatch, out: Any, own: dict[int, SimTensor]) -> Any:
+def _wrap_many(call: Dispatch, out: Any, own: dict[int, SimTensor]) -> Any:
     if isinstance(out, (list, tuple)):
-        return type(out)(_shells_of_many(call, item, own) for item in out)
+        return type(out)(_wrap_many(call, item, own) for item in out)
     if not isinstance(out, torch.Tensor):
         return out
     shell = own.get(id(out))
-    return _new_shell(call, out) if shell is None else shell
+    return _wrap_new(call, out) if shell is None else shell
 
 
-def _new_shell(call: Dispatch, out: torch.Tensor) -> Any:
+def _wrap_new(call: Dispatch, out: torch.Tensor) -> Any:
     machine, target = call.machine, call.target
     if target is None:
         return out
@@ -72,19 +72,19 @@ def _block_of_sparse(machine: Machine, out: torch.Tensor) -> Block | None:
     return existing
 
 
-def sync_metadata(shell: SimTensor) -> None:
-    """Bring what a shell says of its tensor up to date with the tensor inside."""
-    if shell._inner.layout is not torch.strided:
-        hold_parts(shell)
+def sync_metadata(tensor: SimTensor) -> None:
+    """Update sizes, strides, offset, dtype and bits of a tensor on the device if its inner tensor has other ones."""
+    if tensor._inner.layout is not torch.strided:
+        hold_parts(tensor)
         return
-    inner = shell._inner
+    inner = tensor._inner
     if (
-        inner.shape != shell.shape
-        or inner.stride() != shell.stride()
-        or inner.storage_offset() != shell.storage_offset()
-        or inner.dtype != shell.dtype
-        or inner.is_conj() != shell.is_conj()
-        or inner.is_neg() != shell.is_neg()
+        inner.shape != tensor.shape
+        or inner.stride() != tensor.stride()
+        or inner.storage_offset() != tensor.storage_offset()
+        or inner.dtype != tensor.dtype
+        or inner.is_conj() != tensor.is_conj()
+        or inner.is_neg() != tensor.is_neg()
     ):
-        refresh(shell)
-        shell._block.resized()
+        refresh(tensor)
+        tensor._block.resized()

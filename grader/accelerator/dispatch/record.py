@@ -49,7 +49,7 @@ class Dispatch:
     written: list[torch.Tensor] = field(default_factory=list)
 
     def named_arguments(self) -> list[tuple[str, Any]]:
-        """Return all arguments with their names, as the program gives them."""
+        """Return the name and the value of each argument, as the program gives them."""
         return [*zip(self.facts.names, self.args, strict=False), *self.kwargs.items()]
 
 
@@ -61,7 +61,7 @@ _REAL = {int, float, bool, str, type(None), torch.dtype, torch.layout, torch.mem
 
 
 def record(machine: Machine, facts: Facts, func: Any, args: Any, kwargs: dict[str, Any]) -> Dispatch:
-    """Take all arguments of an operator apart, and begin its record.
+    """Return the record of one call of an operator: it finds the tensors of the device among the arguments.
 
     Args:
         machine: the simulated machine.

@@ -1,6 +1,6 @@
 """How an operator runs on a simulated device: on the CPU tensors inside, after the checks that a device makes.
 
-An operator with a tensor of ours arrives at `run`; one that names the device without one, at `run_by_device`.
+An operator with a tensor of the device arrives at `run`; one that names the device without one, at `run_by_device`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _ways: dict[int, _Way] = {}
 def _way_of(func: Any) -> _Way:
     facts = facts_of(func)
     direct = facts.namespace == "aten" and facts.name not in SPECIAL and not facts.decomposes
-    compute = _kernel(func, facts.name)
+    compute = _cpu_kernel(func, facts.name)
     if compute is func:
         compute = getattr(func, "_op", func)  # what its `__call__` calls
     draws, is_checked = facts.generator >= 0 or facts.seeded, facts.checked or bool(facts.alerts)
@@ -88,7 +88,7 @@ def _way_of(func: Any) -> _Way:
 
 
 def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """Run an operator that was given a tensor of ours.
+    """Run an operator with a tensor of the device among its arguments: the `__torch_dispatch__` of `SimTensor`.
 
     Args:
         cls: the class of tensors, as PyTorch calls `__torch_dispatch__`.
@@ -105,23 +105,23 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
                 return NotImplemented
             # Calls of functions from here on are ours, and the program's class does not see them.
             with torch._C.DisableTorchFunctionSubclass():
-                return _run(func, args, kwargs or {})
+                return _run_with_keys(func, args, kwargs or {})
     if RECORDERS:
         with inside():
-            return _run(func, args, kwargs or {})
-    return _run(func, args, kwargs or {})
+            return _run_with_keys(func, args, kwargs or {})
+    return _run_with_keys(func, args, kwargs or {})
 
 
 def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Run an operator that was given the simulated device."""
+    """Run an operator with the simulated device, and none of its tensors, among its arguments."""
     if RECORDERS:
         with inside():
-            return _run(func, args, kwargs)
-    return _run(func, args, kwargs)
+            return _run_with_keys(func, args, kwargs)
+    return _run_with_keys(func, args, kwargs)
 
 
-def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator with the keys for conjugates switched on.
+def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run an operator with the dispatch keys Conjugate, Negative and ZeroTensor switched on.
 
     PyTorch comes here with these keys off. Operators that are made of others would then take conjugate views for plain
     ones, and give wrong numbers. What is one kernel and works on real numbers has no such views, and needs no keys.
@@ -144,9 +144,9 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def _dispatch(call: Dispatch, way: _Way) -> Any:
     machine, facts, shells = call.machine, call.facts, call.shells
     if len(shells) > 1 or call.hosts or way.is_checked or machine.shrunk:
-        _check(call, way)
+        _check_operands(call, way)
     place = shells[0]._place if shells else None
-    call.target = target = _target(call) if facts.has_device else place
+    call.target = target = _target_device(call) if facts.has_device else place
     call.device = target or place
     if facts.grows and target is not None and (len(shells) != 1 or facts.grows != "broadcast"):
         check_room(call, target)
@@ -156,7 +156,7 @@ def _dispatch(call: Dispatch, way: _Way) -> Any:
     failed = ""
     try:
         if way.draws:
-            out = _compute(way, call.inner, call.named, call.device)
+            out = _compute_random(way, call.inner, call.named, call.device)
         else:
             out = way.compute(*call.inner, **call.named)
     except (IndexError, RuntimeError) as error:
@@ -175,8 +175,8 @@ def _dispatch(call: Dispatch, way: _Way) -> Any:
     return given
 
 
-def _check(call: Dispatch, way: _Way) -> None:
-    """Raise what a device raises before it starts a kernel."""
+def _check_operands(call: Dispatch, way: _Way) -> None:
+    """Raise the error that a GPU raises before it starts a kernel: for dtypes, devices, memory or determinism."""
     facts, machine, shells = call.facts, call.machine, call.shells
     if facts.checked:
         check_kernel(call)
@@ -191,7 +191,7 @@ def _check(call: Dispatch, way: _Way) -> None:
 
 
 def _special_case(facts: Facts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Return what an operator returns that is not a kernel of the CPU on the tensors inside; else `NotImplemented`."""
+    """Run an operator by the program's kernel, NCCL, a function of ours or its parts; else return `NotImplemented`."""
     if (key := key_of(facts, func, machine.kind)) is not None:
         return func.redispatch(key, *args, **kwargs)
     if facts.namespace == "_c10d_functional":
@@ -207,8 +207,8 @@ def _special_case(facts: Facts, machine: Machine, func: Any, args: Any, kwargs: 
     return func.decompose(*args, **kwargs) if facts.decomposes else NotImplemented
 
 
-def _target(call: Dispatch) -> Device | None:
-    """Return where the outcome goes: to the device that is named, None being the CPU, or to that of the operands."""
+def _target_device(call: Dispatch) -> Device | None:
+    """Return the device of the result: the one that the call names, or that of the operands; None for the CPU."""
     machine, named = call.machine, call.named
     if named.get("device") is not None:
         if not machine.is_ours(named["device"]):
@@ -221,8 +221,8 @@ def _target(call: Dispatch) -> Device | None:
     return machine.device(machine.current)
 
 
-def _compute(way: _Way, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
-    """Run an operator that draws on CPU tensors, with random numbers from the device's generator."""
+def _compute_random(way: _Way, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
+    """Run an operator that draws random numbers on inner CPU tensors; they come from the device's generator."""
     facts, func = way.facts, way.compute
     if facts.generator < 0:
         return func(*inner, **named) if place is None else _with_numbers_of(place, func, inner, named)
@@ -246,8 +246,8 @@ def _compute(way: _Way, inner: list[Any], named: dict[str, Any], place: Device |
     return func(*inner, **named)
 
 
-def _kernel(func: Any, name: str) -> Any:
-    """Return the function that computes an operator on CPU tensors: the operator, unless it has a formula."""
+def _cpu_kernel(func: Any, name: str) -> Any:
+    """Return the function that computes an operator on CPU tensors: the operator itself, or a formula of ours."""
     for start, module in _FORMULAS.items():
         if name.startswith(start):
             return importlib.import_module(f"grader.accelerator.{module}").KERNELS.get(name, func)
@@ -255,7 +255,7 @@ def _kernel(func: Any, name: str) -> Any:
 
 
 def _draws_nothing(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
-    """Return whether an operator makes or fills an empty tensor; then PyTorch looks at no generator."""
+    """Return True if a random operator makes or fills an empty tensor; then PyTorch does not check its generator."""
     if facts.name == "randperm":
         return bool(inner[0] == 0)  # it comes with an `out`, which is empty before it has its size
     return facts.name not in ALWAYS_DRAW and is_empty(func, inner, named)
@@ -277,13 +277,13 @@ def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str
 
 
 def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
-    """Count the work, and put the tensors that came out into shells."""
+    """Return the result of an operator as tensors of the device, and count its launch, memory and time."""
     facts, machine, shells, fresh = call.facts, call.machine, call.shells, call.fresh
     given = wrap_outputs(call, out)
     # An operator that gave no new memory and wrote to none only looked at it, as `_unsafe_view` does.
     launches = facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor))
     if launches or facts.syncs_for:
-        _use(call)
+        _record_accesses(call)
     if facts.writes:
         for shell in shells:
             # What was written to may have other sizes by now, as after `out=` or `t_`; the shell must say so, too.
@@ -301,19 +301,19 @@ def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
     if capture is not None:
         made = [shell._inner for shell in fresh]
         if launches:
-            capture.step(functools.partial(_again, way, [*call.inner], {**call.named}, place), out, made)
+            capture.step(functools.partial(_run_again, way, [*call.inner], {**call.named}, place), out, made)
         elif made:
             capture.made(made)
     return given
 
 
-def _again(way: _Way, inner: list[Any], named: dict[str, Any], place: Device) -> Any:
-    """Run an operator of a graph again."""
-    return _compute(way, inner, named, place) if way.draws else way.compute(*inner, **named)
+def _run_again(way: _Way, inner: list[Any], named: dict[str, Any], place: Device) -> Any:
+    """Run a captured operator again, when its graph is replayed."""
+    return _compute_random(way, inner, named, place) if way.draws else way.compute(*inner, **named)
 
 
-def _use(call: Dispatch) -> None:
-    """Note what memory is read, and what is written to."""
+def _record_accesses(call: Dispatch) -> None:
+    """Record which blocks of memory an operator reads, and which it writes to."""
     facts, shells = call.facts, call.shells
     place: Any = call.device
     if facts.writes:
@@ -349,7 +349,7 @@ _REGISTERED: dict[str, Any] = {
 
 @functools.cache
 def register() -> tuple[Any, ...]:
-    """Register the kernels that PyTorch looks for by device; once, and they stay as long as what is given back."""
+    """Register kernels of operators that do not reach `run` by themselves; return the libraries that hold them."""
     # What is given a tensor of ours comes to `run` by itself; `_REGISTERED` says what does not.
     library = torch.library.Library("aten", "IMPL")
     # This operator returns the layout of sparse tensors with compressed rows. C++ names it, and does not define it.
@@ -367,7 +367,7 @@ def register() -> tuple[Any, ...]:
 
 
 def _copy_from(source: torch.Tensor, to: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    """Copy: PyTorch calls this where it makes a tensor of Python numbers, with `__torch_dispatch__` switched off."""
+    """Copy `source` into `to`; PyTorch calls this, with `__torch_dispatch__` off, to make a tensor of numbers."""
     return copy_between(ATEN.copy_.default, (to, source, non_blocking), {})  # type: ignore[no-any-return]
 
 

@@ -15,11 +15,11 @@ def reason_to_wait(call: Dispatch) -> str:
     """Return why the host must wait for an operator; "" if it need not."""
     facts, args, kwargs = call.facts, call.args, call.kwargs
     if facts.indexing:
-        return _mask_of(facts, args)
+        return _reason_of_mask(facts, args)
     if facts.name == "isin":
-        return _sorts_first(*args[:2])
+        return _reason_of_isin(*args[:2])
     if facts.name in ("equal", "_linalg_eigh", "_linalg_svd"):
-        return facts.syncs_for if _compares(*args) else ""
+        return facts.syncs_for if _reads_numbers(*args) else ""
     if facts.name.removesuffix("_") in ("masked_fill", "index_fill"):
         return "item" if isinstance(args[-1], SimTensor) else ""  # the number to fill with is read first
     if facts.name == "repeat_interleave" and kwargs.get("output_size") is not None:
@@ -33,14 +33,14 @@ def reason_to_wait(call: Dispatch) -> str:
     return facts.syncs_for
 
 
-def _sorts_first(elements: Any, among: Any) -> str:
-    """Return "isin" if it sorts and counts unique numbers, as it does for many; else ""."""
+def _reason_of_isin(elements: Any, among: Any) -> str:
+    """Return "isin" if the operator sorts and counts unique numbers, as it does for many elements; else ""."""
     both = isinstance(elements, torch.Tensor) and isinstance(among, torch.Tensor)
     return "isin" if both and among.numel() >= int(10 * elements.numel() ** 0.145) else ""
 
 
-def _compares(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
-    """Return whether numbers are compared: an empty tensor has none, and `equal` of the same memory needs none."""
+def _reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
+    """Return whether an operator reads numbers: an empty tensor has none, and `equal` of the same memory reads none."""
     del more
     if not isinstance(other, torch.Tensor):
         return first.numel() > 0
@@ -48,8 +48,8 @@ def _compares(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
     return first.shape == other.shape and first.numel() > 0 and not same
 
 
-def _mask_of(facts: Facts, args: Any) -> str:
-    """Return the operator's name if a mask selects elements, which are counted first; else ""."""
+def _reason_of_mask(facts: Facts, args: Any) -> str:
+    """Return the operator's name if it indexes by a mask whose True values it must count first; else ""."""
     # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
     fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1

@@ -59,7 +59,7 @@ def _is_fused(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> bool:
-    """Return whether a GPU takes one of its fused kernels, and the CPU its own for the tensors inside."""
+    """Return True if a GPU would take one of its fused kernels, and the CPU takes its own for the inner tensors."""
     tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
     if the_machine().kind == "cuda":
         kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")
@@ -91,5 +91,5 @@ def _is_fused(
 
 @naming
 def attend_whole(*args: Any, **kwargs: Any) -> Any:
-    """Run attention as one kernel, which autograd asks for before it takes attention apart."""
+    """Run `scaled_dot_product_attention` as one operator, before autograd decomposes it."""
     return attend(ATEN.scaled_dot_product_attention.default, args, kwargs)

@@ -36,7 +36,7 @@ class Given:
 
     @property
     def all(self) -> tuple[Any, Any, Any]:
-        """Query, key and value."""
+        """The tensors query, key and value."""
         return self.query, self.key, self.value
 
 
@@ -67,7 +67,7 @@ def _disabled(kernel: str) -> str:
 
 
 def is_fused(given: Given) -> bool:
-    """Return whether one of the kernels that are allowed takes these arguments.
+    """Return whether one of the fused kernels that the program allows takes these arguments.
 
     Raises:
         RuntimeError: none does, and taking attention apart into products is not allowed.
@@ -87,15 +87,17 @@ def is_fused(given: Given) -> bool:
 
 
 def _obstacles(kernel: str, given: Given) -> Iterator[str]:
-    """Yield why a kernel does not take these arguments; the order is that of the checks in C++."""
+    """Yield the reasons why a kernel does not take these arguments, in the order of the checks in C++."""
     dims = [one.dim() for one in given.all]
     if dims != [4, 4, 4]:
         yield (
             f"All fused kernels requires query, key and value to be 4 dimensional, but got Query dim: {dims[0]}, "
             f"Key dim: {dims[1]}, Value dim: {dims[2]} instead."
         )
-    yield from {"flash": _of_flash, "efficient": _of_efficient, "cudnn": _of_cudnn}[kernel](given)
-    yield from _of_layout(given, kernel)
+    yield from {"flash": _obstacles_of_flash, "efficient": _obstacles_of_efficient, "cudnn": _obstacles_of_cudnn}[
+        kernel
+    ](given)
+    yield from _obstacles_of_layout(given, kernel)
     dtypes = [torch.float16, *([torch.float32] if kernel == "efficient" else [])]
     if given.capability >= (8, 0):
         dtypes.append(torch.bfloat16)
@@ -113,7 +115,7 @@ def _sizes(given: Given, dim: int) -> list[int]:
     return [one.shape[dim] for one in given.all]
 
 
-def _old(given: Given, name: str) -> Iterator[str]:
+def _obstacles_of_old_gpu(given: Given, name: str) -> Iterator[str]:
     if given.capability < (8, 0):
         major, minor = given.capability
         yield (
@@ -122,7 +124,7 @@ def _old(given: Given, name: str) -> Iterator[str]:
         )
 
 
-def _of_flash(given: Given) -> Iterator[str]:
+def _obstacles_of_flash(given: Given) -> Iterator[str]:
     if given.mask is not None:
         yield "Flash Attention does not support non-null attn_mask."
     q, k, v = _sizes(given, -1)
@@ -131,7 +133,7 @@ def _of_flash(given: Given) -> Iterator[str]:
             "Flash attention requires q,k,v to have the same last dimension and to be less than or equal to 256. Got "
             f"Query.size(-1): {q}, Key.size(-1): {k}, Value.size(-1): {v} instead."
         )
-    yield from _old(given, "Flash attention")
+    yield from _obstacles_of_old_gpu(given, "Flash attention")
     lengths = _sizes(given, -2)
     if given.causal and lengths[0] != lengths[1]:
         yield (
@@ -141,7 +143,7 @@ def _of_flash(given: Given) -> Iterator[str]:
         )
 
 
-def _of_efficient(given: Given) -> Iterator[str]:
+def _obstacles_of_efficient(given: Given) -> Iterator[str]:
     half = given.query.dtype in (torch.float16, torch.bfloat16)
     aligned = (8 if half else 4) if given.capability >= (8, 0) else 8 if half else 1
     q, k, v = _sizes(given, -1)
@@ -152,10 +154,10 @@ def _of_efficient(given: Given) -> Iterator[str]:
         )
 
 
-def _of_cudnn(given: Given) -> Iterator[str]:
+def _obstacles_of_cudnn(given: Given) -> Iterator[str]:
     if torch.are_deterministic_algorithms_enabled() and not torch.is_deterministic_algorithms_warn_only_enabled():
         yield "cuDNN SDPA is not deterministic."
-    yield from _old(given, "cuDNN MHA")
+    yield from _obstacles_of_old_gpu(given, "cuDNN MHA")
     q, _, v = _sizes(given, -1)
     most = 256 if given.capability == (9, 0) else 128
     if max(q, v) > most:
@@ -168,7 +170,7 @@ def _of_cudnn(given: Given) -> Iterator[str]:
         yield "cudnn SDPA does not support query sequence length 1 with dropout."
 
 
-def _of_layout(given: Given, kernel: str) -> Iterator[str]:
+def _obstacles_of_layout(given: Given, kernel: str) -> Iterator[str]:
     shapes = [str(list(one.shape)) for one in given.all]
     sizes = f"Query.sizes(): {shapes[0]}, Key.sizes(): {shapes[1]}, Value.sizes(): {shapes[2]}"
     if len(set(_sizes(given, 0))) > 1:

@@ -69,7 +69,7 @@ class _Weights:
         self.casts: dict[tuple[int, torch.dtype, bool], tuple[weakref.ref[torch.Tensor], torch.Tensor]] = {}
 
     def cast(self, tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """Return the tensor in a dtype."""
+        """Return a tensor cast to a dtype; the cast of a leaf that requires a gradient is cached."""
         if not (tensor.requires_grad and tensor.is_leaf and torch.is_autocast_cache_enabled()):
             return tensor.to(dtype)
         # Without gradients a cast does not belong to a graph, and must not be taken for one that does.
@@ -86,7 +86,7 @@ WEIGHTS = _Weights()
 
 @functools.cache
 def register() -> list[torch.library.Library]:
-    """Register what operators do within `torch.autocast`; it stays as long as what is given back."""
+    """Register the casts of operators within `torch.autocast`; return the libraries that keep them registered."""
     # What is on no list runs as it does without.
     others = torch.library.Library("_", "IMPL")
     others.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
@@ -116,7 +116,7 @@ def _kernel(operator: Any, rule: Callable[..., tuple[Any, Any]]) -> Any:
 
 
 def _is_cast(value: Any) -> bool:
-    """Return whether autocast may change the dtype: that of a floating-point tensor on the device, but not float64."""
+    """Return True if autocast may cast a value: it is a floating-point tensor on the device, but not float64."""
     return (
         isinstance(value, torch.Tensor)
         and value.is_floating_point()
@@ -154,7 +154,7 @@ def _full(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 
 def _full_by_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """Let the operator cast by itself, where the program names no dtype."""
+    """Return the arguments with `dtype=torch.float32` added, if the first may be cast and the call names no dtype."""
     names = [argument.name for argument in operator._schema.arguments]
     given = dict(zip(names, args, strict=False)) | kwargs
     if _is_cast(args[0]) and given.get("dtype") is None:

@@ -11,7 +11,7 @@ _Pair = tuple[torch.Tensor, torch.Tensor]
 
 
 def _wide(x: torch.Tensor) -> torch.Tensor:
-    """Return half precision as float32, in which a GPU adds it up."""
+    """Return a tensor in half precision as float32, in which a GPU adds it up; any other unchanged."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
@@ -38,7 +38,7 @@ def _gather_with_counts(
     eps: float,
     counts: torch.Tensor,
 ) -> _Pair:
-    """Return mean and deviation over all processes, from those of each; change the running ones."""
+    """Return the mean and the inverse deviation over all processes, from those of each; update the running ones."""
     del x
     shares = counts.to(means.dtype)[:, None]
     total = shares.sum()
@@ -80,7 +80,7 @@ def _reduce(
     for_weight: bool,
     for_bias: bool,
 ) -> tuple[torch.Tensor | None, ...]:
-    """Return the sums of backward, and the gradients of weight and bias."""
+    """Return the two sums that `_backward` needs, and the gradients of weight and bias."""
     dims, wide = _all_but_channels(x), _wide(grad)
     total = wide.sum(dims)
     weighted = (wide * (_wide(x) - _by_channel(mean, x))).sum(dims)

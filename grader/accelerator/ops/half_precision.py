@@ -21,7 +21,7 @@ _ON_GPU_ALONE = frozenset(
 
 
 def in_single(func: Any, name: str) -> Callable[..., Any]:
-    """Return what computes an operator on CPU tensors of any dtype that a GPU takes: `func`, where it does."""
+    """Return `func`, or a function that computes half precision in float32 if the CPU's kernel does not take it."""
     return _through_single(func) if name.removesuffix("_") in _ON_GPU_ALONE else func
 
 

@@ -24,7 +24,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     Args:
         func: the operator.
         args: the target and the source, perhaps `non_blocking`.
-        kwargs: the rest, by name.
+        kwargs: its arguments by name.
     """
     if not isinstance(args[1], torch.Tensor):
         return args[0].fill_(args[1])
@@ -45,7 +45,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if capture is not None:
         capture.step(functools.partial(func, target, origin), None, [])
     nbytes = target.numel() * target.element_size()
-    _use("copy_", source, to)
+    _record_accesses("copy_", source, to)
     if ours and theirs and to._place is source._place:
         # Within one device it is a kernel that reads and writes every byte.
         machine.launch("copy_", to._place, 0, 2 * nbytes)
@@ -54,7 +54,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     elif ours:
         pinned = is_pinned(origin)
         if pinned and non_blocking:
-            _reads_later(machine, capture, origin)
+            _record_pinned_read(machine, capture, origin)
         machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     else:
         # To the host PyTorch waits for pageable memory, with non_blocking too: read too early, it holds old numbers.
@@ -65,16 +65,16 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return to
 
 
-def _reads_later(machine: Machine, capture: Capture | None, pinned: torch.Tensor) -> None:
-    """Note that a copy reads memory of the host while the host goes on; a captured one does so at each replay."""
+def _record_pinned_read(machine: Machine, capture: Capture | None, pinned: torch.Tensor) -> None:
+    """Record that a copy reads pinned memory while the host goes on; a captured copy does so at each replay."""
     if capture is None:
         machine.races.copies_from(pinned)
     else:
         capture.pinned.append(pinned)
 
 
-def _use(name: str, source: Any, to: Any) -> None:
-    """Note that one tensor is copied to another, each on its device or on the CPU."""
+def _record_accesses(name: str, source: Any, to: Any) -> None:
+    """Record that a copy reads the memory of one tensor and writes to that of another, on devices or the CPU."""
     machine = the_machine()
     reads = [source._block] if isinstance(source, SimTensor) else []
     writes = [to._block] if isinstance(to, SimTensor) else []
@@ -108,16 +108,16 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         # PyTorch makes the target of such a copy in pinned memory, too.
         for part in parts_of(made) if non_blocking else ():
             pin_storage(part)
-        _use("_to_copy", source, made)
+        _record_accesses("_to_copy", source, made)
         machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
         return made
     place = source._place if device is None else machine.devices[machine.index_of(device)]
     result = wrap(made, place)
-    _use("_to_copy", source, result)
+    _record_accesses("_to_copy", source, result)
     if not isinstance(source, SimTensor):
         pinned = is_pinned(inner)
         if pinned and non_blocking:
-            _reads_later(machine, machine.capturing(place.index), inner)
+            _record_pinned_read(machine, machine.capturing(place.index), inner)
         machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     elif place is source._place:
         machine.launch("_to_copy", place, 0, nbytes + nbytes_of(inner))
@@ -127,7 +127,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _layout(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Return the layout, which C++ asks of a sparse tensor whose rows or columns are compressed."""
+    """Return the layout of a sparse tensor with compressed rows or columns, when C++ asks for it."""
     del func, kwargs
     return args[0]._inner.layout
 
@@ -176,19 +176,19 @@ def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     made = wrap(packed, source._place)
     if capture := the_machine().capturing(source._place.index):
         capture.step(functools.partial(func, source._inner, *args[1:], **kwargs), (packed, sizes), [packed])
-    _use("_pack_padded_sequence", source, made)
+    _record_accesses("_pack_padded_sequence", source, made)
     the_machine().launch("_pack_padded_sequence", source._place, 0, 2 * packed.numel() * packed.element_size())
     return made, sizes
 
 
 def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `_efficientzerotensor`, whose zeros have memory here."""
+    """Run `_efficientzerotensor`: return a tensor of zeros with memory, which PyTorch's own has not."""
     del func
     return torch.zeros(*args, **kwargs)
 
 
 def _rank_into(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `matrix_rank` with `out=`, which PyTorch's own code does not write to if it is a tensor like ours."""
+    """Run `linalg.matrix_rank` with `out=`, which PyTorch's code does not write to if it is a wrapper subclass."""
     out = kwargs.get("out")
     if out is None:
         return NotImplemented
