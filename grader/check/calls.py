@@ -25,7 +25,7 @@ from grader.wire.call import copies
 
 
 def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> None:
-    """Fail unless a call raises an error.
+    """Fail unless a call raises an error of the class `error`, by default ValueError.
 
     If student code raises another error, the check crashes, and the message names both.
 
@@ -38,7 +38,7 @@ def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, cas
     Raises:
         CheckFailed: the call raises nothing.
     """
-    call = _text(function_expected(function), args)
+    call = _call_text(function_expected(function), args)
     try:
         actual = function(*args)
     except error as raised:
@@ -53,7 +53,7 @@ def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, cas
 
 
 def assert_does_not_raise(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:
-    """Fail if a call raises this error.
+    """Fail if a call raises an error of the class `error`, by default ValueError; else return its result.
 
     Args:
         function: a function of the student's.
@@ -67,7 +67,7 @@ def assert_does_not_raise(function: Proxy, *args: Any, error: type[Exception] = 
     Raises:
         CheckFailed: the call raises the error.
     """
-    call = _text(function_expected(function), args)
+    call = _call_text(function_expected(function), args)
     try:
         return function(*args)
     except error as raised:
@@ -80,7 +80,7 @@ def assert_does_not_raise(function: Proxy, *args: Any, error: type[Exception] = 
 
 
 def assert_returns_bool(function: Proxy, *args: Any, expected: bool, case: str) -> None:
-    """Fail unless a call returns this truth value, as a bool.
+    """Fail unless a call returns the expected value, True or False, as a bool.
 
     Args:
         function: a function of the student's.
@@ -114,14 +114,14 @@ def calling(function: Proxy, *args: Any) -> Iterator[Any]:
     Raises:
         CheckFailed: the block fails; the story has the call as well.
     """
-    call = _text(function_expected(function), args)
+    call = _call_text(function_expected(function), args)
     try:
         yield function(*args)
     except CheckFailed as failed:
         raise CheckFailed(failed.public, f"{call}\n{failed.story}") from None
 
 
-def _text(function: Proxy, args: tuple[Any, ...]) -> str:
+def _call_text(function: Proxy, args: tuple[Any, ...]) -> str:
     return f"{word_of(function)}({', '.join(show.show(arg) for arg in args)})"
 
 
@@ -267,7 +267,7 @@ def training_step(
     steps: int = 2,
     seed: int = 0,
 ) -> Trained:
-    """Call a step of training, `step(model, loss, optimizer, *batch)`, beside student code.
+    """Make a model, a loss and an optimizer in the worker, and call `step(model, loss, optimizer, *batch)` on them.
 
     Model, loss and optimizer cannot be made in a check, so they are expressions. With the same seed the reference gets
     the same model: compare `result` and `after`.
@@ -300,7 +300,7 @@ def training_step(
 def evaluation(
     function: Proxy, data: Sequence[torch.Tensor], *, model: str = "nn.Linear(3, 1)", batch_size: int = 4, seed: int = 0
 ) -> Evaluated:
-    """Call an evaluation, `evaluate(model, loader)`, beside student code.
+    """Make a model and a data loader in the worker, and call `evaluate(model, loader)` on them.
 
     Args:
         function: the student's evaluation, or the reference's.
@@ -323,7 +323,7 @@ def evaluation(
 
 
 def report(function: Proxy, name: str, number: int) -> None:
-    """Note a count for the report, which shows the largest one of a check.
+    """Add a count, such as "ops", to the report, which keeps the largest count of each name in a check.
 
     Args:
         function: a function of the student's.
@@ -337,7 +337,7 @@ def report(function: Proxy, name: str, number: int) -> None:
 
 # -- gradients -------------------------------------------------------------------------------------------------------
 
-_LOST = say(
+_NOT_RECORDED = say(
     " has no gradient: its numbers went through something that autograd does not record "
     "(a list, NumPy, .item(), .detach(), .data, torch.no_grad(), integers, a comparison)"
 )
@@ -347,7 +347,7 @@ _IN_PLACE = say(
 _OVERWRITTEN = say(" has no gradient: a value that the gradient needs was overwritten in place")
 _BY_OUT = say(" has no gradient: it was written by `out=`, which autograd does not record")
 _REFUSED = {
-    "Can't call numpy() on Tensor that requires grad": _LOST,
+    "Can't call numpy() on Tensor that requires grad": _NOT_RECORDED,
     "leaf Variable that requires grad is being used in an in-place operation": _IN_PLACE,
     "modified by an inplace operation": _OVERWRITTEN,
     "arguments don't support automatic differentiation": _BY_OUT,
@@ -378,17 +378,17 @@ def gradients(function: Proxy, *args: Any) -> list[torch.Tensor | None]:
         refused = next((why for text, why in _REFUSED.items() if raised is not None and text in raised.text), None)
         if refused is None:
             raise
-        raise CheckFailed(say("{}{}", _of(function), refused)) from None
+        raise CheckFailed(say("{}{}", _result_name(function), refused)) from None
     # A worker may answer anything; the list must be one and have a place for each argument.
     match answer:
         case [result, list() as grads] if len(grads) == len(args):
-            assert_tensor(result, _of(function))
+            assert_tensor(result, _result_name(function))
             return grads
     raise CheckFailed(say("the gradients of `{}` could not be read", function))
 
 
 def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None) -> None:
-    """Fail unless the result depends on the tensor arguments through PyTorch alone, not through a list or NumPy.
+    """Fail unless a gradient reaches an argument: PyTorch alone computes the result, not a list or NumPy.
 
     Args:
         function: a function of the student's, which returns a tensor.
@@ -403,7 +403,8 @@ def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None)
     # Without a floating-point argument there is no gradient to lose.
     needed = any(isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point for arg in args)
     grads = gradients(function, *args)
-    assert_true(not needed or any(grad is not None for grad in grads), say("{}{}", _of(function), _LOST))
+    has_gradient = any(grad is not None for grad in grads)
+    assert_true(not needed or has_gradient, say("{}{}", _result_name(function), _NOT_RECORDED))
     if degree is None:
         return
     result = function(*copies(*args))
@@ -431,7 +432,7 @@ def assert_gradcheck(function: Proxy, *args: Any) -> None:
     assert_true(difference == "", public, f"{public}\n{show.show(difference)}")
 
 
-def _of(function: Proxy) -> Public:
+def _result_name(function: Proxy) -> Public:
     return say("the result of `{}`", function)
 
 

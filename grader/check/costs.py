@@ -77,7 +77,7 @@ class Counts:
     result: Any
 
     def total(self, name: str) -> int:
-        """Return a count as one number.
+        """Return one of the counts as an int; for counts by name, such as "ops", return their sum.
 
         Args:
             name: of the count, such as "ops".
@@ -87,7 +87,7 @@ class Counts:
 
 
 def count_costs(function: Proxy, *args: Any, allow: Collection[str] = (), **kwargs: Any) -> Counts:
-    """Count everything that one call costs.
+    """Count what one call costs: operators, bytes of memory, copies between devices, waits, collectives.
 
     `assert_costs_at_most` says most of what checks need, and reports it.
 
@@ -106,14 +106,14 @@ def count_costs(function: Proxy, *args: Any, allow: Collection[str] = (), **kwar
     assert_no_hidden_code(function, allow)
     match call_builtin_probe(function, "count_costs", [list(args), kwargs], args, kwargs):
         case [result, dict() as reply]:
-            counts = _read(reply, result)
+            counts = _decoded_counts(reply, result)
             if counts is not None:
                 return counts
     raise CheckFailed(say("the costs of `{}` could not be counted", function))
 
 
-def _read(reply: dict[Any, Any], result: Any) -> Counts | None:
-    """Return the counts; None if the worker sent anything else."""
+def _decoded_counts(reply: dict[Any, Any], result: Any) -> Counts | None:
+    """Return as `Counts` what a worker counted; None if its reply is malformed."""
     numbers: dict[str, Any] = {name: reply.get(name) for name in _NUMBERS}
     tables: dict[str, Any] = {name: read_table(reply.get(name)) for name in _TABLES}
     if None in tables.values() or not all(map(_is_count, numbers.values())):
@@ -126,7 +126,7 @@ def _is_count(number: object) -> bool:
 
 
 def read_table(counts: Any) -> Counter[str] | None:
-    """Read a count by names, as a worker says it; return None if it is not one.
+    """Return as a Counter the counts by name that a worker sent; None if they are malformed.
 
     Args:
         counts: what the worker sent.
@@ -137,7 +137,7 @@ def read_table(counts: Any) -> Counter[str] | None:
 
 
 def moments_of(rows: Any, most: int) -> Iterator[Moment]:
-    """Read what took virtual time, as a worker says it. Rows of another form are left out.
+    """Yield what took virtual time on a simulated device, from rows that a worker sent; skip malformed rows.
 
     Args:
         rows: what the worker sent.
@@ -172,8 +172,8 @@ _WORKERS = 3
 _CLOSE = {"rtol": 1e-3, "atol": 1e-3}
 
 
-def same_of_reference(function: Proxy) -> Proxy | None:
-    """Return the function of the same name in the reference; None without a reference, as in the checks of students.
+def reference_function(function: Proxy) -> Proxy | None:
+    """Return the reference's function of the same name; None if there is no reference, or no such function in it.
 
     Args:
         function: a function of the student's.
@@ -185,7 +185,7 @@ def same_of_reference(function: Proxy) -> Proxy | None:
 
 
 def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> None:
-    """Fail if a large call takes far more CPU time than the reference's, as seen from outside.
+    """Fail if a call on large arguments takes far more CPU time than the reference's; the system measures both.
 
     From 10,000 elements on this finds a loop that runs operators for each of the elements. It does not find one over
     plain numbers, such as those of `tolist`: `assert_stays_in_torch` is about these.
@@ -199,9 +199,9 @@ def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...
     Raises:
         CheckFailed: it takes far more, or its result is wrong.
     """
-    is_right = allclose(_called(function, small)[0], _called(reference, small)[0], **_CLOSE)
-    actual, took_s = _called(function, large)
-    right, limit_s = _called(reference, large)
+    is_right = allclose(_timed_call(function, small)[0], _timed_call(reference, small)[0], **_CLOSE)
+    actual, took_s = _timed_call(function, large)
+    right, limit_s = _timed_call(reference, large)
     # Otherwise an answer could skip the work where it is large. One that is wrong for small arguments loses elsewhere.
     if is_right and not allclose(actual, right, **_CLOSE):
         raise CheckFailed(say("the result of `{}` for a large input is wrong", function), about="values")
@@ -209,7 +209,8 @@ def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...
         return
     # A busy machine adds to both times and takes nothing away, so the least count, and those of fresh workers decide.
     for _ in range(_WORKERS):
-        took_s, limit_s = min(took_s, _fresh_s(function, small, large)), min(limit_s, _fresh_s(reference, small, large))
+        took_s = min(took_s, _fresh_cpu_s(function, small, large))
+        limit_s = min(limit_s, _fresh_cpu_s(reference, small, large))
         if took_s <= _TIMES_CPU * limit_s + _SPARE_S:
             return
     public = say("`{}` takes far more CPU time for a large input than the reference", function)
@@ -219,8 +220,8 @@ def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...
     raise CheckFailed(public, f"{public}\n{numbers}", about="performance")
 
 
-def _called(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | None]:
-    """Call with copies of arguments; return the result, and the CPU seconds of the worker if they are known."""
+def _timed_call(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | None]:
+    """Call a function with copies of arguments; return its result and the worker's CPU seconds, None if unknown."""
     connection = connection_of(function)
     connection.names()
     worker = connection.live_worker()
@@ -230,14 +231,14 @@ def _called(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | None]:
     return result, None if before is None or after is None else after - before
 
 
-def _fresh_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> float:
-    """Measure the CPU seconds of a large call in a fresh worker."""
+def _fresh_cpu_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> float:
+    """Return the CPU seconds that a call on the large arguments takes in a fresh worker."""
     with closing(connection_of(function).fresh()) as fresh:
         # How often this is called depends on times, and a check's later inputs must not. The worker learns nothing new.
         fresh.record.renew = None
         same = proxy_of_name(fresh, place_of(function).child[2])
-        _called(same, small)
-        return _called(same, large)[1] or 0.0
+        _timed_call(same, small)
+        return _timed_call(same, large)[1] or 0.0
 
 
 _LEAVES = say("takes numbers out of PyTorch")
@@ -290,7 +291,7 @@ _TIMES_OPS, _SPARE_OPS = 20, 100
 
 
 def assert_costs_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Counts:
-    """Fail if one call costs more than the limits.
+    """Fail if one call exceeds limits on what it costs, such as `ops=10` for operators or `bytes=0` for memory.
 
     Args:
         function: a function of the student's.
@@ -314,7 +315,7 @@ def assert_costs_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) 
         actual = counts.total(name)
         report(function, name, actual)
         # A hidden check may name the limit, but not what was counted: that can reveal the input's size.
-        public = say("`{}` {}", function, texts.above(_limit(name, most)) if most else texts.above_none)
+        public = say("`{}` {}", function, texts.above(_limit_text(name, most)) if most else texts.above_none)
         if actual > most:
             detail = getattr(counts, name)
             inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
@@ -386,7 +387,7 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
         if (rows := rows_hint(function)) is not None:
             public, story = say("{}; {}", public, rows), f"{story}\n{rows}"
         raise CheckFailed(public, story, "performance")
-    reference, same = same_of_reference(function), 0
+    reference, same = reference_function(function), 0
     if reference is not None:
         costs = count_costs(reference, *copies(*large))
         same = max(0, costs.line_count - count_costs(reference, *copies(*small)).line_count)
@@ -406,7 +407,7 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
 
 
 def most_frequent(ops: Counter[str]) -> str:
-    """Return the three operations that ran most often, by names that students know, and how many others there are.
+    """Return as text the three operators that ran most often, and how often others ran: "9 add, 4 mul, 2 others".
 
     Args:
         ops: how often each operator ran, by name.
@@ -420,7 +421,7 @@ def most_frequent(ops: Counter[str]) -> str:
 
 
 def assert_no_new_storage(function: Proxy, *args: Any) -> Counts:
-    """Fail if a call makes new memory: it must return views, or work in place.
+    """Fail if a call allocates memory for tensors: it must return views, or work in place.
 
     Args:
         function: a function of the student's.
@@ -436,7 +437,7 @@ def assert_no_new_storage(function: Proxy, *args: Any) -> Counts:
 
 
 def assert_stays_in_torch(function: Proxy, *args: Any) -> None:
-    """Fail if a number leaves PyTorch in a call.
+    """Fail if a call takes numbers out of PyTorch, as `tolist`, `numpy` and `item` do.
 
     That is seen by the names of the calls that take numbers out (`tolist`, `numpy`, `item` and similar ones), and by
     the gradient that is lost.
@@ -459,8 +460,8 @@ def assert_stays_in_torch(function: Proxy, *args: Any) -> None:
     assert_keeps_graph(function, *args)
 
 
-def _limit(name: str, most: int) -> str:
-    """Return a limit in words: a number, or how many times."""
+def _limit_text(name: str, most: int) -> str:
+    """Return the limit of a count in words: "1,000", or for events "once", "twice", "3 times"."""
     if name not in _TIMES:
         return Limit(f"{most:,}")
     return say("once") if most == 1 else say("twice") if most == 2 else say("{} times", Limit(f"{most:,}"))
@@ -492,7 +493,7 @@ class Rank:
 
 
 def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
-    """Call a function on as many ranks as there are lists of arguments, at the same time.
+    """Call a function on several ranks of `torch.distributed` at the same time: one rank for each list of arguments.
 
     The ranks are processes of the student's worker. `torch.distributed` is initialised with gloo, over loopback. The
     exercise's limits must allow eight processes for each rank, as gloo's threads count too.
@@ -517,7 +518,7 @@ def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
         raise ValueError(f"{len(args)} ranks need `limits: processes: {_PROCESSES * len(args)}` in exercise.yaml")
     # A deadlock costs its whole wait once, like a function that does not end.
     if is_proxy(function) and word_of(function) in connection_of(function).deadlocked:
-        raise _waiting(function)
+        raise _deadlock_failure(function)
     answer = call_builtin_probe(function, "run_on_ranks", [args], tuple(args[0]), {}, len(args))
     if not isinstance(answer, list) or len(answer) != len(args):
         raise CheckFailed(say("the results of the ranks of `{}` could not be read", function))
@@ -526,20 +527,23 @@ def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
         connection_of(function).deadlocked.add(word_of(function))
     # First the rank that the others wait for.
     order = sorted(range(len(rows)), key=lambda rank: _CAUSES.get(str(rows[rank].get("ended")), len(_CAUSES)))
-    ranks = {rank: _rank(function, rank, len(rows), rows[rank]) for rank in order}
+    ranks = {rank: _read_rank(function, rank, len(rows), rows[rank]) for rank in order}
     for rank in ranks.values():
         report(function, "collectives", rank.collectives.total())
         report(function, "sent", rank.sent)
     return [ranks[rank] for rank in range(len(rows))]
 
 
-def _waiting(function: Proxy, where: str = "") -> CheckFailed:
-    """Return the failure of a function that hangs on a rank, with one first line in all checks: one row for all."""
+def _deadlock_failure(function: Proxy, where: str = "") -> CheckFailed:
+    """Return the failure of a function that waits on a rank for a collective that other ranks never call.
+
+    Its first line is the same in all checks, so that a report shows them in one row.
+    """
     public = say("`{}` hangs on a rank: the other ranks never call the collective that it waits in", function)
     return CheckFailed(public, f"{public}\n{where}" if where else str(public), about="raised")
 
 
-def _rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
+def _read_rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
     match row:
         case {"ended": "raised", "raised": [str() as kind, str() as text]}:
             public = say("`{}` raises an exception on a rank", function)
@@ -549,7 +553,9 @@ def _rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
             story = f"the process of rank {rank} of {size} ended before `{word_of(function)}` returned"
             raise CheckFailed(public, story)
         case {"ended": "waits"}:
-            raise _waiting(function, f"rank {rank} of {size} waits in a collective that other ranks do not call")
+            raise _deadlock_failure(
+                function, f"rank {rank} of {size} waits in a collective that other ranks do not call"
+            )
         case {"ended": "returned", "result": result, "collectives": dict() as called, "sent": int() as sent,
               "changed": bool() as changed}:  # fmt: skip
             collectives = read_table(called)

@@ -103,11 +103,11 @@ class Rng(torch.Generator):
         return items[self.integer(0, len(items) - 1)]
 
     def shuffled(self, items: Sequence[Item]) -> list[Item]:
-        """Return all items in another order, as a list."""
+        """Return the items in a random order, as a list."""
         return [items[place] for place in self.permutation(len(items)).tolist()]
 
     def sizes(self, count: int, low: int = 2, high: int = 7) -> tuple[int, ...]:
-        """Draw a tuple of sizes from `low` to `high` that all differ, so that swapped dims show.
+        """Draw a tuple of sizes from `low` to `high` that all differ, so that a check notices swapped dims.
 
         In a hidden check, those that stand in the shown checks come last: an answer may be right for them alone.
 
@@ -190,7 +190,7 @@ class Accelerator:
         return f"{self.type.type_name}:{index}"
 
     def put(self, tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
-        """Return the same numbers as a tensor that the worker finds on one of the devices.
+        """Return a copy of a tensor that the worker receives on one of the accelerator's devices.
 
         Here it is an ordinary tensor whose facts name that device.
 
@@ -217,7 +217,7 @@ KINDS = (
 
 
 def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Collection[str] = ()) -> dict[str, Any]:
-    """Return tensors of at least two dims by the names of their cases.
+    """Return tensors for which wrong answers often fail, by name, such as "NaN", "a transpose" or "no elements".
 
     The numbers are small and exact in every dtype. Cases of other shapes are "no elements", whose first size is 0, and
     "0 dims". "large integers" are above 2**24 and 2**53, where float32 and float64 round.
@@ -275,8 +275,8 @@ def assert_does_not_mutate(function: Proxy, *args: Any, what: str = "an argument
     with assert_unchanged(*_without_proxies(args), what=what):
         result = function(*args)
     assert_true(result is not None, say("the result is None (is a `return` missing?)"))
-    bases = [_around(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
-    views = [_within(base) if isinstance(base, torch.Tensor) else base for base in bases]
+    bases = [_embedded(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
+    views = [_middle(base) if isinstance(base, torch.Tensor) else base for base in bases]
     with assert_unchanged(*_without_proxies(bases), what=say("{}, or the memory around it,", what)):
         function(*views)
     if requiring:
@@ -330,16 +330,16 @@ def _floats(arg: Any) -> bool:
 
 
 def _without_proxies(args: Sequence[Any]) -> list[Any]:
-    """Return the arguments without what stays in the worker, such as a function that is an argument."""
+    """Return the arguments except proxies of objects that stay in the worker, such as functions."""
     return [arg for arg in args if not is_proxy(arg)]
 
 
-def _around(arg: torch.Tensor) -> torch.Tensor:
-    """Make a tensor that is two larger in each dim, with an argument in its middle."""
+def _embedded(arg: torch.Tensor) -> torch.Tensor:
+    """Return a tensor that is two larger in each dim, with a copy of an argument in its middle, and ones around it."""
     larger = arg.new_ones([size + 2 for size in arg.shape])
-    _within(larger).copy_(arg.detach())
+    _middle(larger).copy_(arg.detach())
     return larger
 
 
-def _within(larger: torch.Tensor) -> torch.Tensor:
+def _middle(larger: torch.Tensor) -> torch.Tensor:
     return larger[(slice(1, -1),) * larger.dim()]

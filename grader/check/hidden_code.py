@@ -113,12 +113,12 @@ def assert_no_hidden_code(function: Proxy, allow: Collection[str] = ()) -> None:
     if (mention := hidden_code(source, allow)) is not None:
         word, _, how = mention.name.partition(" ")
         used = f"`{word}` {how}" if how else f"`{word}`"
-        what = f"{used} could hide what your code does, so this check cannot judge it; {_advice_instead_of(word, how)}"
+        what = f"{used} could hide what your code does, so this check cannot judge it; {_advice_about(word, how)}"
         raise CheckFailed(what + source.quoted(mention, connection.folder), from_text=True)
 
 
 def hidden_code(source: SubmittedSource, allow: Collection[str] = ()) -> Mention | None:
-    """Return the first mention in code that runs which could hide what it does, apart from allowed words.
+    """Return the first mention, in code that runs, of a name that could hide what code does, or None.
 
     Args:
         source: of the submission.
@@ -152,46 +152,46 @@ class _Search:
         """
         if id(node) not in self._source.global_names[file] or isinstance(node.ctx, ast.Store):
             return False
-        return self._source.assigned_at[file].get(node.id, node.lineno) >= node.lineno or node.id in self._taken_away
+        return self._source.assigned_at[file].get(node.id, node.lineno) >= node.lineno or node.id in self._deleted
 
     @functools.cached_property
-    def _taken_away(self) -> frozenset[str]:
-        """The names and attributes that a file deletes; an `except` clause deletes its name at its end."""
+    def _deleted(self) -> frozenset[str]:
+        """The names and attributes that any file deletes; an `except` clause deletes its name at its end."""
         return frozenset(
             name for tree in self._source.trees.values() for node in ast.walk(tree) for name in deleted_names(node)
         )
 
     def hides(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield what a node does that could hide something."""
+        """Yield the names in a node by which code could hide what it does, such as "exec" or "sys handed on"."""
         yield from sorted(_NOT_ONES_OWN.intersection(bound_names(node)))
         match node:
             case ast.Import() | ast.ImportFrom():
-                yield from (each.path for each in imported_by(node) if self._is_closed(each, file))
+                yield from (each.path for each in imported_by(node) if self._is_risky_import(each, file))
             case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
-                fine |= {id(each.func) for each in decorators if isinstance(each, ast.Call) and _copies_once(each)}
+                fine |= {id(each.func) for each in decorators if isinstance(each, ast.Call) and _has_one_argument(each)}
             case ast.Attribute(value=inner):
                 yield from self._hides_by_attribute(node, file, fine)
                 if isinstance(inner, ast.Name) and inner.id not in (*_ONLY, "getattr"):
                     fine.add(id(inner))
             case ast.Call(func=function, args=args, keywords=keywords):
-                yield from _hides_by_call(function, args, keywords, fine, self._functions_in(file))
+                yield from _hides_by_call(function, args, keywords, fine, self._names_of_functions(file))
                 if last_name(function) == "basicConfig" and any(each.arg != "level" for each in keywords):
                     yield "basicConfig with more than a level"  # a format can name attributes
             case ast.MatchClass(kwd_attrs=words):
-                yield from (f".{name}" for name in words if self._is_inside(name) and not self._is_own(name))
+                yield from (f".{name}" for name in words if self._is_internal(name) and not self._is_own(name))
             case ast.Name():
                 yield from self._hides_by_name(node, file, fine)
 
     def _hides_by_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield what a bare name could hide."""
+        """Yield what a bare name does that could hide code, such as "exec" or "sys handed on"."""
         match node:
             case ast.Name(id="sys") if self._source.names[file].get("sys") != ["sys"]:
                 pass
             case ast.Name(id=name) if name in _BUILTINS and self._is_builtin(node, file):
                 yield name
-            case ast.Name(id=name) if name[:2] == "__" and _is_inside(name):
+            case ast.Name(id=name) if name[:2] == "__" and _is_internal_name(name):
                 yield name
-            case ast.Name(id="sys" | "os" | "getattr" as name) if self._is_bare(name, node, file, fine):
+            case ast.Name(id="sys" | "os" | "getattr" as name) if self._is_handed_on(name, node, file, fine):
                 yield name
             case ast.Name(id=name, ctx=ast.Load()) if id(node) not in fine and (_ALONE | {*_ONLY}).intersection(
                 self._source.names[file].get(name, ())
@@ -202,12 +202,12 @@ class _Search:
             ):
                 yield f"{name} {_WITH_NAMES}"
 
-    def _is_bare(self, name: str, node: ast.AST, file: str, fine: set[int]) -> bool:
-        """Return whether `getattr` is not called here, or `sys` or `os` is handed on."""
+    def _is_handed_on(self, name: str, node: ast.AST, file: str, fine: set[int]) -> bool:
+        """Return whether `getattr`, `sys` or `os` is used as a value: not called, and no attribute of it is read."""
         return id(node) not in fine and (name != "os" or "os" in self._source.names[file].get("os", ()))
 
-    def _is_closed(self, imported: Imported, file: str) -> bool:
-        """Return whether an import that is used leads to something that could hide code."""
+    def _is_risky_import(self, imported: Imported, file: str) -> bool:
+        """Return whether an import is used, and gives access to something that could hide what code does."""
         name, path = imported
         if name not in self._source.used[file] and name != "*":
             return False
@@ -222,7 +222,7 @@ class _Search:
         if first in _ONLY:
             return len(rest) != 1 or rest[0] not in _ONLY[first]
         renamed = name != rest[-1] if rest and rest[-1] in _COPIES_NAMES else False
-        return first not in READABLE_PACKAGES or renamed or any(map(self._is_inside, rest))
+        return first not in READABLE_PACKAGES or renamed or any(map(self._is_internal, rest))
 
     def _hides_by_attribute(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
         match node:
@@ -249,20 +249,20 @@ class _Search:
                 yield "format with a template that is not a string literal, or that reads attributes"
             case ast.Attribute(attr=name) if name in _COPIES_NAMES and id(node) not in fine:
                 yield f".{name} {_WITH_NAMES}"
-            case ast.Attribute(value=inner, attr=name) if self._is_inside(name) and id(node) not in fine:
+            case ast.Attribute(value=inner, attr=name) if self._is_internal(name) and id(node) not in fine:
                 paths = paths_of_attribute(node.value, name, self._source.names[file], None)
                 if _is_harmless(paths):
                     fine.add(id(inner))
                 elif not self._is_own(name, paths):
                     yield f".{name}"
 
-    def _is_inside(self, name: str) -> bool:
-        """Return whether a name leads to the internals of a library, or runs the text of annotations."""
-        return _is_inside(name) or (name in _RUNS_NOTES and not self._has_plain_notes)
+    def _is_internal(self, name: str) -> bool:
+        """Return whether a name is of the internals of a library, or of a function that evaluates annotations."""
+        return _is_internal_name(name) or (name in _RUNS_NOTES and not self._annotations_are_classes)
 
     @functools.cached_property
-    def _has_plain_notes(self) -> bool:
-        """Whether all annotations of the code that runs are made of classes, whose names stand there."""
+    def _annotations_are_classes(self) -> bool:
+        """Whether all annotations in code that runs consist of names of classes, without strings or calls."""
         notes = (
             (file, note)
             for file, node in self._source.running()
@@ -272,7 +272,7 @@ class _Search:
         return all(self._is_class(file, part) for file, note in notes for part in parts_of_annotation(note))
 
     def _is_class(self, file: str, part: ast.AST) -> bool:
-        """Return whether a part of an annotation is a class of a library or of the student's own, and no text."""
+        """Return whether a part of an annotation names a class of a library or of the student's own."""
         match part:
             case ast.Constant(value=value):
                 return value is None or value is Ellipsis
@@ -287,15 +287,15 @@ class _Search:
         return all(path.startswith("typing.") or isinstance(resolved(path), type) for path in paths)
 
     def _is_own(self, name: str, paths: Sequence[str] = ()) -> bool:
-        """Return whether a name with an underscore is the student's own, and not one of a library as well."""
+        """Return whether the student's files define a name with an underscore, and no library has the same name."""
         if name in _INSIDE or name[:2] == "__":
             return False
         if roots := {path.split(".")[0] for path in paths if path[0] != "."}:  # of a module
             return roots <= self._source.own_modules and name in self._source.bindings
         return name in self._source.own and name not in _names_of_libraries()
 
-    def _functions_in(self, file: str) -> frozenset[str]:
-        """Return the names in a file that mean functions of the file's, and never anything else."""
+    def _names_of_functions(self, file: str) -> frozenset[str]:
+        """Return the names in a file that are bound to functions of the file, and never to anything else."""
         if (known := self._functions.get(file)) is not None:
             return known
         tree = self._source.trees[file]
@@ -305,7 +305,7 @@ class _Search:
         return self._functions.setdefault(file, frozenset(defined.difference(named, args)))
 
     def _assigned_import(self, node: ast.Attribute, file: str) -> str:
-        """Return what an assignment replaces in an imported module, such as "torch.relu", or "".
+        """Return the path that an assignment replaces in an imported module, such as "torch.relu"; "" if none.
 
         Setting a switch in `torch.backends` replaces nothing.
         """
@@ -313,8 +313,8 @@ class _Search:
         return next((path for path in paths if not path.startswith((".", "torch.backends."))), "")
 
 
-def _advice_instead_of(word: str, how: str) -> str:
-    """Return what to do about a word that could hide something, used in some way; why, if it names a package."""
+def _advice_about(word: str, how: str) -> str:
+    """Return the advice about a word that could hide code, such as "do not use it"; for a package with the reason."""
     package = word.split(".")[0]
     if how or (package in (*vars(builtins), *READABLE_PACKAGES, "") and package != "sys") or package[:1] == "_":
         return "do not use it"
@@ -331,19 +331,19 @@ def _names_of_libraries() -> frozenset[str]:
 
 
 def _is_comparison(names: Sequence[str]) -> bool:
-    """Return whether names end with a function of PyTorch's or NumPy's that compares: `testing.assert_close`."""
+    """Return whether a path, split at its dots, ends with a function such as `testing.assert_close`."""
     return len(names) > 1 and names[-2] == "testing" and names[-1].startswith("assert_")
 
 
-def _copies_once(call: ast.Call) -> bool:
-    """Return whether this is `wraps(f)`, which copies what each function has."""
+def _has_one_argument(call: ast.Call) -> bool:
+    """Return whether a call has one argument alone: `wraps(f)` then copies only what each function has."""
     return isinstance(call.func, ast.Name | ast.Attribute) and not call.keywords and len(call.args) == 1
 
 
 def _hides_by_call(
     function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], fine: set[int], functions: Collection[str]
 ) -> Iterator[str]:
-    """Yield what a call by a name that stands in a text could hide.
+    """Yield what a call of `getattr`, `type`, `format` or a metaclass does that could hide code.
 
     Args:
         function: what is called.
@@ -369,7 +369,7 @@ def _hides_by_call(
             fine |= {id(function), *([id(of)] if isinstance(of, ast.Name) and of.id not in _ONLY else [])}
             if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
                 yield f"{name} with a name that is not a string literal"
-            elif _is_inside(named.value) or named.value in _BUILTINS:
+            elif _is_internal_name(named.value) or named.value in _BUILTINS:
                 yield f".{named.value}"
 
 
@@ -385,13 +385,13 @@ def _reads_attribute_or_item(template: str) -> bool:
     )
 
 
-def _is_inside(name: str) -> bool:
-    """Return whether a name leads to the internals of a library; a name that a class may need does not."""
+def _is_internal_name(name: str) -> bool:
+    """Return whether a name belongs to the internals of a library; names that a class defines, as `__len__`, do not."""
     return name in _INSIDE or (name.startswith("_") and name.strip("_") != "" and name not in _HARMLESS)
 
 
 def _is_harmless(paths: Sequence[str]) -> bool:
-    """Return whether paths with an underscore lead to an exception, or to a view operator of PyTorch's."""
+    """Return whether all dotted paths name exceptions, or operators of PyTorch's that return views."""
     for path in paths:
         value = resolved(path)
         if not (isinstance(value, type) and issubclass(value, BaseException)) and not _is_view(path.split(".")[-1]):

@@ -71,7 +71,7 @@ _PLAIN_NOTES = frozenset({"list", "tuple", "set", "frozenset", "dict", "List", "
 
 
 def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collection[str] = ()) -> None:
-    """Fail if a loop is written in a function, or in one of the student's own that it leads to.
+    """Fail if the source of a function, or of the student's functions that it uses, contains a loop.
 
     That is what "no explicit loop" means in most tasks. Loops are `for` and `while`, also over dims; comprehensions and
     generator expressions; `map`, `filter`, `functools.reduce`; a function that calls itself; `np.vectorize` and its
@@ -103,7 +103,7 @@ def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collectio
 
 
 def rows_hint(function: Proxy) -> Public | None:
-    """Say which function of Python's goes over the rows of a tensor, if the source of a function calls one.
+    """Return a hint on a builtin such as `sum` that a function calls on the rows of a tensor; None if it calls none.
 
     Args:
         function: a function of the student's.
@@ -114,7 +114,7 @@ def rows_hint(function: Proxy) -> Public | None:
 
 
 def loops_of(source: SubmittedSource, function: str) -> list[Mention]:
-    """Return the loops in the functions that a function leads to, in the order of their lines.
+    """Return the loops in a function and in the student's functions that it uses, in the order of their lines.
 
     Args:
         source: of the submission.
@@ -141,7 +141,7 @@ def _loops_in(file: str, statement: ast.AST, source: SubmittedSource) -> Iterato
         for node in scope:
             match node:
                 case ast.Name(id=name, ctx=ast.Load()) if name in _OVER_ROWS and id(node) in outside:
-                    if _is_of_python(name, imports, source) and _goes_over_rows(called.get(id(node)), scope):
+                    if _is_builtin(name, imports, source) and _may_get_tensor(called.get(id(node)), scope):
                         yield Mention(name, file, node.lineno)
 
 
@@ -157,14 +157,14 @@ def _scopes(statement: ast.AST) -> Iterator[list[ast.AST]]:
             todo += ast.iter_child_nodes(node)
 
 
-def _is_of_python(name: str, imports: Imports, source: SubmittedSource) -> bool:
-    """Return whether a name outside of functions is the one that Python has built in."""
+def _is_builtin(name: str, imports: Imports, source: SubmittedSource) -> bool:
+    """Return whether a name that is not local to a function means Python's builtin."""
     stars = [path.removesuffix(".*") for path in imports.get("*", ())]
     return name not in imports and name not in source.bindings and not ("torch" in stars and hasattr(torch, name))
 
 
-def _goes_over_rows(call: ast.Call | None, scope: Sequence[ast.AST]) -> bool:
-    """Return whether a function of Python's may get a tensor as its only argument; also where it is not called here."""
+def _may_get_tensor(call: ast.Call | None, scope: Sequence[ast.AST]) -> bool:
+    """Return whether a builtin such as `sum` may get a tensor as its only argument; True if it is not called here."""
     match call:
         case None:
             return True
@@ -175,7 +175,7 @@ def _goes_over_rows(call: ast.Call | None, scope: Sequence[ast.AST]) -> bool:
 
 
 def _is_plain(value: ast.expr, scope: Sequence[ast.AST], seen: frozenset[str] = frozenset()) -> bool:
-    """Return whether the source shows that a value is not a tensor: sizes, or a list literal.
+    """Return whether the source shows that a value is not a tensor, such as `x.shape` or a list literal.
 
     Args:
         value: the expression.
@@ -202,24 +202,25 @@ def _is_plain(value: ast.expr, scope: Sequence[ast.AST], seen: frozenset[str] = 
         case ast.IfExp(body=body, orelse=orelse):
             return _is_plain(body, scope, seen) and _is_plain(orelse, scope, seen)
         case ast.Name(id=name) if name not in seen:
-            return all(_values_of(name, scope, seen | {name})) and any(_binds(node, name) for node in scope)
+            is_bound = any(_binds(node, name) for node in scope)
+            return all(_is_plain_where_bound(name, scope, seen | {name})) and is_bound
     return False
 
 
-def _values_of(name: str, scope: Sequence[ast.AST], seen: frozenset[str]) -> Iterator[bool]:
-    """Yield whether what a function gives a name is plain, for each place that gives it something."""
+def _is_plain_where_bound(name: str, scope: Sequence[ast.AST], seen: frozenset[str]) -> Iterator[bool]:
+    """Yield for each place in a function that binds a name whether the bound value is surely not a tensor."""
     for node in scope:
         match node:
             case ast.arguments(vararg=vararg):
                 for each in (*node.posonlyargs, *node.args, *node.kwonlyargs):
                     if each.arg == name:
-                        yield _is_plain_note(each.annotation)
+                        yield _is_list_annotation(each.annotation)
                 if vararg is not None and vararg.arg == name:
                     yield True
             case ast.Assign(targets=[ast.Name(id=bound)], value=value) if bound == name:
                 yield _is_plain(value, scope, seen)
             case ast.AnnAssign(target=ast.Name(id=bound), annotation=note, value=value) if bound == name:
-                yield _is_plain_note(note) or (value is not None and _is_plain(value, scope, seen))
+                yield _is_list_annotation(note) or (value is not None and _is_plain(value, scope, seen))
             case ast.Assign(targets=[*targets]) if any(
                 _binds(part, name) for each in targets for part in ast.walk(each)
             ):
@@ -241,25 +242,25 @@ def _binds(node: ast.AST, name: str) -> bool:
     return False
 
 
-def _is_plain_note(note: ast.expr | None) -> bool:
-    """Return whether an annotation says that a value is a list, a tuple or the like."""
+def _is_list_annotation(note: ast.expr | None) -> bool:
+    """Return whether an annotation is `list`, `tuple`, `dict`, `Sequence` or a similar type that is not a tensor."""
     match note:
         case ast.Subscript(value=value):
-            return _is_plain_note(value)
+            return _is_list_annotation(value)
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name in _PLAIN_NOTES
     return False
 
 
 def _recursions(statements: Sequence[tuple[str, ast.AST]]) -> Iterator[Mention]:
-    """Yield the functions that lead back to themselves by calls of their names, or of methods of `self`."""
+    """Yield the functions that call themselves, directly or through others, by name or as methods of `self`."""
     places: dict[str, list[tuple[str, int]]] = defaultdict(list)
     leads: dict[str, set[str]] = defaultdict(set)
     for file, statement in statements:
         for name, method, function in _named_functions(statement):
             key = f"self.{name}" if method else name
             places[key].append((file, function.lineno))  # type: ignore[attr-defined]
-            leads[key] |= set(_calls(function, method))
+            leads[key] |= set(_names_to_call(function, method))
     for key in places:
         reached, todo = set[str](), [key]
         while todo:
@@ -271,7 +272,7 @@ def _recursions(statements: Sequence[tuple[str, ast.AST]]) -> Iterator[Mention]:
 
 
 def _named_functions(statement: ast.AST) -> Iterator[tuple[str, bool, ast.AST]]:
-    """Yield the functions in a statement: the name, whether it is a method, and the function."""
+    """Yield the functions in a statement, each as its name, whether it is a method, and its node."""
     todo: list[tuple[ast.AST, bool]] = [(statement, False)]
     while todo:
         node, method = todo.pop()
@@ -283,8 +284,8 @@ def _named_functions(statement: ast.AST) -> Iterator[tuple[str, bool, ast.AST]]:
         todo += [(part, isinstance(node, ast.ClassDef)) for part in ast.iter_child_nodes(node)]
 
 
-def _calls(function: ast.AST, method: bool) -> Iterator[str]:
-    """Yield the names by which a function may reach functions of the file's: its own names, and methods of `self`."""
+def _names_to_call(function: ast.AST, method: bool) -> Iterator[str]:
+    """Yield the names by which a function may call others of its file; methods of `self` as "self.NAME"."""
     arguments = function.args  # type: ignore[attr-defined]
     first = next((each.arg for each in (*arguments.posonlyargs, *arguments.args)), "") if method else ""
     outside = free_names(function)

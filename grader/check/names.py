@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Split a text into words."""
+    """Return the words in a text as a frozenset."""
     return frozenset(text.split())
 
 
@@ -40,7 +40,7 @@ class Imported(NamedTuple):
 
 
 def resolved(path: str) -> Any:
-    """Return what a path names in the packages as they are loaded here, or None. Import nothing for it."""
+    """Return the object that a path such as "torch.nn.Linear" names in loaded modules, or None. Import nothing."""
     first, *rest = path.split(".")
     value: Any = sys.modules.get(first)
     for part in rest:
@@ -49,7 +49,7 @@ def resolved(path: str) -> Any:
 
 
 def imported_by(node: ast.AST) -> Iterator[Imported]:
-    """Yield the names that an import binds."""
+    """Yield the names that an import statement binds, each with the path of what is imported."""
     match node:
         case ast.Import(names=names):
             for each in names:
@@ -61,7 +61,7 @@ def imported_by(node: ast.AST) -> Iterator[Imported]:
 
 
 def assigned_names(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a top-level statement gives a meaning, whenever it runs."""
+    """Yield the names that a top-level statement always binds when it runs."""
     match statement:
         case ast.Assign(targets=targets):
             yield from (target.id for target in targets if isinstance(target, ast.Name))
@@ -74,7 +74,7 @@ def assigned_names(statement: ast.stmt) -> Iterator[str]:
 
 
 def bound_names(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node itself binds, in any form."""
+    """Yield the names that a node itself binds, be it a definition, an assignment, an import or a pattern."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
@@ -89,7 +89,7 @@ def bound_names(node: ast.AST) -> Iterator[str]:
 
 
 def deleted_names(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node deletes."""
+    """Yield the names and attributes that a node deletes, by `del` or at the end of an `except` clause."""
     match node:
         case ast.Name(id=name, ctx=ast.Del()) | ast.Attribute(attr=name, ctx=ast.Del()):
             yield name
@@ -113,7 +113,7 @@ def names_changed_by(statement: ast.stmt) -> Iterator[str]:
 
 
 def attributes_changed_by(statement: ast.stmt) -> Iterator[str]:
-    """Yield attributes that a statement sets, and global names whose objects code of its functions may change."""
+    """Yield the attributes that a statement sets, and the global names whose objects its functions may change."""
     outside = set(_free_names_in(statement, ())) if isinstance(statement, DEFINITIONS) else set[int]()
     for node in ast.walk(statement):
         match node:
@@ -128,7 +128,7 @@ def attributes_changed_by(statement: ast.stmt) -> Iterator[str]:
 
 
 def may_set(tree: ast.Module, name: str) -> bool:
-    """Return whether a file may give a name of a module another value than Python does."""
+    """Return whether a file may assign or delete a name or an attribute, such as `__name__` of a module."""
     defined = {node.name for node in ast.walk(tree) if isinstance(node, DEFINITIONS)}
     stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     stored |= {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
@@ -152,7 +152,7 @@ def may_set(tree: ast.Module, name: str) -> bool:
 
 
 def last_name(function: ast.expr) -> str:
-    """Return the name by which something is called; "" without one."""
+    """Return the last name of a called expression, such as "relu" of `torch.relu`; "" if it has none."""
     match function:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
@@ -160,7 +160,7 @@ def last_name(function: ast.expr) -> str:
 
 
 def paths_of_attribute(value: ast.expr, name: str, imports: Imports, outside: Collection[int] | None) -> list[str]:
-    """Return the paths of an attribute of a module; of anything else, the name of a method.
+    """Return the paths that an attribute may mean, such as "torch.relu"; ".relu" for an attribute of a value.
 
     Args:
         value: the expression whose attribute is read.
@@ -183,7 +183,7 @@ def paths_of_attribute(value: ast.expr, name: str, imports: Imports, outside: Co
 
 
 def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
-    """Yield the names that code mentions, as paths with their lines. A class in an annotation does not count."""
+    """Yield the names that code mentions, as dotted paths with their lines. A class in an annotation does not count."""
     nodes = list(ast.walk(node))
     outside = set(_free_names_in(node, ()))
     stars = [path.removesuffix("*") for path in imports.get("*", ())]
@@ -212,12 +212,12 @@ def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
 
 
 def free_names(node: ast.AST) -> frozenset[int]:
-    """Return the ids of the free names in code: those that mean something outside of it."""
+    """Return the ids of the free names in code: the nodes of names that are not local to a function in it."""
     return frozenset(_free_names_in(node, ()))
 
 
 def _free_names_in(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterator[int]:
-    """Yield the ids of the names in code that mean something outside of it, by Python's scopes."""
+    """Yield the ids of the free names in code, which are not in any of the scopes around it either."""
     within: set[int] = set()  # ids of the parts that are evaluated in a scope of their own, where `bound` is local
     bound = set[str]()
     match node:
@@ -228,7 +228,7 @@ def _free_names_in(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterato
             body = [node.body] if isinstance(node, ast.Lambda) else node.body
             within = {id(part) for part in body}
             bound = {each.arg for each in ast.iter_child_nodes(node.args) if isinstance(each, ast.arg)}
-            bound = bound.union(*map(_bound_in, body))
+            bound = bound.union(*map(_local_names, body))
             inside = (each for part in body for each in ast.walk(part))
             bound = bound.difference(*(each.names for each in inside if isinstance(each, ast.Global)))
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
@@ -247,8 +247,8 @@ def _free_names_in(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterato
         yield from _free_names_in(part, (*scopes, frozenset(bound)) if id(part) in within else scopes)
 
 
-def _bound_in(node: ast.AST) -> set[str]:
-    """Return the names that code of a function assigns, and not those of functions within it."""
+def _local_names(node: ast.AST) -> set[str]:
+    """Return the names that the code of a function binds, without those that functions within it bind."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return {name}
@@ -257,16 +257,16 @@ def _bound_in(node: ast.AST) -> set[str]:
         case ast.Name(id=name):
             return set() if isinstance(node.ctx, ast.Load) else {name}
         case ast.NamedExpr(target=ast.Name(id=name)):
-            return {name} | _bound_in(node.value)
+            return {name} | _local_names(node.value)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            return set[str]().union(*map(_bound_in, _outside_targets(node)))
+            return set[str]().union(*map(_local_names, _parts_without_targets(node)))
         case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            return {name}.union(*map(_bound_in, ast.iter_child_nodes(node)))
-    return set[str]().union(*map(_bound_in, ast.iter_child_nodes(node)))
+            return {name}.union(*map(_local_names, ast.iter_child_nodes(node)))
+    return set[str]().union(*map(_local_names, ast.iter_child_nodes(node)))
 
 
-def _outside_targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Iterator[ast.AST]:
-    """Yield the parts of a comprehension except what its loops bind."""
+def _parts_without_targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Iterator[ast.AST]:
+    """Yield the parts of a comprehension except the targets of its loops."""
     for part in ast.iter_child_nodes(node):
         if isinstance(part, ast.comprehension):
             yield from (part.iter, *part.ifs)
@@ -275,14 +275,14 @@ def _outside_targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.Gener
 
 
 def names_in_annotations(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the names in the annotations of a function that only name classes."""
+    """Yield the names in the annotation of an argument or a result, if it consists of names of classes alone."""
     note = node.annotation if isinstance(node, ast.arg) else node.returns if isinstance(node, FUNCTIONS) else None
     if note is not None and all(isinstance(part, ANNOTATION_NODES) for part in ast.walk(note)):
         yield from (part for part in ast.walk(note) if isinstance(part, ast.Name))
 
 
 def parts_of_annotation(note: ast.expr) -> Iterator[ast.AST]:
-    """Yield the parts of an annotation such as `dict[str, torch.Tensor] | None`: classes, and other parts."""
+    """Yield the parts of an annotation: `dict`, `str`, `int` and `None` of `dict[str, int] | None`."""
     match note:
         case ast.Subscript(value=value, slice=inner):
             yield from (*parts_of_annotation(value), *parts_of_annotation(inner))

@@ -40,7 +40,7 @@ def assert_true(condition: Any, public: str, story: str = "") -> None:
 def unequal_failure(
     public: str, expected: Any, actual: Any, about: str = "", picture: Picture | None = None, head: str = ""
 ) -> CheckFailed:
-    """Return the failure of a check in which two things must be equal and are not.
+    """Return the `CheckFailed` to raise for two values that must be equal and differ.
 
     Args:
         public: what is wrong.
@@ -59,7 +59,7 @@ def unequal_failure(
 
 
 def assert_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
-    """Fail unless a value is of a kind.
+    """Fail unless `fits` is true, with a message that names the expected kind of a value and the actual kind.
 
     Args:
         fits: whether it is.
@@ -189,7 +189,7 @@ def assert_shape(actual: Any, expected: Any, what: str = "the result") -> None:
 
 
 def shape_failure(actual: tuple[int, ...], expected: tuple[int, ...], what: str) -> CheckFailed:
-    """Return the failure of a check in which two shapes must be equal and are not.
+    """Return the `CheckFailed` to raise for two shapes that must be equal and differ.
 
     Args:
         actual: the student's shape.
@@ -235,7 +235,8 @@ def assert_device(actual: Any, expected: str, what: str = "the result") -> None:
         CheckFailed: a tensor is on another device, as the worker says, or `actual` is of another type.
     """
     if is_proxy(actual) and is_instance(actual, torch.nn.Module):
-        for tensor in (*_named(actual, "parameters", what).values(), *_named(actual, "buffers", what).values()):
+        groups = [_named_tensors(actual, group, what) for group in ("parameters", "buffers")]
+        for tensor in (tensor for tensors in groups for tensor in tensors.values()):
             assert_device(tensor, expected, say("a parameter or buffer of {}", what))
         return
     assert_tensor(actual, what)
@@ -249,7 +250,7 @@ def assert_device(actual: Any, expected: str, what: str = "the result") -> None:
 
 
 def assert_memory_layout(actual: Any, expected: Any, what: str = "the result") -> None:
-    """Fail unless shape, strides and storage offset are equal.
+    """Fail unless a value has the same shape, strides and storage offset as another.
 
     Args:
         actual: the student's tensor or array.
@@ -270,7 +271,7 @@ def assert_memory_layout(actual: Any, expected: Any, what: str = "the result") -
 
 
 def facts(tensor: torch.Tensor) -> Facts:
-    """Return what the worker says about a tensor. It is untrusted.
+    """Return what the worker says about a tensor, untrusted: `requires_grad`, `grad_fn`, `device` and others.
 
     Args:
         tensor: the student's. A tensor that a check made has its own facts.
@@ -314,11 +315,11 @@ def assert_parameters(
     Raises:
         CheckFailed: one is missing, is not expected, or has another shape or dtype; or it is not a module.
     """
-    what = what or _name_of(module)
-    tensors = _named(module, "parameters", what)
-    _same_shapes(tensors, parameters, say("parameter"), what)
+    what = what or _module_name(module)
+    tensors = _named_tensors(module, "parameters", what)
+    _assert_named_shapes(tensors, parameters, say("parameter"), what)
     if buffers is not None:
-        _same_shapes(_named(module, "buffers", what), buffers, say("buffer"), what)
+        _assert_named_shapes(_named_tensors(module, "buffers", what), buffers, say("buffer"), what)
     # The names are those of the check by now.
     for name, tensor in tensors.items():
         if dtype is not None and tensor.dtype is not dtype:
@@ -341,25 +342,25 @@ def load_weights(module: Any, other: Any, what: str = "") -> Any:
         CheckFailed: it is not a module, or its names or shapes differ from those of `other`.
     """
     theirs = other.state_dict()
-    what = what or _name_of(module)
+    what = what or _module_name(module)
     assert_isinstance(module, torch.nn.Module, what)
-    mine = _tensors(module.state_dict(), say("the parameters and buffers of {}", what))
+    mine = _checked_tensors(module.state_dict(), say("the parameters and buffers of {}", what))
     shapes = {name: each.shape for name, each in theirs.items()}
     # Names of the other module do not stand in the check file, so a hidden check must not show them.
-    _same_shapes(mine, shapes, say("parameter or buffer"), what, named=False)
+    _assert_named_shapes(mine, shapes, say("parameter or buffer"), what, named=False)
     module.load_state_dict(theirs)
     return module
 
 
-def _name_of(module: Any) -> str:
-    """Return what messages call a module: the class or the function of the student's that it comes from."""
+def _module_name(module: Any) -> str:
+    """Return the name of a module in messages: "your `Net`" by the student's class or function, or "the module"."""
     return say("your `{}`", word_of(module)) if is_proxy(module) else say("the module")
 
 
-def _same_shapes(
+def _assert_named_shapes(
     actual: Mapping[str, torch.Tensor], expected: Shapes, one: str, what: str, *, named: bool = True
 ) -> None:
-    """Fail unless tensors have these names and shapes, and there are no others.
+    """Fail unless the tensors of a module have the expected names and shapes, and there are no others.
 
     Args:
         actual: the student's.
@@ -386,12 +387,14 @@ def _same_shapes(
         raise CheckFailed(say("{} has a {} that is not expected", what, one), show.pair(head, wanted, got))
 
 
-def _named(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:
+def _named_tensors(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:
     assert_isinstance(module, torch.nn.Module, what)
-    return _tensors(dict(iter(getattr(module, f"named_{kind}")())), say("the parameters or buffers of {}", what))
+    return _checked_tensors(
+        dict(iter(getattr(module, f"named_{kind}")())), say("the parameters or buffers of {}", what)
+    )
 
 
-def _tensors(reply: Any, what: str) -> dict[str, torch.Tensor]:
+def _checked_tensors(reply: Any, what: str) -> dict[str, torch.Tensor]:
     # A worker may answer anything.
     has_names = isinstance(reply, dict) and all(isinstance(key, str) for key in reply)
     if not has_names or not all(isinstance(each, torch.Tensor) for each in reply.values()):

@@ -79,11 +79,13 @@ def assert_cpu_time_ratio(
     final = not connection.record.unconfirmed
     measurement = Measurement(function, other, inputs, at_most, same_results, size, in_place, final)
     ratio = measurement.decide()
-    limit = _limit(at_most, named)
-    span = "between " + " and ".join(_times(each, at_most).partition(" time")[0] for each in (ratio.low, ratio.high))
-    sentence = f"{_times(ratio.value, at_most)} {named} ({span}); {_expected(at_most)}"
+    limit = _limit_text(at_most, named)
+    span = "between " + " and ".join(
+        _ratio_text(each, at_most).partition(" time")[0] for each in (ratio.low, ratio.high)
+    )
+    sentence = f"{_ratio_text(ratio.value, at_most)} {named} ({span}); {_expectation(at_most)}"
     # Noted before anything is decided: the report has the ratio, whether it passed or not.
-    connection.record.speed.append(_speed(ratio, named, sentence))
+    connection.record.speed.append(_speed_of(ratio, named, sentence))
     if not measurement.cpu_clock:
         no_clock = say("speed is not graded here: this system does not show the CPU time of another process")
         raise CannotRun(no_clock, f"{no_clock}; by wall-clock time: {sentence}")
@@ -108,45 +110,47 @@ def _too_slow(
     else:
         more = "more than " if ratio.at_least else ""
         verb = "takes" if at_most >= 1 else "is"
-        head = f"`{word_of(function)}` {verb} {more}{_times(ratio.value, at_most)} {named}; {_expected(at_most)}"
+        head = (
+            f"`{word_of(function)}` {verb} {more}{_ratio_text(ratio.value, at_most)} {named}; {_expectation(at_most)}"
+        )
     if not final:
         seems = say("{} (measured while other programs ran; to be confirmed)", public)
         return Inconclusive(seems, f"{head or public} (to be confirmed)")
     return CheckFailed(
         public,
-        f"{head or public}\nyour call takes {_number(1000 * ratio.mine_s)} ms of CPU time, {named} takes "
-        f"{_number(1000 * ratio.other_s)} ms ({samples}, {ratio.pairs} pairs of fresh processes)",
+        f"{head or public}\nyour call takes {_number_text(1000 * ratio.mine_s)} ms of CPU time, {named} takes "
+        f"{_number_text(1000 * ratio.other_s)} ms ({samples}, {ratio.pairs} pairs of fresh processes)",
     )
 
 
-def _limit(at_most: float, named: str) -> Public:
+def _limit_text(at_most: float, named: str) -> Public:
     """Return the limit in words: "take at most 2 times as long", or, below 1, "be at least 2 times as fast"."""
     if at_most >= 1:
         return say("take at most {} times as long as {}", Limit(f"{at_most:g}"), named)
     return say("be at least {} times as fast as {}", Limit(f"{1 / at_most:g}"), named)
 
 
-def _expected(at_most: float) -> str:
-    """Return the limit behind a ratio in words."""
+def _expectation(at_most: float) -> str:
+    """Return the limit as part of a message: "expected at most 2 times", or, below 1, "expected at least 2 times"."""
     return f"expected at most {at_most:g} times" if at_most >= 1 else f"expected at least {1 / at_most:g} times"
 
 
-def _speed(ratio: Ratio, against: str, sentence: str) -> Speed:
-    """Return what was measured, for the report."""
+def _speed_of(ratio: Ratio, against: str, sentence: str) -> Speed:
+    """Return a measured ratio as the `Speed` that the report shows."""
     high = None if math.isinf(ratio.high) else _rounded(ratio.high)
     ratios = _rounded(ratio.value), _rounded(ratio.low), high, _rounded(ratio.limit)
     times = _rounded(1000 * ratio.mine_s), _rounded(1000 * ratio.other_s)
     return Speed(sentence, against, *ratios, *times, ratio.samples, ratio.pairs)
 
 
-def _times(ratio: float, at_most: float) -> str:
-    """Return a ratio in words, of times or of speeds as its limit is."""
-    text = _number(ratio if at_most >= 1 else 1 / max(ratio, 1e-9))
+def _ratio_text(ratio: float, at_most: float) -> str:
+    """Return a ratio in words: "3 times as long as", or, with a limit below 1, "2 times as fast as"."""
+    text = _number_text(ratio if at_most >= 1 else 1 / max(ratio, 1e-9))
     return f"{text} time{'' if text == '1' else 's'} as {'long' if at_most >= 1 else 'fast'} as"
 
 
-def _number(value: float) -> str:
-    """Round to three digits, and to no more than can be believed: 1,590, 71, 7.1, 0.71."""
+def _number_text(value: float) -> str:
+    """Return a number as text with two digits, or three if it is 100 or more: "1,590", "71", "0.71"."""
     if math.isinf(value):
         return "any number of"
     # A measurement with six digits would be taken for one.
@@ -203,18 +207,18 @@ def assert_peak_memory_ratio(
         public = say("`{}` makes new memory; the reference makes none", function)
     story = f"{public}\nyour call needs {mine.peak:,} bytes at its peak, the reference needs {theirs.peak:,}"
     assert_true(mine.peak <= at_most * theirs.peak + _SMALL, public, story)
-    result, right = _memory_growths(function, reference, inputs(size), inputs(max(1, size // 100)), at_most)
+    result, right = _compare_memory_growth(function, reference, inputs(size), inputs(max(1, size // 100)), at_most)
     # Otherwise an answer could skip the work where it is large. One that is wrong for tiny arguments loses elsewhere.
     same = allclose(result, right, rtol=rtol, atol=atol) and allclose(mine.result, theirs.result, rtol=rtol, atol=atol)
     if is_right and not same:
         raise CheckFailed(say("the result of `{}` for a large input is wrong", function), about="values")
 
 
-def _memory_growths(
+def _compare_memory_growth(
     function: Proxy, reference: Proxy, args: tuple[Any, ...], few: tuple[Any, ...], limit: float
 ) -> tuple[Any, Any]:
-    """Measure how two fresh workers grow by the same large call. Return both results, if they are known."""
-    theirs, mine = _growth(reference, args, few), _growth(function, args, few)
+    """Fail if a large call makes a fresh worker use far more memory than the reference's; return both results."""
+    theirs, mine = _measure_growth(reference, args, few), _measure_growth(function, args, few)
     # A system that does not show it: the count, which has passed already, is all there is.
     if mine is None or theirs is None:
         return None, None
@@ -235,7 +239,7 @@ def _memory_growths(
     return result, right
 
 
-def _growth(function: Proxy, args: tuple[Any, ...], few: tuple[Any, ...]) -> Any:
+def _measure_growth(function: Proxy, args: tuple[Any, ...], few: tuple[Any, ...]) -> Any:
     """Measure the memory of a fresh worker before and after one call, and return that and the result.
 
     None where the system shows no memory of another process.

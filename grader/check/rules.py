@@ -54,7 +54,7 @@ Rule = str | Callable[..., Any]
 
 
 def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
-    """Fail if a function uses anything of PyTorch's, or of another package, that is not named.
+    """Fail if a function uses a function of PyTorch or another package that is not among the allowed ones.
 
     Always allowed are Python itself with its operators and its standard library, helpers of the student's own that keep
     the same rule, and what only describes a tensor: its shape, dtype, device.
@@ -69,16 +69,16 @@ def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
         CheckFailed: it uses something else, or its source could hide what it uses.
         ValueError: there is nothing of such a name.
     """
-    names = {_known(rule) for rule in allowed} | _FREE
-    listed = f"allowed: {', '.join(map(_shown, allowed))}" if allowed else "only operators are allowed"
+    names = {_name_in_rule(rule) for rule in allowed} | _FREE
+    listed = f"allowed: {', '.join(map(_rule_text, allowed))}" if allowed else "only operators are allowed"
     for name, mention in _uses(function):
         of_python = mention.name[1:] in _OF_PYTHON or name.split(".")[0] in sys.stdlib_module_names
         if name and name not in names and not of_python:
-            raise _failed(function, mention, f"uses `{mention.name}`, which the rule does not allow; {listed}")
+            raise _failure(function, mention, f"uses `{mention.name}`, which the rule does not allow; {listed}")
 
 
 def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
-    """Fail if a function, or a helper of the student's that it calls, uses one of these.
+    """Fail if a function, or a helper of the student's that it calls, uses one of the functions `left_out`.
 
     Args:
         function: a function of the student's.
@@ -89,7 +89,7 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
         CheckFailed: it uses one, or its source could hide what it uses.
         ValueError: there is nothing of such a name.
     """
-    rules = {_known(rule): _shown(rule) for rule in left_out}
+    rules = {_name_in_rule(rule): _rule_text(rule) for rule in left_out}
     uses = list(_uses(function))
     # With `n = np`, a method of n may be a function of NumPy's.
     packages = [name for name, _ in uses if name and isinstance(resolved(name), types.ModuleType)]
@@ -100,11 +100,11 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
         if (rule := next((rules[form] for form in forms if form in rules), None)) is not None:
             same = mention.name.removeprefix("torch.") == rule
             also = "" if same else f" (`{mention.name}` is another name or form of it)"
-            raise _failed(function, mention, f"uses `{rule}`, which the rule forbids{also}")
+            raise _failure(function, mention, f"uses `{rule}`, which the rule forbids{also}")
 
 
 def assert_does_not_import(student: Student, *packages: str) -> None:
-    """Fail if the student's code uses one of these packages, or contains what could import one unseen.
+    """Fail if the student's code imports and uses one of the packages, or contains code that could hide an import.
 
     An import counts where code that runs uses its name: when the file is imported, or in a function that checks call,
     with all that it leads to. Below `if __name__ == "__main__":` and `if TYPE_CHECKING:` nothing runs.
@@ -163,60 +163,60 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
 
 
 def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
-    """Find what a function uses, by the names of rules; "" where a name says nothing."""
+    """Yield each name that a function mentions, as rules call it ("" if they do not), with the mention."""
     assert_no_hidden_code(function)
     source = source_of(connection_of(function))
     child = place_of(function).child
     for mention in source.mentions(str(child[2]) if child[0] == "name" else ""):
-        yield _name_of(mention, source.own), mention
+        yield _rule_name(mention, source.own), mention
 
 
-def _failed(function: Proxy, mention: Mention, why: str) -> CheckFailed:
+def _failure(function: Proxy, mention: Mention, why: str) -> CheckFailed:
     connection = connection_of(function)
     line = source_of(connection).quoted(mention, connection.folder)
     # It follows from the text alone, so that a hidden check says it all.
     return CheckFailed(f"`{word_of(function)}` {why}{line}", from_text=True)
 
 
-def _name_of(mention: Mention, own: set[str]) -> str:
-    """Return a mention by the name that rules have for it; "" if it is not a function, or may be another's method."""
+def _rule_name(mention: Mention, own: set[str]) -> str:
+    """Return the name that rules have for a mention; "" unless it is surely a function of a package."""
     name = mention.name
     if name.startswith("."):
         doubtful = name[1:] in own or not _is_of_torch(name[1:])
-        return _canonical(name[1:]) if not doubtful or name == ".__matmul__" else ""
+        return _canonical_name(name[1:]) if not doubtful or name == ".__matmul__" else ""
     if name.split(".")[0] != "torch":
         return name.removesuffix(".__call__") if not name.startswith("builtins.") else ""
     value = resolved(name)
     if not callable(value) or isinstance(value, (torch.dtype, types.ModuleType)):
         return ""
-    return _canonical(next(part for part in reversed(name.split(".")) if not part.startswith("__")))
+    return _canonical_name(next(part for part in reversed(name.split(".")) if not part.startswith("__")))
 
 
-def _known(rule: Rule) -> str:
-    """Return the name of a rule as uses have it.
+def _name_in_rule(rule: Rule) -> str:
+    """Return the canonical name of the function that a rule names, such as "add" for "add_".
 
     Raises:
         ValueError: there is nothing of that name.
     """
     if not isinstance(rule, str):
         home = (getattr(rule, "__module__", None) or "torch").split(".")[0]
-        return _canonical(rule.__name__) if home == "torch" else f"{home}.{rule.__name__}"
+        return _canonical_name(rule.__name__) if home == "torch" else f"{home}.{rule.__name__}"
     last = rule.split(".")[-1]
     if last != rule and not rule.startswith("torch."):
         return rule
     if _is_of_torch(last) or hasattr(torch.Tensor, last):
-        return _canonical(last)
+        return _canonical_name(last)
     near = difflib.get_close_matches(last, [known for place in _PLACES for known in dir(place)], n=1)
     raise ValueError(f"PyTorch has no `{last}`" + (f"; did you mean {near[0]}?" if near else ""))
 
 
-def _shown(rule: Rule) -> str:
-    """Return a rule for messages, by words that stand in the check's file."""
+def _rule_text(rule: Rule) -> str:
+    """Return a rule as messages show it: the name that the check file contains."""
     return rule if isinstance(rule, str) else rule.__name__
 
 
-def _canonical(name: str) -> str:
-    """Return a name of PyTorch's as rules have it.
+def _canonical_name(name: str) -> str:
+    """Return the name that stands for all forms of a function of PyTorch's, such as "add" for `add_` and `__radd__`.
 
     `__rmatmul__` is matmul, `add_` is add, and an alias is what it stands for.
     """
@@ -231,7 +231,7 @@ def _canonical(name: str) -> str:
 
 @functools.cache
 def _aliases() -> dict[str, str]:
-    """Collect what names are aliases of, as PyTorch's documentation says."""
+    """Return the names in PyTorch that are aliases, each with the name that its documentation says it stands for."""
     aliases = {}
     for place in (torch, torch.linalg, torch.special, torch.Tensor):
         for name, value in vars(place).items():
@@ -243,5 +243,5 @@ def _aliases() -> dict[str, str]:
 
 @functools.cache
 def _is_of_torch(name: str) -> bool:
-    """Return whether a function, method, property or class of PyTorch's goes by a name."""
+    """Return whether PyTorch has a function, method, property or class of this name."""
     return any(name in vars(place) or name in vars(getattr(place, "__base__", place)) for place in _PLACES)

@@ -129,7 +129,7 @@ def kind(value: Any, *, public: bool = False) -> str:
 
 
 def item_of(what: str, key: object) -> str:
-    """Return what messages call an item of a value.
+    """Return the name of an item in messages: "x[0]" for an item of "x", "item 0 of the result" for one of a phrase.
 
     Args:
         what: what they call the value.
@@ -140,7 +140,7 @@ def item_of(what: str, key: object) -> str:
 
 
 def pair(head: str, expected: Any, actual: Any, first: str = "expected", second: str = "got") -> str:
-    """Return a head, and below it the expected value and the actual one.
+    """Return a message of three lines: a head, the expected value, and the actual value.
 
     Args:
         head: the first line.
@@ -173,7 +173,7 @@ def with_article(name: str) -> str:
 
 
 def as_source(value: Any, view_source: Callable[[torch.Tensor], str] = lambda tensor: "") -> str:
-    """Return Python source that makes an equal value, with its strides where it is a permuted one.
+    """Return a Python expression that makes an equal value; a transposed matrix keeps its strides.
 
     Args:
         value: anything.
@@ -209,7 +209,7 @@ def _too_long(value: Any) -> NoReturn:
 
 
 def _placed_source(value: torch.Tensor, text: str) -> str:
-    """Return text that makes a tensor's numbers, on its device, and with gradients recorded as it does."""
+    """Return an expression of a tensor with what sets its device and `requires_grad` appended."""
     text += f'.to("{device_of(value)}")' if device_of(value) != "cpu" else ""
     return f"{text}.requires_grad_()" if value.requires_grad else text
 
@@ -218,7 +218,7 @@ def _array_source(value: np.ndarray[Any, Any]) -> str:
     # Written by its transpose, so that the array that a student makes has the same strides.
     if value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous:
         return f"{_array_source(value.T)}.T"
-    numbers = _numbers(_shortest_floats(value)) if value.dtype.kind == "f" else repr(value.tolist())
+    numbers = _floats_source(_shortest_floats(value)) if value.dtype.kind == "f" else repr(value.tolist())
     return f"np.array({numbers}, dtype={value.dtype.str!r})"
 
 
@@ -232,12 +232,12 @@ def _tensor_source(value: torch.Tensor) -> str:
         return text
     has_numpy = plain.dtype in (torch.float32, torch.float16)
     floats = _shortest_floats(plain.cpu().numpy()) if has_numpy else plain.tolist()
-    numbers = _numbers(floats) if plain.dtype.is_floating_point else str(plain.tolist())
+    numbers = _floats_source(floats) if plain.dtype.is_floating_point else str(plain.tolist())
     return f"torch.tensor({numbers}, dtype={value.dtype})"
 
 
 def _filled_source(value: torch.Tensor) -> str:
-    """Return text that fills a tensor of several dims with zeros or ones; "" for other numbers."""
+    """Return a call of `torch.zeros` or `torch.ones` that makes a tensor; "" for other numbers or a small tensor."""
     if value.dim() < 2 or value.numel() < _LEAST_FILLED or value.is_complex():
         return ""
     for name, number in (("zeros", 0), ("ones", 1)):
@@ -247,14 +247,14 @@ def _filled_source(value: torch.Tensor) -> str:
 
 
 def _shortest_floats(array: np.ndarray[Any, Any]) -> Any:
-    """Return floats, nested as the dims of an array are, with as few digits as its dtype needs: 0.1 in float32."""
+    """Return the floats of an array as nested lists, with as few digits as its dtype needs: 0.1 in float32."""
     short = np.array([float(str(number)) for number in array.ravel()], dtype=np.float64).reshape(array.shape)
     # Digits that are read as float64 and rounded again may give the neighbour, in rare cases.
     return (short if np.array_equal(short.astype(array.dtype), array, equal_nan=True) else array).tolist()
 
 
-def _numbers(floats: Any) -> str:
-    """Return floats as Python reads them."""
+def _floats_source(floats: Any) -> str:
+    """Return nested lists of floats as Python source, with `float('nan')` and `float('inf')`."""
     return str(floats).replace("nan", "float('nan')").replace("inf", "float('inf')")
 
 
@@ -267,7 +267,7 @@ _TIMELINE = 68
 
 
 def timeline_of(moments: Sequence[Moment], left_out: int) -> str:
-    """Return a timeline of host and devices as text, for a simulated accelerator: the first moments of a call.
+    """Return a timeline, as text, of what host and simulated devices did in the first moments of a call.
 
     Args:
         moments: what took virtual time, the first of it.
@@ -288,7 +288,7 @@ _WIDEST = 40
 
 
 def grid_picture(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor) -> Picture | None:
-    """Draw small values beside the expected ones. One dim is drawn as a row; one number is not drawn.
+    """Return a picture of small expected and actual values, side by side; None for one number or three dims and more.
 
     Args:
         expected: the right values.
@@ -324,7 +324,7 @@ def views_picture(named: Mapping[str, Any]) -> Picture | None:
 
 
 def shapes_picture(expected: tuple[int, ...], actual: tuple[int, ...]) -> Picture | None:
-    """Return the picture of two shapes that must be equal, one below the other."""
+    """Return the picture of two shapes that must be equal, one below the other; None for no dims or very many."""
     if not expected or not actual or max(len(expected), len(actual)) > 2 * _MOST_DIMS:
         return None
     return Picture(shapes=Shapes((NamedShape("expected", expected), NamedShape("got", actual))))

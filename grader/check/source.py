@@ -105,12 +105,12 @@ class SubmittedSource:
                 for statement in tree.body:
                     for name in assigned_names(statement):
                         given.setdefault(name, statement.end_lineno or 0)
-                self._read(file, list(self._top(file, tree.body)))
+                self._index(file, list(self._top_level(file, tree.body)))
             except RecursionError:
                 self.too_deep = file
                 self.trees[file], self._tops[file] = ast.Module([], []), []
                 self.names.setdefault(file, {})
-        self._follow(graded)
+        self._mark_running(graded)
         self.imports = [
             Mention(each.path.split(".")[0] if each.path[0] != "." else file.split("/")[0], file, node.lineno)
             for file, node in self.running()
@@ -119,7 +119,7 @@ class SubmittedSource:
         ]
 
     def _parse(self, file: str) -> None:
-        """Parse a file, and those of the student's own that it imports anywhere."""
+        """Parse a file, and the student's files that it imports at any place."""
         if file not in self._contents or file in self.trees:
             return
         self.trees[file] = ast.Module([], [])
@@ -138,11 +138,11 @@ class SubmittedSource:
             if name.removesuffix(".py").split("/")[0] in roots:
                 self._parse(name)
 
-    def _top(self, file: str, body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-        """Yield the statements at the top of a file that run when it is imported."""
+    def _top_level(self, file: str, body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+        """Yield the top-level statements of a file that run when it is imported."""
         for statement in body:
             if isinstance(statement, ast.If) and self._never_holds(file, statement.test):
-                yield from self._top(file, statement.orelse)
+                yield from self._top_level(file, statement.orelse)
             else:
                 yield statement
 
@@ -166,8 +166,8 @@ class SubmittedSource:
         changed = any(may_set(tree, each) for tree in self.trees.values() for each in {name, "TYPE_CHECKING"})
         return paths == {wanted} and not changed and "typing" not in self.own_modules
 
-    def _read(self, file: str, top: list[ast.stmt]) -> None:
-        """Note what a file imports, what its top gives each name, and which attributes its classes have."""
+    def _index(self, file: str, top: list[ast.stmt]) -> None:
+        """Record what a file imports, which statements bind or change each name, and the attributes of its classes."""
         self._tops[file], names = top, self.names.setdefault(file, {})
         for node in (node for statement in top for node in ast.walk(statement)):
             for each in imported_by(node):
@@ -183,16 +183,16 @@ class SubmittedSource:
             for name in set(attributes_changed_by(statement)):
                 self._stored.setdefault(name, []).append((file, statement))
 
-    def _follow(self, graded: Collection[str] | None) -> None:
-        """Note which code runs: when the files are imported, or because a check calls a function."""
+    def _mark_running(self, graded: Collection[str] | None) -> None:
+        """Record which nodes run when files are imported or checks call functions, and the names that these use."""
         waiting: dict[str, list[tuple[str, ast.AST]]] = {}
         todo: list[tuple[str, ast.AST]] = []
         for file, top in self._tops.items():
             self._runs[file], self.used[file] = set(), set()
             for statement in top:
-                if isinstance(statement, DEFINITIONS) and self._waits(file, statement):
+                if isinstance(statement, DEFINITIONS) and self._runs_only_by_name(file, statement):
                     waiting.setdefault(statement.name, []).append((file, statement))
-                    todo += [(file, each) for each in _run_at_once(statement)]
+                    todo += [(file, each) for each in _parts_run_at_definition(statement)]
                 else:
                     todo.append((file, statement))
         for name in [name for name in waiting if graded is None or name in graded]:
@@ -204,7 +204,7 @@ class SubmittedSource:
                 self._runs[file].add(id(node))
                 if id(node) in notes and self._is_of_package(file, node):
                     continue  # what a package makes of `Tensor["rows"]` reaches no code that runs
-                for name in self._leads_to(file, node):
+                for name in self._names_used_by(file, node):
                     todo += waiting.pop(name, [])
         if len(self._tops) > 1:  # one file may take a name from another
             everywhere = set[str]().union(*self.used.values())
@@ -213,16 +213,16 @@ class SubmittedSource:
             self.used[file] = {name for name in self.used[file] if name[0] != "." or len(self._tops) > 1}
             self.used[file] = {name.removeprefix(".") for name in self.used[file]}
 
-    def _waits(self, file: str, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-        """Return whether what a definition contains runs only where its name is mentioned."""
+    def _runs_only_by_name(self, file: str, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+        """Return whether the code in a definition runs only if code mentions the name that it defines."""
         if isinstance(statement, FUNCTIONS):
             return statement.name[:2] != "__" and all(
-                self._only_switches(file, each) for each in statement.decorator_list
+                self._is_grad_mode(file, each) for each in statement.decorator_list
             )
-        return not statement.decorator_list and self._plain_classes and all(map(self._is_plain, statement.bases))
+        return not statement.decorator_list and self._plain_classes and all(map(self._is_plain_base, statement.bases))
 
-    def _only_switches(self, file: str, decorator: ast.expr) -> bool:
-        """Return whether a decorator of PyTorch's only sets a switch while the function runs."""
+    def _is_grad_mode(self, file: str, decorator: ast.expr) -> bool:
+        """Return whether a decorator is `torch.no_grad` or similar, which sets a mode while the function runs."""
         of = decorator.func if isinstance(decorator, ast.Call) else decorator
         match of:
             case ast.Name(id=name):
@@ -233,8 +233,8 @@ class SubmittedSource:
                 return False
         return bool(paths) and all(path in _SWITCHES for path in paths)
 
-    def _is_plain(self, base: ast.expr) -> bool:
-        """Return whether a base class runs nothing of its subclass: PyTorch's, or the student's own."""
+    def _is_plain_base(self, base: ast.expr) -> bool:
+        """Return whether a base class runs no code when a subclass is defined: PyTorch's, or the student's own."""
         match base:
             case ast.Name(id=name) if name in self.bindings:
                 return all(isinstance(node, ast.ClassDef) for _, node in self.bindings[name])
@@ -259,7 +259,7 @@ class SubmittedSource:
         )
 
     def _is_of_package(self, file: str, node: ast.AST) -> bool:
-        """Return whether a name is that of an import, and of nothing of the student's own."""
+        """Return whether a name always means what an import of a package binds, and nothing of the student's own."""
         paths = self.names[file].get(node.id, ()) if isinstance(node, ast.Name) else ()
         return (
             bool(paths)
@@ -269,8 +269,8 @@ class SubmittedSource:
             )
         )
 
-    def _leads_to(self, file: str, node: ast.AST) -> Iterator[str]:
-        """Yield the names by which a node may lead to functions of the student's own."""
+    def _names_used_by(self, file: str, node: ast.AST) -> Iterator[str]:
+        """Record the names that a node uses, and yield those that may mean functions or classes of the student's."""
         match node:
             case ast.Name(id=name):
                 self.used[file].add(name)
@@ -303,7 +303,7 @@ class SubmittedSource:
         return False
 
     def quoted(self, mention: Mention, folder: str) -> str:
-        """Return the place of a mention with the text of its line, below a message; "" if it has no line."""
+        """Return the file and line of a mention and that line's text, as the end of a message; "" if it has no line."""
         lines = self._contents.get(mention.file, b"").splitlines()  # of bytes, whose lines are those of the parser
         if not 0 < mention.line <= len(lines):
             return ""
@@ -312,7 +312,7 @@ class SubmittedSource:
         return "\n".join(["", *shown_lines([line], folder)])
 
     def mentions(self, function: str = "") -> list[Mention]:
-        """Return what a function mentions, with all of the student's own that it leads to; of all files without one.
+        """Return the names in a function and the student's functions that it uses, or in all files if it is "".
 
         A name counts wherever it stands, whether that line runs or not.
         """
@@ -326,7 +326,7 @@ class SubmittedSource:
         return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
 
     def reached(self, function: str = "") -> Iterator[tuple[str, ast.AST]]:
-        """Yield the top-level statements that a function leads to by name, its own included; all without one.
+        """Yield the top-level statements that define a function and all that it uses by name; all of them if it is "".
 
         Args:
             function: its name.
@@ -355,7 +355,7 @@ class SubmittedSource:
 
 
 def source_of(connection: Connection) -> SubmittedSource:
-    """Return the source of a submission, parsed once for all checks. A file that does not load is reported as that."""
+    """Return the parsed source of a submission, cached for all checks; raise its error if it does not load."""
     connection.names()
     return _parsed(tuple(connection.files.items()), connection.module, connection.graded)
 
@@ -365,25 +365,25 @@ def _parsed(files: tuple[tuple[str, bytes], ...], module: str, graded: frozenset
     return SubmittedSource(dict(files), module, graded)
 
 
-def _run_at_once(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.AST]:
-    """Yield what runs when a function or a class of `_waits` is defined: all but the bodies of functions."""
+def _parts_run_at_definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.AST]:
+    """Yield the parts of a definition that run when it is executed: all but the bodies of functions."""
     if isinstance(node, FUNCTIONS):
-        yield from (*node.decorator_list, *_of_signature(node))
+        yield from (*node.decorator_list, *_signature_code(node))
         return
     for part in node.body:
-        if isinstance(part, FUNCTIONS) and all(map(_is_of_method, part.decorator_list)):
-            yield from _of_signature(part)
+        if isinstance(part, FUNCTIONS) and all(map(_is_method_decorator, part.decorator_list)):
+            yield from _signature_code(part)
         else:
             yield part
 
 
-def _is_of_method(decorator: ast.expr) -> bool:
-    """Return whether a decorator says which kind of method a function is."""
+def _is_method_decorator(decorator: ast.expr) -> bool:
+    """Return whether a decorator is `staticmethod`, `classmethod` or `property`."""
     return isinstance(decorator, ast.Name) and decorator.id in _OF_METHODS
 
 
-def _of_signature(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
-    """Yield what runs when a function is defined: defaults, and annotations that are more than a class."""
+def _signature_code(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    """Yield the expressions that run when a function is defined: defaults, and annotations beyond names of classes."""
     arguments = function.args
     yield from (each for each in (*arguments.defaults, *arguments.kw_defaults) if each is not None)
     notes = [each.annotation for each in ast.walk(arguments) if isinstance(each, ast.arg)]

@@ -69,17 +69,17 @@ def assert_values(
     """
     note_comparison(actual)
     try:
-        _same_values(actual, expected, what, rtol, atol)
+        _compare_values(actual, expected, what, rtol, atol)
     except CheckFailed as failed:
         failed.by_value, failed.about = True, failed.about or "values"
         raise
 
 
-def _same_values(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
+def _compare_values(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
     if isinstance(expected, (list, tuple, dict)):
-        _same_items(actual, expected, what, rtol, atol)
+        _compare_items(actual, expected, what, rtol, atol)
     elif _is_numeric(expected):
-        _same_numbers(actual, expected, what, rtol, atol)
+        _compare_numbers(actual, expected, what, rtol, atol)
     elif type(actual) is not type(expected) or actual != expected:
         raise unequal_failure(say("{} is not the expected value", what), show.show(expected), show.show(actual))
 
@@ -143,7 +143,7 @@ def assert_values_unless_wrong_elsewhere(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
-    """Fail if a value is wrong because of a rule: it is right, or wrong in another way, where the rule does not apply.
+    """Fail if a value is wrong, unless it is wrong in the same way for an input to which the rule does not apply.
 
     What is wrong there in the same way is for another rule.
 
@@ -169,7 +169,7 @@ def assert_values_unless_wrong_elsewhere(
 
 
 def as_number(value: Any, what: str = "the result") -> Any:
-    """Return the one number in a tensor, an array or a number: for checks in which kind and shape do not matter.
+    """Return the only number in a tensor or an array, or a number itself: for checks in which the kind does not matter.
 
     Args:
         value: the student's value.
@@ -189,7 +189,7 @@ def as_number(value: Any, what: str = "the result") -> Any:
 
 
 def as_tuples(value: Any) -> Any:
-    """Return a value with tuples for lists, at every depth: for checks in which either is right.
+    """Return a value with its lists replaced by tuples, at every depth: for checks that accept both.
 
     Args:
         value: anything.
@@ -197,7 +197,7 @@ def as_tuples(value: Any) -> Any:
     return tuple(as_tuples(item) for item in value) if isinstance(value, (list, tuple)) else value
 
 
-def _same_items(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
+def _compare_items(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
     wanted = expected if isinstance(expected, dict) else dict(enumerate(expected))
     # The plain kind: where a tuple is expected, a named tuple is right, too.
     kind = next(base for base in (list, tuple, dict) if isinstance(expected, base))
@@ -217,7 +217,7 @@ def _same_items(actual: Any, expected: Any, what: str, rtol: float | None, atol:
             raise (whole if simple else failed) from None
 
 
-def _same_numbers(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
+def _compare_numbers(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
     if not _is_numeric(actual):
         is_number = isinstance(expected, (int, float, complex, np.generic))
         assert_kind(False, actual, "a number" if is_number else show.kind(expected), what)
@@ -254,7 +254,7 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _differences(mine: Tensor, wanted: Tensor, rtol: float, atol: float) -> tuple[Tensor, Tensor]:
-    """Compute which elements are wrong, and by how much. Integers of every size are compared exactly."""
+    """Return which elements are wrong, and by how much. Integers of every size are compared exactly."""
     if not _is_inexact(mine.dtype) and not _is_inexact(wanted.dtype):
         wrong = mine.to(torch.int64) != wanted.to(torch.int64)
         # int64 does not hold its upper half, where two numbers may become one. As floats they are apart.
@@ -312,10 +312,10 @@ def _tolerance(mine: torch.dtype, wanted: torch.dtype) -> tuple[float, float]:
     An answer in float32 where float64 is expected loses the points of its dtype, and not those of its values as well.
     Narrower dtypes widen nothing: of float8, whose steps are an eighth and more, anything would be close enough.
     """
-    return max(_of_dtype(wanted), min(_of_dtype(mine), _TOLERANCES[torch.float32]))
+    return max(_tolerance_of_dtype(wanted), min(_tolerance_of_dtype(mine), _TOLERANCES[torch.float32]))
 
 
-def _of_dtype(dtype: torch.dtype) -> tuple[float, float]:
+def _tolerance_of_dtype(dtype: torch.dtype) -> tuple[float, float]:
     if not _is_inexact(dtype):
         return 0.0, 0.0
     if dtype in _TOLERANCES:
@@ -350,7 +350,7 @@ def shares_memory(one: Any, other: Any) -> bool:
 
 
 def _assert_layout(condition: bool, public: str, actual: Any, base: Any, names: tuple[str, str]) -> None:
-    """Fail unless a condition holds, with a picture of both values in their storages."""
+    """Fail unless a condition holds, with a picture of two values in their storages."""
     if not condition:
         raise CheckFailed(public, picture=show.views_picture({names[1]: base, names[0]: actual}))
 
@@ -512,7 +512,7 @@ def copies(*values: Any) -> tuple[Any, ...]:
 
 
 def after_call(argument: Any) -> Any:
-    """Return an argument as a call left it, for a check that compares what student code made of it.
+    """Return an argument itself, and note that the check compares what student code made of it.
 
     Without this, a check that compares an argument that student code changed is run once more with copies.
 
@@ -533,7 +533,7 @@ def _layout(value: Any) -> Any:
 
 
 def _span_of(value: torch.Tensor) -> tuple[int, int]:
-    """Return where the elements begin in memory, and where they end."""
+    """Return the addresses at which the elements of a tensor begin and end in memory."""
     start = int(value.untyped_storage().data_ptr() + value.storage_offset() * value.itemsize)
     strides = [stride * value.itemsize for stride in value.stride()]
     return extent(start, tuple(value.shape), strides, value.itemsize)

@@ -13,7 +13,7 @@ from support import Function, failure
 from grader.check import assert_no_warnings
 from grader.check.calls import call_with_poisoned_memory
 from grader.check.costs import (
-    _read,
+    _decoded_counts,
     assert_costs_at_most,
     assert_no_loop,
     assert_no_new_storage,
@@ -134,8 +134,8 @@ COUNTS = {
 )
 def test_made_up_counts_are_refused(change: dict[str, Any]) -> None:
     """A count is a whole number that is not negative."""
-    assert _read(COUNTS, None) is not None
-    assert _read({**COUNTS, **change}, None) is None
+    assert _decoded_counts(COUNTS, None) is not None
+    assert _decoded_counts({**COUNTS, **change}, None) is None
 
 
 def test_moments_of_another_form_are_left_out() -> None:

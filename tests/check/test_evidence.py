@@ -16,7 +16,7 @@ import torch
 from support import Function, failure
 
 from grader.check.costs import assert_costs_at_most, assert_no_loop
-from grader.check.hidden_code import _is_inside, assert_no_hidden_code, hidden_code
+from grader.check.hidden_code import _is_internal_name, assert_no_hidden_code, hidden_code
 from grader.check.names import READABLE_PACKAGES
 from grader.check.ratios import assert_peak_memory_ratio
 from grader.check.source import SubmittedSource
@@ -407,7 +407,7 @@ def test_no_public_name_leads_to_the_inside(monkeypatch: pytest.MonkeyPatch) -> 
         if isinstance(place, types.ModuleType) and place.__name__.split(".")[0] in _INSIDES:
             found.append(path)
             continue
-        for name in filter(lambda name: not _is_inside(name), dir(place)):
+        for name in filter(lambda name: not _is_internal_name(name), dir(place)):
             try:
                 thing = getattr(place, name)
             except Exception:
