@@ -18,7 +18,7 @@ from grader.wire.transport import standard_streams
 
 
 def main() -> None:
-    """Collect, then grade until the host closes the channel."""
+    """Receive a plan from the host, collect its checks, and grade until the host closes the channel."""
     gc.disable()  # as in `grader.worker.__main__`
     # Before torch and pytest are imported: a print at import would otherwise write into the frames.
     host = Host(Channel(standard_streams()))

@@ -45,7 +45,7 @@ _VARIES = "varies"
 
 
 class AllCalls:
-    """Makes all calls of checks.
+    """Calls a student's functions with all inputs of a check, also with those behind the first failure.
 
     Args:
         connections: give the reference in the student's place.
@@ -57,7 +57,7 @@ class AllCalls:
         self._calls: dict[str, list[SentCall]] = {}
 
     def run(self, planned: PlannedRun, student: Connection) -> Outcome:
-        """Return an outcome that says what each call of a check gave, by function.
+        """Make all calls of a check with student code, and return an outcome with digests of the results, by function.
 
         Args:
             planned: runs the check.
@@ -65,7 +65,7 @@ class AllCalls:
         """
         results: dict[str, list[str]] = {}
         for call in self._calls_of(planned, student.device):
-            first, second = (self._result(student, call, seed) for seed in (0, 1))
+            first, second = (self._digests_of_call(student, call, seed) for seed in (0, 1))
             results.setdefault(call.name, []).append(first if first == second else _VARIES)
             if student.record.lost is not None:
                 break
@@ -73,7 +73,7 @@ class AllCalls:
         return Outcome(planned.row.check.id, Verdict.NOT_RUN, device=student.device, results=told)
 
     def _calls_of(self, planned: PlannedRun, device: Device) -> list[SentCall]:
-        """Return the calls that a check makes of the reference: those with values alone, and not with large ones."""
+        """Return the calls that a check makes of the reference, except those with proxies or large arguments."""
         exercise, check = planned.row.file.exercise, planned.row.check.id
         if exercise.reference is None:
             return []
@@ -91,8 +91,8 @@ class AllCalls:
             self._calls[check] = whole[:MOST_CALLS]
         return self._calls[check]
 
-    def _result(self, student: Connection, sent: SentCall, seed: int) -> str:
-        """Make a call, and return the digests of what it returns and of what becomes of its arguments."""
+    def _digests_of_call(self, student: Connection, sent: SentCall, seed: int) -> str:
+        """Call student code, and return digests of its result and of the changed arguments, or how the call failed."""
         record, call = Record(seed), sent.read()
         student.begin_check(record)
         self._connections.waiting.begin_check(record.budget)
@@ -113,26 +113,26 @@ class AllCalls:
 
 
 def digests_of(value: Any) -> str:
-    """Return two digests of a value, with a colon between them; of values that are nearly equal one is the same.
+    """Return two digests of a value, as "A:B"; values that are nearly equal have at least one in common.
 
     Args:
         value: of a result; how it is kept, its dtype and its kind of sequence, does not count.
     """
-    plain = (repr(_plain(value, offset, _DEEPEST)).encode("utf-8", "backslashreplace") for offset in _OFFSETS)
+    plain = (repr(_rounded_parts(value, offset, _DEEPEST)).encode("utf-8", "backslashreplace") for offset in _OFFSETS)
     return ":".join(hashlib.sha256(text).hexdigest()[:12] for text in plain)
 
 
-def _plain(value: Any, offset: float, deepest: int) -> object:
-    """Return what a digest is made of."""
+def _rounded_parts(value: Any, offset: float, deepest: int) -> object:
+    """Return a value as lists of rounded numbers and texts, of which a digest is made."""
     if deepest == 0:  # a list may hold itself
         return "deep"
     if is_proxy(value):
         return kind_of(value)
     if isinstance(value, dict):
-        rows = ((repr(key), _plain(each, offset, deepest - 1)) for key, each in value.items())
+        rows = ((repr(key), _rounded_parts(each, offset, deepest - 1)) for key, each in value.items())
         return sorted(rows, key=lambda row: row[0])
     if isinstance(value, (list, tuple)):
-        return [_plain(each, offset, deepest - 1) for each in value]
+        return [_rounded_parts(each, offset, deepest - 1) for each in value]
     if isinstance(value, (set, frozenset)):
         return sorted(map(repr, value))
     tensor = _tensor_of(value)

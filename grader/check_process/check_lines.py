@@ -10,13 +10,13 @@ from pathlib import Path
 
 
 def line_of(error: BaseException | None, path: Path) -> int:
-    """Return the innermost line of the check file on the way to where an error was raised, or 0."""
+    """Return the innermost line of the check file in the traceback of an error, or 0."""
     frames = traceback.walk_tb(error.__traceback__ if error else None)
     return next((line for frame, line in reversed([*frames]) if frame.f_code.co_filename == str(path)), 0)
 
 
-def raising(error: BaseException, path: Path) -> ast.stmt | None:
-    """Return the innermost statement of the check file that raised, or None if the file has changed since."""
+def raising_statement(error: BaseException, path: Path) -> ast.stmt | None:
+    """Return the innermost statement of the check file in a traceback; None if the file has changed since."""
     line = line_of(error, path)
     try:
         tree = _parsed("".join(linecache.getlines(str(path))))
@@ -28,8 +28,8 @@ def raising(error: BaseException, path: Path) -> ast.stmt | None:
 
 
 def statement_of(error: BaseException, path: Path) -> str:
-    """Return the statement of the check file that raised, in one line; of an `assert` only the condition."""
-    innermost = raising(error, path)
+    """Return the source of the check file's statement that raised, in one line; of an `assert` only the condition."""
+    innermost = raising_statement(error, path)
     if innermost is None:
         return ""
     return ast.unparse(innermost.test if isinstance(innermost, ast.Assert) else innermost).split("\n")[0]

@@ -24,7 +24,7 @@ _MOST_DIMS = 6
 
 
 def picture_of(check: Check, verdict: Verdict, error: BaseException | None, record: Record) -> Picture | None:
-    """Return the facts of the picture that explains a check, or None.
+    """Return the facts of the picture that explains why a shown check failed; None if there is no such picture.
 
     Args:
         check: the check.
@@ -50,7 +50,7 @@ def picture_of(check: Check, verdict: Verdict, error: BaseException | None, reco
 
 
 def _shapes_given(call: Call) -> Iterator[NamedShape]:
-    """Return the shapes of the tensors that a call was given."""
+    """Yield the shapes of the tensors among the arguments of a call."""
     for name, value in (
         *((f"argument {place}", each) for place, each in enumerate(call.args, 1)),
         *call.kwargs.items(),

@@ -33,7 +33,7 @@ from grader.lint.sizes import sizes_in
 from grader.model import Check
 from grader.model.course import PlannedExercise
 
-_CHANGEABLE = (torch.Tensor, np.ndarray, list, dict, set)
+_MUTABLE = (torch.Tensor, np.ndarray, list, dict, set)
 
 
 class CheckFile:
@@ -47,17 +47,17 @@ class CheckFile:
 
     def __init__(self, path: Path, module: ModuleType, exercise: PlannedExercise) -> None:
         self.path, self.exercise = path, exercise
-        self.values = _changeable(vars(module))
+        self.values = _copies_of_mutables(vars(module))
 
     @functools.cached_property
     def shown_sizes(self) -> frozenset[int]:
-        """The sizes that stand in the exercise's shown checks."""
+        """The sizes of dims in the source of the exercise's shown checks."""
         shown = self.exercise.shown_checks
         return sizes_in(shown.read_text(encoding="utf-8", errors="replace")) if shown is not None else frozenset()
 
     @functools.cached_property
     def words(self) -> Words:
-        """Return the words that may be shown of a hidden check; they are parsed when they are needed first."""
+        """Return the words that messages of hidden checks may show; they are parsed when they are first needed."""
         texts = [path.read_text(encoding="utf-8") for path in (self.path, *self.exercise.probes)]
         return Words(texts, [self.exercise.id], self.exercise.limits)
 
@@ -82,7 +82,7 @@ class CollectedCheck:
 
     @classmethod
     def of(cls, item: pytest.Function, file: CheckFile, *, shown: bool) -> CollectedCheck:
-        """Return a check that pytest collected.
+        """Make a `CollectedCheck` of an item of pytest's, with what `@check` declares.
 
         Args:
             item: as pytest collected it.
@@ -98,10 +98,13 @@ class CollectedCheck:
         if "[" in item.name:
             title += f" [{item.name.split('[', 1)[1]}"
         check = Check(item.name.removeprefix("check_"), file.exercise.id, title, shown=shown, **declared)
-        return cls(check, item, file, _changeable(_parameters(item)), call_s)
+        return cls(check, item, file, _copies_of_mutables(_parameters(item)), call_s)
 
     def renew_values(self) -> None:
-        """Replace all these values by copies, which share memory among each other as the originals do."""
+        """Replace the values at the top of the check file, and the check's parameters, by copies of the original ones.
+
+        The copies share memory with each other as the originals do.
+        """
         values, parameters = copy.deepcopy((self.file.values, self.parameters))
         vars(self.item.module).update(values)
         _parameters(self.item).update(parameters)
@@ -111,12 +114,12 @@ def _parameters(item: pytest.Function) -> dict[str, Any]:
     return item.callspec.params if hasattr(item, "callspec") else {}
 
 
-def _changeable(space: dict[str, Any]) -> dict[str, Any]:
+def _copies_of_mutables(space: dict[str, Any]) -> dict[str, Any]:
     """Return copies of the values that a call could mutate; what Python cannot copy is left out."""
     copies: dict[str, Any] = {}
     memo: dict[int, Any] = {}
     for name, value in space.items():
-        if isinstance(value, _CHANGEABLE) and not name.startswith("__"):
+        if isinstance(value, _MUTABLE) and not name.startswith("__"):
             # A module among them, or a tensor within a graph, cannot be copied.
             with suppress(TypeError, RuntimeError):
                 copies[name] = copy.deepcopy(value, memo)
@@ -154,7 +157,7 @@ class InputStream:
         return self._rng
 
     def renew(self) -> None:
-        """Set a new state, which is independent of all that was drawn before."""
+        """Give the generator a new state, which is independent of all that was drawn before."""
         self._counter += 1
         if self._rng is not None:
             self._set_state(self._rng)
@@ -162,8 +165,8 @@ class InputStream:
     def _set_state(self, rng: Rng) -> None:
         rng.set_state(self._twister(self._counter.to_bytes(8, "big")))
 
-    def begin_others(self) -> None:
-        """Seed this process's own generators, of PyTorch, NumPy and Python, from this stream.
+    def seed_global_generators(self) -> None:
+        """Seed the global generators of PyTorch, NumPy and Python in this process from this stream.
 
         So a check that draws from them has the same inputs with the same seed, after any other check.
         """
@@ -173,11 +176,11 @@ class InputStream:
         np.random.seed(np.frombuffer(self._digest(b"numpy"), "<u4").astype(np.uint32))
         random.seed(self._digest(b"python"))
 
-    def are_others_untouched(self) -> bool:
-        """Return whether nothing was drawn from the other generators since `begin_others`, and reset them."""
-        states = _states_of_others()
-        self.begin_others()
-        return states == _states_of_others()
+    def are_global_generators_untouched(self) -> bool:
+        """Return whether nothing was drawn from the global generators since they were seeded; seed them again."""
+        states = _global_states()
+        self.seed_global_generators()
+        return states == _global_states()
 
     def _twister(self, name: bytes) -> torch.Tensor:
         return twister_state(hashlib.shake_256(self._key + name).digest(4 * _WORDS))
@@ -186,17 +189,17 @@ class InputStream:
         return hashlib.sha256(name + b"/" + self._key).digest()
 
     def workers_seed(self) -> int:
-        """Return the seed of student code's own generators, which reveals nothing of what the check draws."""
+        """Return the seed for the generators of student code. It reveals nothing of what the check draws."""
         return int.from_bytes(self._digest(b"worker")[:6], "big")
 
 
-def _states_of_others() -> tuple[object, ...]:
+def _global_states() -> tuple[object, ...]:
     numpys = np.random.get_state(legacy=False)["state"]
     return bytes(torch.get_rng_state().numpy()), bytes(numpys["key"]), numpys["pos"], random.getstate()
 
 
 def twister_state(raw: bytes) -> torch.Tensor:
-    """Return a state for a CPU generator of PyTorch, which is a Mersenne Twister.
+    """Return the state of a CPU generator of PyTorch, a Mersenne Twister, that has these words.
 
     Args:
         raw: the 624 words of the state, of 4 bytes each.
@@ -213,7 +216,7 @@ def twister_state(raw: bytes) -> torch.Tensor:
 
 @functools.cache
 def _fresh_state() -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return the state of a generator that was seeded and never drawn from; its words are to be replaced."""
+    """Return the state of a generator that was seeded and never drawn from; `twister_state` replaces its words."""
     state: np.ndarray[Any, np.dtype[np.uint8]] = torch.Generator().get_state().numpy().copy()
     if state.nbytes != _STATE_BYTES:
         raise RuntimeError(f"PyTorch {torch.__version__} keeps a generator's state in a form that is not known here")

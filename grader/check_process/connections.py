@@ -38,7 +38,7 @@ class Connections:
         starter.make_room = self._make_room
 
     def self_test(self, *, plain: bool) -> None:
-        """Prove once that a worker loads a module and returns what it gets; else every submission would look crashed.
+        """Fail unless a worker can load a module and return its arguments: else each submission would look crashed.
 
         Args:
             plain: whether a worker is meant that has the standard library alone.
@@ -68,7 +68,7 @@ class Connections:
         self._starter.tested.add(plain)
 
     def connection_to_student(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
-        """Return the connection to the student whose worker sees this device; make it at the first call.
+        """Return the connection to the student's code in a worker that sees this device; open it at the first call.
 
         Args:
             planned: the exercise.
@@ -81,11 +81,11 @@ class Connections:
             data = self._data_of(planned)
             made = Connection(*given, device=device, data=data, folder=job.folder, without=planned.without)
             self._students[device] = made
-            self._students[device].graded = self._graded_by(planned)
+            self._students[device].graded = self._names_in_checks(planned)
         return self._students[device]
 
     def open_reference(self, planned: PlannedExercise, device: Device, owner: str = "your") -> Connection:
-        """Return a connection to the reference in a worker of its own. The caller closes it.
+        """Open a connection to the reference, in a worker of its own. The caller closes it.
 
         Args:
             planned: the exercise, which has a reference.
@@ -99,8 +99,8 @@ class Connections:
         data = self._data_of(planned)
         return Connection(*given, secret=True, device=device, data=data, without=planned.without)
 
-    def _graded_by(self, planned: PlannedExercise) -> frozenset[str]:
-        """Return the names that an exercise's checks and probes mention: a check calls no function by any other."""
+    def _names_in_checks(self, planned: PlannedExercise) -> frozenset[str]:
+        """Return the names in an exercise's checks and probes, which have each student function that a check calls."""
         if planned.id not in self._graded:
             paths = (planned.shown_checks, planned.hidden_checks, *planned.probes)
             trees = [ast.parse(path.read_bytes()) for path in paths if path is not None]
@@ -114,7 +114,7 @@ class Connections:
         return self._data[planned.id]
 
     def add_reference(self, planned: PlannedExercise, student: Connection) -> None:
-        """Give a student's connection that of the reference, with a new worker if the last was lost."""
+        """Set `student.reference` to a connection to the reference, with a new worker if the last one was lost."""
         if planned.reference is None:
             return
         key = self._in_use = planned.id, student.device
@@ -130,7 +130,7 @@ class Connections:
         reference.student, student.reference = student, reference
 
     def _make_room(self) -> bool:
-        """End the reference that was met first, and keep fewer from now on; False if all are needed."""
+        """Close the oldest reference that is not in use, and keep fewer from now on; return False if there is none."""
         oldest = next((key for key in self._references if key != self._in_use), None)
         if oldest is None:
             return False
@@ -149,7 +149,7 @@ class Connections:
         return self._starter.waiting
 
     def end_output(self) -> None:
-        """Read what the student printed: from here on a hidden input may be known, and would be printed into a report.
+        """Read what the student printed until now, and nothing later: that could contain hidden inputs.
 
         A connection reads the output of a worker that it loses.
         """

@@ -36,7 +36,7 @@ _HOOK = "pytest_generate_tests"
 
 
 def refused_in_item(item: pytest.Item) -> str:
-    """Say which feature of pytest a check uses that does not work here; "" for none.
+    """Return what is wrong with a check that uses a feature of pytest which does not work here; "" if nothing is.
 
     Args:
         item: the check, as pytest collected it.
@@ -63,7 +63,7 @@ def refused_in_item(item: pytest.Item) -> str:
 
 
 def refused_in_file(path: Path) -> str:
-    """Say which feature of pytest a check file uses that does not work here; "" for none.
+    """Return what is wrong with a check file that uses a feature of pytest which does not work here; "" if nothing is.
 
     Args:
         path: of the file, which is valid Python.
@@ -86,7 +86,7 @@ def _refused_in_text(tree: ast.Module) -> Iterator[str]:
                     yield f"`{checks[0]}` is in the class `{name}`, where it is never run; move it out of there"
             case ast.FunctionDef(name=name) if name.startswith("pytest_") and name != _HOOK:
                 yield f"`{name}` is a hook, which pytest calls in no file of checks; use a fixture"
-            case ast.FunctionDef(name=name) if name.startswith("check_") and (line := _returns_value(statement)):
+            case ast.FunctionDef(name=name) if name.startswith("check_") and (line := _returning_line(statement)):
                 yield f"`{name}` returns a value in line {line}, which nobody reads; write `assert`"
     for node in ast.walk(tree):
         match node:
@@ -94,8 +94,8 @@ def _refused_in_text(tree: ast.Module) -> Iterator[str]:
                 yield f"`pytest.{name}` in line {node.lineno} does not work in a check; raise `CannotJudge`"
 
 
-def _returns_value(function: ast.FunctionDef) -> int:
-    """Return the line in which a function itself returns something, and not one within it; 0 for none."""
+def _returning_line(function: ast.FunctionDef) -> int:
+    """Return the line of a `return` with a value in a function, but not in functions within it; 0 for none."""
     todo: list[ast.AST] = [*function.body]
     while todo:
         match node := todo.pop():
@@ -109,8 +109,10 @@ def _returns_value(function: ast.FunctionDef) -> int:
     return 0
 
 
-def skipped(item: pytest.Item) -> None:
-    """Skip a check whose marks `skip` or `skipif` say so: its points stay undecided, as with `pytest.skip`.
+def skip_if_marked(item: pytest.Item) -> None:
+    """Raise the exception of `pytest.skip` if a mark `skip` or `skipif` of the check says so.
+
+    The check's points stay undecided then.
 
     Args:
         item: the check.
@@ -123,7 +125,7 @@ class Subtests:
     """The fixture `subtests`: parts of a check, which ends at the first that fails."""
 
     def test(self, msg: str | None = None, **parameters: object) -> _Subtest:
-        """Begin a part.
+        """Return a context manager for one part of a check.
 
         Args:
             msg: what it is about; a check has one verdict, so no part has a row of its own.
@@ -135,7 +137,7 @@ class Subtests:
 
 class _Subtest:
     def __enter__(self) -> None:
-        """Begin."""
+        """Begin a part of the check."""
 
     def __exit__(self, *_: object) -> None:
         """Do nothing: an exception propagates, and ends the check."""

@@ -40,12 +40,12 @@ class Fixtures:
 
     @pytest.fixture
     def student(self) -> Student:
-        """Return the student's module."""
+        """Return the student's module, whose functions run in a worker."""
         return Student(self.connection)
 
     @pytest.fixture
     def reference(self) -> Student:
-        """Return the reference, in a worker of its own; it gets arguments as they were before the student's call."""
+        """Return the reference's module, whose functions get arguments as they were before the student's call."""
         reference = self.connection.reference
         if reference is None:
             pytest.skip("this copy of the course has no reference solution")
@@ -53,7 +53,7 @@ class Fixtures:
 
     @pytest.fixture
     def rng(self) -> Rng:
-        """Return a generator of this check's inputs, which only the run, the author and the check's id decide."""
+        """Return the generator of the check's random inputs; run, author and the check's id decide what it draws."""
         return self.inputs.rng
 
     @pytest.fixture
@@ -63,14 +63,14 @@ class Fixtures:
 
     @pytest.fixture
     def files(self) -> Path:
-        """Return the folder of the exercise's files of data, which the student's code finds beside its own."""
+        """Return the folder of the exercise's data files; student code has the same files beside its own."""
         for name, path in self.exercise.data.items():
             return path.parents[name.count("/")]
         raise LookupError(f"{self.exercise.id} has no files of data: name them in its YAML file, under the key  files")
 
     @pytest.fixture
     def subtests(self) -> Subtests:
-        """Return the parts of a check, as pytest 9 has them; the check ends at the first that fails."""
+        """Return the fixture `subtests` as pytest 9 has it, but the check ends at the first part that fails."""
         return Subtests()
 
     @pytest.fixture
@@ -81,7 +81,7 @@ class Fixtures:
 
     @pytest.fixture
     def probe(self, request: pytest.FixtureRequest) -> Probe:
-        """Return the exercise's probe file that lies beside the check, or the shown one."""
+        """Return the exercise's probe file that lies beside this check file, else the one beside the shown checks."""
         # A hidden check may use what a student sees as well; never the other way round.
         shown = self.exercise.shown_checks
         for folder in (request.path.parent, shown.parent if shown else None):

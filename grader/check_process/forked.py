@@ -23,7 +23,7 @@ for _kind in (Plan, Job):
 
 
 def run(servers: Sequence[int]) -> None:
-    """Collect, then grade until the host closes the channel.
+    """Receive a plan from the host, collect its checks, and grade until the host closes the channel.
 
     Args:
         servers: descriptors of sockets: to the worker server, and to that of plain workers if there is one.

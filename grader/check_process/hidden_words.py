@@ -110,7 +110,7 @@ class Words:
 
 
 def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield each assignment of a string or a number to an upper-case name at the top of a module, with its text."""
+    """Yield the name and the text of each upper-case constant at the top of a module that is a string or a number."""
     for node in tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str() | int() | float() as value)):

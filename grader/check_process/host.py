@@ -9,7 +9,7 @@ from grader.wire.transport import ChannelClosed
 
 
 class Host:
-    """The host: gives a session its plans and jobs, and gets the outcomes.
+    """The host, which sends plans and jobs, and receives outcomes.
 
     Args:
         channel: to it.
@@ -19,7 +19,7 @@ class Host:
         self._channel = channel
 
     def receive(self) -> Message | None:
-        """Return the next plan or job; None if the host is gone, and all is over."""
+        """Wait for the next plan or job, and return it; None if the host has closed the channel."""
         try:
             frame = self._channel.receive()
         except ChannelClosed:
@@ -27,5 +27,5 @@ class Host:
         return from_frame(frame.tree, frame.data)
 
     def send(self, message: Collected | Spawned | Outcome | Done) -> None:
-        """Send what was collected, once; an outcome after each check; that a job is done."""
+        """Send the host the collected checks, the id of a process, the outcome of a check, or that a job is done."""
         self._channel.send(0, *to_frame(message))

@@ -43,7 +43,7 @@ class Judge:
     verdicts: Verdicts
 
     def judge(self) -> Outcome:
-        """Return the outcome that counts for this student."""
+        """Run the check, and again if one run does not decide; return the outcome that counts."""
         outcome, error = self.planned.run(self.student)
         # What student code makes of an argument does not count as expected, unless the check examines that: else
         # `x.zero_(); return x` would make `2 * x` right. Whether it does is seen by the reference that gets copies.
@@ -62,11 +62,11 @@ class Judge:
 
     @property
     def has_reference(self) -> bool:
-        """Whether there is one to take the student's place."""
+        """Whether the exercise has a reference, which can take the student's place."""
         return self.planned.row.file.exercise.reference is not None
 
     def run_reference(self, *, copying: bool = False) -> Verdict:
-        """Run the check with the reference in the student's place, unless it has run; return how it ends."""
+        """Return the verdict of the check with the reference in the student's place; run it unless that is known."""
         # A change of arguments does not depend on the inputs.
         key = (
             self.planned.row.check.exercise,

@@ -47,7 +47,7 @@ class Reproducer:
         self._fresh: dict[int, Connection] = {}
 
     def add_snippet(self, outcome: Outcome, planned: PlannedRun, student: Connection) -> Outcome:
-        """Return the outcome with lines or an example to try, if they show what is wrong.
+        """Return the outcome, with lines or an example to try in its message if they show what is wrong.
 
         Args:
             outcome: of the check.
@@ -81,7 +81,7 @@ class Reproducer:
         # A worker that ran nothing else, as the lines will be run; for the repeat it is new enough.
         with closing(student.fresh()) as own:
             got = _output_of(own, lines)
-            if _lacks_a_package(student, got):
+            if _lacks_package(student, got):
                 return False  # where the student types them, the package is there
             # What is drawn at random says nothing of what is wrong. The same worker draws again, from another seed.
             if _output_of(own, lines, seed=1) != got:
@@ -92,7 +92,7 @@ class Reproducer:
         return _is_expected(expected, outcome) and expected != got
 
     def _reference_output(self, reference: Connection, check: str, lines: str) -> str:
-        """Return what the lines print for the reference: known from an earlier submission, or run now."""
+        """Return what lines print with the reference; outputs are cached for later submissions."""
         key = reference.module, check, reference.device, lines
         if key not in self._references:
             if len(self._references) >= _MOST_KNOWN:
@@ -107,7 +107,7 @@ class Reproducer:
         return self._fresh[id(connection)]
 
     def _example_differs(self, check: Check, outcome: Outcome, student: Connection) -> bool:
-        """Return whether the example of a failed hidden check prints something else than for the reference."""
+        """Return whether a hidden check's example prints something else than with the reference, or cannot be tried."""
         if outcome.cause in ("", "load"):
             return False
         lost = outcome.verdict in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT) or student.record.lost is not None
@@ -116,17 +116,17 @@ class Reproducer:
         text = _as_lines(check.try_this)
         # In a worker that has met no hidden input, so that what comes of it says nothing of one.
         got = _output_of(self._fresh_connection(student), text)
-        return not _lacks_a_package(student, got) and got != self._reference_output(student.reference, check.id, text)
+        return not _lacks_package(student, got) and got != self._reference_output(student.reference, check.id, text)
 
     def close(self) -> None:
-        """End the workers."""
+        """Close the connections to the workers of this job."""
         for connection in self._fresh.values():
             connection.close()
         self._fresh.clear()
 
 
 def _fails_alike(fresh: Connection, outcome: Outcome, planned: PlannedRun) -> bool:
-    """Return whether a check fails in the same way with arguments that are made anew."""
+    """Return whether a check fails with the same message if its arguments are made from their source."""
     again = planned.run(fresh, rewrite=made_from_source).outcome
     return (again.verdict, again.message) == (outcome.verdict, outcome.message.replace(f"\n{AS_THEY_WERE}", ""))
 
@@ -155,12 +155,12 @@ def _as_lines(text: str) -> str:
 
 
 def _is_expected(printed: str, outcome: Outcome) -> bool:
-    """Return whether an exception is what the check expects, or nothing was raised."""
+    """Return whether lines raised nothing, or an exception that the message of the outcome names."""
     return not printed.startswith((_RAISED, _LOST)) or printed.removeprefix(_RAISED) in outcome.message
 
 
-def _lacks_a_package(connection: Connection, printed: str) -> bool:
-    """Return whether lines raised because the exercise takes a package away."""
+def _lacks_package(connection: Connection, printed: str) -> bool:
+    """Return whether lines could not import a module, in an exercise that forbids packages."""
     return bool(connection.without) and printed == f"{_RAISED}ModuleNotFoundError"
 
 
@@ -186,7 +186,7 @@ def _output_of(connection: Connection, lines: str, seed: int = 0) -> str:
 
 
 def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
-    """Run lines in a worker of their own: the message of the outcome says what they print.
+    """Run lines that a student typed in a fresh worker, and return an outcome whose message is what they print.
 
     Args:
         check: the id of the check in whose place they run.

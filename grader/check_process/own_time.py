@@ -40,14 +40,14 @@ class OwnTime:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_timeout_set_timer(self, item: pytest.Item, settings: Settings) -> bool:
-        """Set the timer of a check, in the place of pytest-timeout's own."""
-        start = _by_signal if settings.method == "signal" else _by_thread
+        """Start a timer of ours for a check, in place of pytest-timeout's."""
+        start = _start_signal_timer if settings.method == "signal" else _start_thread_timer
         item.stash[_CANCEL] = start(float(settings.timeout), self._waiting)
         return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_timeout_cancel_timer(self, item: pytest.Item) -> bool:
-        """Stop the timer of a check. Of a check file that cannot be collected, pytest-timeout asks for that as well."""
+        """Stop the timer of a check, if it has one; a check file that cannot be collected has none."""
         if _CANCEL in item.stash:
             item.stash[_CANCEL]()
         return True
@@ -55,7 +55,7 @@ class OwnTime:
 
 @contextmanager
 def own_time_limited(item: pytest.Item, seconds: float) -> Iterator[None]:
-    """Limit the time of a check's own code while the block runs: its mark `timeout`, or these seconds; 0 for any time.
+    """Limit the time of a check's own code in the `with` block, by its mark `timeout` or else to `seconds`.
 
     Args:
         item: the check.
@@ -83,7 +83,7 @@ def _settings_of(item: pytest.Item, seconds: float) -> Settings:
     return Settings(float(given.get("timeout", seconds)), method, func_only=False, disable_debugger_detection=False)
 
 
-def _by_signal(seconds: float, waiting: Waiting) -> Callable[[], None]:
+def _start_signal_timer(seconds: float, waiting: Waiting) -> Callable[[], None]:
     """Start a timer that raises `CheckTimeout` in the check's own code; return the function that stops it."""
     until = _own_time(waiting) + seconds
 
@@ -106,7 +106,7 @@ def _by_signal(seconds: float, waiting: Waiting) -> Callable[[], None]:
     return cancel
 
 
-def _by_thread(seconds: float, waiting: Waiting) -> Callable[[], None]:
+def _start_thread_timer(seconds: float, waiting: Waiting) -> Callable[[], None]:
     """Start a timer that ends this process, which the host reports as our fault; return the function that stops it."""
     until, checks = _own_time(waiting) + seconds, threading.get_ident()
     stopped = threading.Event()
@@ -133,5 +133,5 @@ def _too_long(seconds: float) -> str:
 
 
 def _own_time(waiting: Waiting) -> float:
-    """Return a time that does not advance while the check waits for a worker."""
+    """Return the reading of a clock that stands still while the check waits for a worker, in seconds."""
     return time.monotonic() - waiting.seconds()

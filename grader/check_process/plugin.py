@@ -73,11 +73,11 @@ class CheckSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_ignore_collect(self, collection_path: Path) -> bool:
-        """Leave out what is not on the way to a check file: the folders above may have hundreds of others."""
+        """Return True for a path that does not lead to a check file, so that pytest does not look into it."""
         return collection_path not in self._on_the_way
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note a check file that cannot be collected; its exercise is broken, the others are not."""
+        """Record that a check file cannot be collected: its exercise cannot be graded, others can."""
         for path, exercise in self._sources.items():
             if report.nodeid and str(path).endswith(report.nodeid):
                 if report.failed:
@@ -94,7 +94,7 @@ class CheckSession:
             exercise = self._sources[item.path]
             if item.path not in files:
                 files[item.path] = CheckFile(item.path, item.module, exercise)
-            self._refuse(exercise, item.path, features.refused_in_item(item))
+            self._note_feature(exercise, item.path, features.refused_in_item(item))
             row = CollectedCheck.of(item, files[item.path], shown=item.path == exercise.shown_checks)
             self._checks[exercise.id].append(row)
             if exercise.without and row.check.device is not Device.NONE:
@@ -104,19 +104,19 @@ class CheckSession:
                 )
         for path, exercise in self._sources.items():
             if exercise.id not in self._problems:
-                self._refuse(exercise, path, features.refused_in_file(path))
+                self._note_feature(exercise, path, features.refused_in_file(path))
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
         self.send_checks()
 
-    def _refuse(self, exercise: PlannedExercise, path: Path, feature: str) -> None:
-        """Note a feature of pytest's that would be left out in silence; "" for none."""
+    def _note_feature(self, exercise: PlannedExercise, path: Path, feature: str) -> None:
+        """Record what is wrong with a check file that uses a feature of pytest which does not work here; skip ""."""
         if feature:
             self._problems.setdefault(exercise.id, f"{path.name}: {feature}")
 
     def send_checks(self) -> None:
-        """Tell the host which checks there are; it waits for that."""
+        """Test that workers can be used, and send the collected checks to the host, which waits for them."""
         # Before any work is given out, and after pytest was prepared: meanwhile the worker server imports torch, too.
         for plain in {bool(exercise.without) for exercise in self._planned.values()} or {False}:
             self._connections.self_test(plain=plain)
@@ -124,7 +124,7 @@ class CheckSession:
         self._host.send(Collected(checks, self._problems, self._accelerator.count, tuple(self._findings())))
 
     def _findings(self) -> Iterator[str]:
-        """Yield what the linter finds in check files, where somebody can change them."""
+        """Yield the linter's findings in check files, with path and line, for exercises whose author can fix them."""
         for path, exercise in self._sources.items():
             if exercise.lints and exercise.reference is not None and exercise.id not in self._problems:
                 known = exercise.reference.read_text(encoding="utf-8", errors="replace")
@@ -132,7 +132,7 @@ class CheckSession:
                     yield f"{path}:{finding.line}: {finding}"
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run jobs instead of one pass over the items."""
+        """Run the jobs of the host, in place of pytest's loop over the collected items."""
         session.testsfailed = 0  # collection errors are reported, and stop nothing
         self.run_jobs()
         return True
@@ -140,7 +140,7 @@ class CheckSession:
     # -- running --------------------------------------------------------------------------------------------------
 
     def run_jobs(self) -> None:
-        """Grade until the host has no more work."""
+        """Receive jobs from the host and run them, until it sends another message or closes the channel."""
         # What was imported and collected stays: no later collection need go over it.
         gc.collect()
         gc.freeze()

@@ -56,7 +56,7 @@ def reproduce(
             rows.append(row)
     if not rows:
         return None
-    body = [] if changes else _named_once(rows)
+    body = [] if changes else _name_shared_arguments(rows)
     for name, setup, arguments in rows:
         body += [*setup, f"print({name}({', '.join(arguments)}))"]
     used = {node.id for node in ast.walk(ast.parse("\n".join(body))) if isinstance(node, ast.Name)}
@@ -67,8 +67,8 @@ def reproduce(
     return Lines("\n    ".join([f"{LINES_TO_TRY}{place}:", *imports, *body]), "\n".join(body))
 
 
-def _named_once(rows: Sequence[tuple[str, list[str], list[str]]]) -> list[str]:
-    """Give a name to each long argument that several calls have; return the lines that make them.
+def _name_shared_arguments(rows: Sequence[tuple[str, list[str], list[str]]]) -> list[str]:
+    """Replace each long argument that several calls have by a name; return the lines that assign these names.
 
     Args:
         rows: of each call the function, lines that come first, and the arguments, in which names are put.

@@ -12,7 +12,7 @@ from _pytest.assertion import util
 
 from grader.check_process.checks import CollectedCheck, InputStream
 from grader.check_process.connections import Connections
-from grader.check_process.features import skipped
+from grader.check_process.features import skip_if_marked
 from grader.check_process.fixtures import Fixtures
 from grader.check_process.own_time import own_time_limited
 from grader.check_process.verdict import Comparison, decide
@@ -43,12 +43,12 @@ class CheckRunner:
         self._comparison: Comparison | None = None
 
     def keep_comparisons(self) -> None:
-        """Have pytest report both sides of a plain assert that fails, from now on."""
+        """Have pytest pass both sides of a failing plain assert to `_note_comparison`, from now on."""
         util._reprcompare = self._note_comparison
 
     def has_drawn(self, row: CollectedCheck) -> bool:
         """Return whether the last run of a check may have drawn random numbers, by `rng` or by another generator."""
-        return "rng" in row.item.fixturenames or not self._fixtures.inputs.are_others_untouched()
+        return "rng" in row.item.fixturenames or not self._fixtures.inputs.are_global_generators_untouched()
 
     def run(
         self,
@@ -61,7 +61,7 @@ class CheckRunner:
         recording: bool = False,
         rewrite: Callable[..., tuple[Any, ...]] | None = None,
     ) -> Run:
-        """Run a check once.
+        """Run a check once with a student's connection, and return its outcome and what it raised.
 
         Args:
             row: the check.
@@ -77,7 +77,7 @@ class CheckRunner:
         inputs = InputStream(job.seed, row.check, avoided)
         self._fixtures.connection, self._fixtures.exercise, self._fixtures.inputs = student, exercise, inputs
         self._connections.add_reference(exercise, student)
-        inputs.begin_others()
+        inputs.seed_global_generators()
         seed, limits = inputs.workers_seed(), exercise.limits
         limits = replace(limits, call_s=row.call_s) if row.call_s else limits
         record = Record(
@@ -109,12 +109,13 @@ class CheckRunner:
         state = item.session._setupstate
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            error = _first_exception(item, check_s, lambda: skipped(item), lambda: state.setup(item), item.runtest)
+            steps = (lambda: skip_if_marked(item), lambda: state.setup(item), item.runtest)
+            error = _first_exception(item, check_s, *steps)
             torn_down = _first_exception(item, check_s, lambda: state.teardown_exact(following))
         return error or torn_down
 
     def _note_comparison(self, op: str, left: object, right: object) -> str:
-        """Keep both sides of a plain assert that fails; pytest calls this, and makes its message of what it returns."""
+        """Store both sides of a plain assert that fails; pytest calls this, and puts the result into its message."""
         self._comparison = op, left, right
         return op.replace("%", "%%")
 
@@ -143,7 +144,7 @@ class PlannedRun:
         recording: bool = False,
         rewrite: Callable[..., tuple[Any, ...]] | None = None,
     ) -> Run:
-        """Run it once with this connection as the student's; see `CheckRunner.run`.
+        """Run the check once with this connection as the student's; see `CheckRunner.run`.
 
         Args:
             student: the connection that stands for the student's.

@@ -43,7 +43,7 @@ _PLUGINS_OFF = (
 
 
 def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.Group | None = None) -> None:
-    """Collect the checks of all exercises, then grade jobs until there are no more.
+    """Prepare this process, collect the checks of a plan, and grade jobs until there are no more.
 
     Args:
         host: gives work, and gets the outcomes.
@@ -83,7 +83,7 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.Group | N
     try:
         message: Message | None = plan
         while isinstance(message, Plan):
-            with _forgotten(message), contextlib.closing(Connections(starter)) as connections:
+            with _modules_removed(message), contextlib.closing(Connections(starter)) as connections:
                 session = CheckSession(host, message, connections, accelerator)
                 _run_pytest(session, message.exercises)
                 message = session.ended_by
@@ -93,8 +93,8 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.Group | N
 
 
 @contextmanager
-def _forgotten(plan: Plan) -> Iterator[None]:
-    """Forget modules of the course afterwards: its files may be others when they are planned again."""
+def _modules_removed(plan: Plan) -> Iterator[None]:
+    """Remove the course's modules from `sys.modules` after the block: a new plan may come with changed files."""
     before = set(sys.modules)
     folders = {path.parent for item in plan.exercises for path in item.files if path is not None}
     yield
@@ -106,8 +106,8 @@ def _forgotten(plan: Plan) -> Iterator[None]:
 
 
 def _run_pytest(session: CheckSession, planned: Sequence[PlannedExercise]) -> None:
-    """Collect the checks of all exercises, then grade jobs until there are no more."""
-    share(planned)
+    """Run the pytest session that collects the checks of all exercises, then runs jobs until there are no more."""
+    import_shared_code(planned)
     paths = [str(path) for item in planned for path in (item.shown_checks, item.hidden_checks) if path is not None]
     if not paths:
         session.send_checks()
@@ -124,8 +124,8 @@ def _run_pytest(session: CheckSession, planned: Sequence[PlannedExercise]) -> No
     )
 
 
-def share(planned: Sequence[PlannedExercise]) -> None:
-    """Make the shared code of a course importable by the name of its folder, and nothing else of the folder around it.
+def import_shared_code(planned: Sequence[PlannedExercise]) -> None:
+    """Make the course's package of shared code importable, and nothing else of the folder that it lies in.
 
     It is the check process that imports it, with all that a check may do. References get it as files of their worker.
     """
@@ -143,7 +143,7 @@ def share(planned: Sequence[PlannedExercise]) -> None:
 
 
 def name_the_device() -> None:
-    """Give the simulated accelerator its name in this process.
+    """Register the device name "sim" with PyTorch in this process, in which there are no such devices.
 
     A name alone would break the parts of PyTorch that use the accelerator: optimizers, checkpointing, the random
     state, `torch.accelerator`. So a module says that there are no such devices.

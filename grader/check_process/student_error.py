@@ -49,8 +49,8 @@ class Reason:
     from_text: bool = False
 
 
-def student_raised(raised: Raised, student: Connection) -> Reason:
-    """Return the verdict and the texts for an exception that student code raised."""
+def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
+    """Return the verdict and the texts for an exception that student code raised, as a `Reason`."""
     lines = shown_lines(raised.lines, student.folder)
     # A stub as it was given out. It loses the points, but is not a crash. PyTorch raises such errors, too, and so may a
     # function that has given a value before.
@@ -92,12 +92,12 @@ def student_raised(raised: Raised, student: Connection) -> Reason:
 
 
 def known_line_text(lines: Sequence[Line], student: Connection) -> str:
-    """Return the line of student code that a hidden check shows; "" without such a line."""
+    """Return the line of student code that a hidden check may show, as the end of a message; "" for none."""
     return "\n".join(["", *shown_lines(known_line(lines, student), student.folder)])
 
 
 def known_line(lines: Sequence[Line], student: Connection) -> list[Line]:
-    """Return the innermost of these lines that a hidden check may show: a statement in a function of a short file.
+    """Return a list of at most one line: the innermost that a hidden check may show, a statement of a short file.
 
     Student code chooses where it raises, so there are at most `_MOST_STATEMENTS` lines to choose from.
     """
@@ -153,7 +153,7 @@ def known_error(text: str, line: str) -> str:
 
 
 def marks_note(known: str) -> list[str]:
-    """Return the line that explains the marks in a known error of a hidden check; none if there are no marks."""
+    """Return the line that explains "N" and "..." in the text of a hidden check, in a list; [] if it has neither."""
     text = _NO_MARK.sub("", known)
     number, word = re.search(r"(?<!\w)N(?!\w)", text) is not None, "..." in text
     line = {

@@ -13,7 +13,7 @@ from grader.connection.raised import Line
 
 
 def existing_lines(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple[Line, ...]:
-    """Return those of the claimed lines that exist in the submitted files, with the text of the files."""
+    """Return the lines that a worker claims and that exist in the submitted files, with the text of the files."""
     lines = []
     # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
     for file, number, function, _ in claimed:
@@ -32,7 +32,7 @@ _read_once = functools.lru_cache(maxsize=8)
 
 @_read_once
 def text_of(content: bytes) -> str:
-    """Decode a file."""
+    """Return the text of a file, with a replacement character for each byte that is not UTF-8."""
     return content.decode("utf-8-sig", "replace")
 
 
@@ -89,14 +89,14 @@ def _does_nothing(statement: ast.stmt, blank: set[str]) -> bool:
 
 
 def may_lack_return(files: Mapping[str, bytes], names: Collection[str]) -> bool:
-    """Return whether one of these functions returns no value anywhere."""
+    """Return whether one of the named functions contains no `return` with a value."""
     called = [each for content in files.values() for each in _functions(content) if each.name in names]
     return any(not any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(each)) for each in called)
 
 
 @_read_once
 def statements(content: bytes) -> Mapping[int, int]:
-    """Map each line of a function to the first line of its statement; a compound statement ends with its first line."""
+    """Map the first line of each statement in functions to its last; a compound statement ends before its body."""
     ends: dict[int, int] = {}
     for function in _functions(content):
         for node in ast.walk(function):
@@ -117,7 +117,7 @@ def _functions(content: bytes) -> Sequence[Function]:
 
 @_read_once
 def undefined_names(content: bytes) -> frozenset[str]:
-    """Return the names that a file uses and defines nowhere; none of a file that is not Python.
+    """Return the names that a file uses and defines nowhere; an empty set if it is not Python.
 
     Args:
         content: of the file.

@@ -30,7 +30,7 @@ def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
     memories: dict[tuple[int, int], str] = {}
     for leaf, place in zip(leaves, places, strict=True):
         overlapping = [other for other in places if other[0] < place[1] and place[0] < other[1]]
-        if len(overlapping) == 1 and _has_its_strides(leaf):
+        if len(overlapping) == 1 and _keeps_strides(leaf):
             continue
         if isinstance(leaf, np.ndarray) or any(other != place for other in overlapping):
             raise ValueError("values of which one lies in a part of the memory of another have no text")
@@ -46,7 +46,7 @@ def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
 
 
 def made_from_source(*values: Any) -> tuple[Any, ...]:
-    """Make values anew from their source, as a student does; copy those without source, and pass proxies on."""
+    """Return equal values that are made from their Python source, or else copied. Proxies stay as they are."""
     try:
         setup, texts = source_of_values([value for value in values if not is_proxy(value)])
     except ValueError:
@@ -58,7 +58,7 @@ def made_from_source(*values: Any) -> tuple[Any, ...]:
     return tuple(value if is_proxy(value) else next(made) for value in values)
 
 
-def _has_its_strides(leaf: Any) -> bool:
+def _keeps_strides(leaf: Any) -> bool:
     """Return whether the source of a tensor or an array gives it the same strides, in memory of its own."""
     if isinstance(leaf, np.ndarray):
         return bool(leaf.flags.c_contiguous or leaf.flags.f_contiguous)

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from grader.check import show
-from grader.check_process.check_lines import line_of, raising, statement_of
+from grader.check_process.check_lines import line_of, raising_statement, statement_of
 from grader.check_process.check_picture import picture_of
 from grader.check_process.checks import CollectedCheck
 from grader.check_process.features import FIXTURES
-from grader.check_process.student_error import Reason, known_line_text, student_raised
+from grader.check_process.student_error import Reason, known_line_text, reason_of_student_error
 from grader.check_process.submitted_lines import existing_lines, is_empty, may_lack_return
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
@@ -64,7 +64,7 @@ Comparison = tuple[str, object, object]
 def decide(
     row: CollectedCheck, error: BaseException | None, comparison: Comparison | None, student: Connection
 ) -> Outcome:
-    """Return the outcome of a check by what it raised.
+    """Return the outcome of a check, by the exception that it raised, if it raised one.
 
     Args:
         row: the check.
@@ -116,7 +116,7 @@ def decide(
 
 
 def _unwritten(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
-    """Say that a function is not written yet whose None made a check fail, and which does nothing else."""
+    """Return the reason "not written yet" if a check failed by the None of a function that does nothing; else None."""
     by_none = reason.verdict is Verdict.FAILED or (reason.verdict is Verdict.BROKEN and "NoneType" in str(error))
     if not by_none or not student.record.nothing:
         return None
@@ -139,7 +139,7 @@ def _got_none(reason: Reason, error: BaseException | None, comparison: Compariso
 
 
 def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None, record: Record) -> Outcome:
-    """Return the outcome of a check that breaks with this answer, and passes with the reference in its place.
+    """Return the outcome of a broken check as a failure, because student code is at fault and not the check.
 
     Args:
         row: the check.
@@ -157,13 +157,13 @@ def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None, rec
 
 
 def _trace(error: BaseException | None) -> str:
-    """Return where an error was raised, for staff, without frames of pytest and its plugins."""
+    """Return the traceback of an error as text for staff, without frames of pytest and its plugins."""
     frames = traceback.extract_tb(error.__traceback__ if error else None)
     return "\n".join(f"{e.filename}:{e.lineno}: {e.name}: {e.line}" for e in frames if not _PYTESTS.search(e.filename))
 
 
 def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str:
-    """Return what ended a check, as one of `CAUSES`; "" unless student code ended it.
+    """Return what made a check lose its points, as one of `CAUSES`; "" if it did not lose them.
 
     Of a hidden check the verdict and the category decide: what its inputs were must not show in a word.
 
@@ -195,7 +195,7 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
 
 
 def _texts(row: CollectedCheck, reason: Reason) -> tuple[str, str]:
-    """Return what the student reads, of a hidden check the property alone, and the whole story, for staff."""
+    """Return the message for the student, which for a hidden check has no numbers, and the full text for staff."""
     text = detail = reason.story or str(reason.public)
     if not row.check.shown:
         public = reason.public if reason.at_load else row.file.words.shown(reason.public)
@@ -238,7 +238,7 @@ def _reason_of(error: BaseException | None, path: Path, comparison: Comparison |
         case CannotJudge() | Inconclusive() | CannotRun():
             return Reason(_NOT_JUDGED[type(error)], error.public, error.story)
     if raised is not None:
-        return student_raised(replace(raised, lines=existing_lines(raised.lines, student.files)), student)
+        return reason_of_student_error(replace(raised, lines=existing_lines(raised.lines, student.files)), student)
     return _ended_by_the_check(error, path, comparison, student)
 
 
@@ -262,8 +262,8 @@ def _ended_by_the_check(error: BaseException, path: Path, comparison: Comparison
 
 
 def _called_value(error: TypeError, path: Path, student: Connection) -> str:
-    """Return the name of the student's that a check called although it is not a function, or ""."""
-    statement = raising(error, path)
+    """Return the name of a student's value that a check called like a function, or ""."""
+    statement = raising_statement(error, path)
     for node in ast.walk(statement) if statement is not None else ():
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name("student"), attr=name)):
