@@ -114,7 +114,7 @@ class Case:
     function: str = ""
 
     def submission(self) -> Submission:
-        """Return the file as if somebody had handed it in."""
+        """Return a submission with the file, as if an author had handed it in."""
         author = f"{self.kind} while busy" if self.busy else self.kind
         files = as_submitted(self.exercise, self.answer.source)
         return submission_of(author, self.exercise, self.answer.path, files)
@@ -133,12 +133,12 @@ class Case:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is a file of the exercise."""
+        """Whether the answer is a file of the exercise, and not made here as unusual and constant ones are."""
         return self.kind not in ("unusual", "constant")
 
 
 def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> list[Case]:
-    """Return all runs that prove an exercise.
+    """Return all cases that must be run to verify an exercise; add to `problems` why a file cannot be run.
 
     Args:
         exercise: the exercise.
@@ -163,7 +163,7 @@ def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: 
 
 
 def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterator[Case]:
-    """Yield the starter once, and with each seed the reference and the other right answers."""
+    """Yield a case of the starter, and for each seed a case of the reference and of each other right answer."""
     if exercise.starter.is_file():
         yield Case(exercise, "starter", read_answer(exercise, exercise.starter), 0)
     if not exercise.right:
@@ -207,7 +207,7 @@ def _with_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) -> It
 
 
 def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
-    """Yield a case for each unusual answer of each function that a rule names; collect what the reference fails."""
+    """Yield a case for each unusual answer of each function that a rule names; report bad words in `also right:`."""
     if exercise.reference is None:
         return
     text = exercise.reference.read_text(encoding="utf-8")

@@ -71,17 +71,17 @@ class Loss:
 
     @property
     def own(self) -> set[str]:
-        """The rules that it breaks."""
+        """The rules that the wrong answer breaks."""
         return {self.rule, *self.breaks}
 
     @property
     def total(self) -> float:
-        """Hundredths of a point lost."""
+        """All hundredths of a point that the wrong answer loses."""
         return sum(self.lost.values())
 
     @property
     def on_others(self) -> dict[str, float]:
-        """Hundredths of a point lost on each other rule."""
+        """The hundredths of a point that the wrong answer loses on each rule that it keeps."""
         return {rule: self.lost[rule] for rule in in_order(self.lost) if rule not in self.own}
 
 
@@ -113,7 +113,7 @@ class Proof:
 
 
 def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 0) -> Proof:
-    """Say what the runs of an exercise show.
+    """Return the findings about an exercise: the problems known from reading it, and what its runs show.
 
     Args:
         exercise: the exercise.
@@ -134,7 +134,7 @@ def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 
 
 
 def _judge_each(proof: Proof, runs: Runs) -> None:
-    """Count the runs that went as they should, and say what did not."""
+    """Count in a proof the runs that ended as they should, and add a problem for each that did not."""
     seen: dict[tuple[Path | None, str], tuple[str, set[Path]]] = {}
     for case, graded in runs:
         path = case.answer.path
@@ -150,7 +150,7 @@ def _judge_each(proof: Proof, runs: Runs) -> None:
             seed = "" if case.kind == "starter" else f" (first with --seed {case.seed})"
             line = f"{_place(case)}: {problem}{seed}"
             seen.setdefault((None if broken else path, problem), (line, set()))[1].add(path)
-        elif case.kind == "wrong" and _named(case, graded).verdict is Verdict.NOT_RUN:
+        elif case.kind == "wrong" and _named_outcome(case, graded).verdict is Verdict.NOT_RUN:
             proof.unproved += [path.name] * (path.name not in proof.unproved)
     for line, paths in seen.values():
         proof.problems.append(line if len(paths) == 1 else f"{line}; so it is with {len(paths) - 1} more answers")
@@ -160,7 +160,7 @@ def _judge_each(proof: Proof, runs: Runs) -> None:
 
 
 def _problem(case: Case, graded: GradedExercise) -> str:
-    """Say why a run does not go as it should; "" if it does."""
+    """Return a sentence on why a run did not end as it should; "" if it did."""
     match case.kind:
         case "starter" if _has_full_marks(graded):
             return "the starter passes every check; leave something for the student to do, or fix the checks"
@@ -173,7 +173,7 @@ def _problem(case: Case, graded: GradedExercise) -> str:
             refused = _quote_check(graded, f"{what} does not pass {{}} {{}}; fix one of the two", *lost)
             return refused or _quote_check(graded, f"{what} {_UNCLEAR}", Verdict.INCONCLUSIVE)
         case "wrong":
-            return _escape(case, graded) or _unpunished(case, graded)
+            return _escape_problem(case, graded) or _no_loss_problem(case, graded)
     return ""
 
 
@@ -190,11 +190,11 @@ def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
     return ""
 
 
-def _escape(case: Case, graded: GradedExercise) -> str:
-    """Say why a wrong answer was not caught by the check that it names; no other check proves anything about it."""
+def _escape_problem(case: Case, graded: GradedExercise) -> str:
+    """Return a sentence if the check that a wrong answer names does not catch it; "" if it does."""
     caught = [row.check.id for row in graded.checks if row.verdict in (Verdict.FAILED, Verdict.CRASHED)]
     others = f"{', '.join(caught)} did" if caught else "no check did"
-    outcome = _named(case, graded)
+    outcome = _named_outcome(case, graded)
     match outcome.verdict:
         case Verdict.INCONCLUSIVE:
             return f"it {_UNCLEAR}".format(f"check_{outcome.check}")
@@ -206,8 +206,8 @@ def _escape(case: Case, graded: GradedExercise) -> str:
     return ""
 
 
-def _unpunished(case: Case, graded: GradedExercise) -> str:
-    """Say that a wrong answer is caught and loses nothing; "" if it loses something."""
+def _no_loss_problem(case: Case, graded: GradedExercise) -> str:
+    """Return a sentence if a wrong answer is caught and loses no points; else ""."""
     score, named = graded.score, next(row for row in graded.checks if row.check.id == case.answer.caught_by)
     if not score.earned or score.earned < score.possible - score.undecided or not named.verdict.lost:
         return ""
@@ -218,8 +218,8 @@ def _unpunished(case: Case, graded: GradedExercise) -> str:
     )
 
 
-def _named(case: Case, graded: GradedExercise) -> Outcome:
-    """Return the outcome of the check that a wrong answer names."""
+def _named_outcome(case: Case, graded: GradedExercise) -> Outcome:
+    """Return the outcome of the check that must catch a wrong answer, as the answer's file says."""
     return next(row.outcome for row in graded.checks if row.check.id == case.answer.caught_by)
 
 
@@ -241,7 +241,7 @@ def _statement(exercise: Exercise, outcome: Outcome) -> str:
 
 
 def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a question to the author about unusual answers that may be right."""
+    """Yield a question to the author if unusual answers that may be right got full marks."""
     functions = defaultdict[str, list[str]](list)
     for case, graded in runs:
         if case.gives in MAY_BE_RIGHT and case.gives not in case.answer.fine and _has_full_marks(graded):
@@ -254,7 +254,7 @@ def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield the constants that earn points, each with the checks that they pass."""
+    """Yield a problem for each constant answer that earns points, with the checks that it passes."""
     where = Places.of(exercise).description.as_posix()
     for case, graded in runs:
         if case.kind == "constant" and graded.score.earned:
@@ -266,7 +266,7 @@ def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def _judge_messages(proof: Proof, runs: Runs) -> None:
-    """Collect what students read of hidden checks, and say what they should not have, or what is too much.
+    """Collect the messages of hidden checks, and add a problem for each that is withheld, or if there are too many.
 
     Hidden checks give few different messages, all of them made of words known before the run.
     """
@@ -327,7 +327,7 @@ def _near_limit(speed: Speed, own: float, runs: int) -> str:
 
 
 def losses_of(runs: Runs) -> list[Loss]:
-    """Return what each wrong answer among the cases loses, in the mean over its runs."""
+    """Return the points that each wrong answer among the cases loses, as means over its runs."""
     by_file = defaultdict[str, list[tuple[Case, GradedExercise]]](list)
     for case, graded in runs:
         if case.kind == "wrong":
@@ -351,7 +351,7 @@ def _loss(runs: Runs) -> Loss:
 
 
 def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
-    """Yield wrong answers that lose much on rules which they keep, or that state wrongly what they break."""
+    """Yield a problem for each wrong answer that loses much on rules that it keeps, or names wrong rules as broken."""
     for loss in losses:
         where = Places.of(exercise).known_answer("wrong", loss.name)
         for rule in loss.breaks:
@@ -411,7 +411,7 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def weak_input_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a sentence for each check that ends for wrong answers at its first call, with an empty or constant input.
+    """Yield a sentence for each check whose first call, with an empty or constant input, fails for wrong answers.
 
     Many mistakes do the same there, and what the other calls would show is never seen.
     """
@@ -431,7 +431,7 @@ def weak_input_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a sentence for each parametrised check that gets much more points, as its share counts for each case."""
+    """Yield a sentence for each parametrised check that is worth much more, as its share counts for each case."""
     rows = next((graded.checks for case, graded in runs if case.kind == "reference"), ())
     cases = Counter(row.check.id.partition("[")[0] for row in rows)
     shares, possible = Counter[str](), Counter[str]()
@@ -462,5 +462,5 @@ def by_rule(lost: Mapping[str, float]) -> str:
 
 
 def points(hundredths: float) -> str:
-    """Return the points of a mean, as a person writes them."""
+    """Return a mean of hundredths of a point as text in points, such as "2.5"."""
     return points_text(round(hundredths))

@@ -24,7 +24,7 @@ _WIDTH = 118
 
 
 def map_page(course: Course, coverage: Coverage) -> str:
-    """Return a map: modules with their exercises, what each needs, the fast track, topics and their places."""
+    """Return a Markdown page of the course: its modules and exercises, what each needs, the fast track, the topics."""
     return _page(
         "course-map.md",
         course,
@@ -37,7 +37,7 @@ def map_page(course: Course, coverage: Coverage) -> str:
 
 
 def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, runtime: Runtime) -> str:
-    """Return a page that shows, for each known wrong answer, its sentence and what a student reads.
+    """Return a Markdown page with the sentence of each known wrong answer, and the messages that a student reads.
 
     Args:
         course: the whole course.
@@ -59,7 +59,7 @@ def _page(template: str, course: Course, **words: object) -> str:
     loader = FileSystemLoader(Path(__file__).with_name("templates"))
     templates = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
     numbers = {exercise.id: exercise.number for exercise in course.exercises}
-    templates.filters |= {"filled": _filled, "number": numbers.__getitem__, "plain": _plain, "time": _time}
+    templates.filters |= {"filled": _filled, "number": numbers.__getitem__, "plain": _cell_text, "time": _time}
     return templates.get_template(template).render(words, course=course).rstrip("\n") + "\n"
 
 
@@ -67,8 +67,8 @@ def _filled(paragraph: str) -> str:
     return textwrap.fill(paragraph, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def _plain(text: str) -> str:
-    """Return a text of a course in a form that cannot end a cell of a table."""
+def _cell_text(text: str) -> str:
+    """Return a text as the cell of a Markdown table: in one line, and without "|"."""
     return for_terminal(text, one_line=True).replace("|", "/")
 
 

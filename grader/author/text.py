@@ -29,7 +29,7 @@ _FRAME = re.compile(r'^(?:E\s+)?(?:File "([^"]+)", line (\d+)|(\S+\.py):(\d+): )
 
 
 def course_problems(course: Course, coverage: Coverage) -> list[str]:
-    """Return files that have no place in a course, and topics on module pages that the course does not have."""
+    """Return problems of a course: files that have no place in it, and unknown topics on module pages."""
     remedies = {True: "no check reads this file; move its fixtures into the check file, and remove it",
                 False: "this file has no place in a course; remove it or fix its name"}  # fmt: skip
     stray = (f"{path}: {remedies[path.endswith('/conftest.py')]}" for path in stray_files(course))
@@ -59,7 +59,7 @@ def source_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container[str]) -> Iterator[str]:
-    """Yield every problem of an exercise that reading shows.
+    """Yield every problem of an exercise that shows when its files are read, before anything runs.
 
     Args:
         exercise: the exercise whose texts are read.
@@ -95,7 +95,7 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
 
 
 def collecting_problem(exercise: Exercise, problem: str) -> str:
-    """Say in one sentence why the checks of an exercise cannot be collected."""
+    """Return a sentence on why the checks of an exercise cannot be collected, with the file and line."""
     where, line = Places.of(exercise).shown.as_posix(), ""
     for one, first, two, second in _FRAME.findall(problem):
         for place, path in _check_files(exercise).items():
@@ -106,7 +106,7 @@ def collecting_problem(exercise: Exercise, problem: str) -> str:
 
 
 def line_of(path: Path, number: int) -> str:
-    """Return a line of a check file with its number, for its author."""
+    """Return a line of a check file with its number, such as "line 12: assert x"."""
     try:
         text = lines_of(path.read_text(encoding="utf-8"))[number - 1].strip()
     except (OSError, ValueError, IndexError):
@@ -115,7 +115,7 @@ def line_of(path: Path, number: int) -> str:
 
 
 def functions_of(path: Path) -> set[str]:
-    """Return the names of the functions at the top of a file; none of one that is not Python."""
+    """Return the names of the functions at the top of a file; an empty set if it is not Python."""
     try:
         body = ast.parse(path.read_bytes()).body
     except (OSError, SyntaxError, ValueError):  # its author is at work
@@ -162,7 +162,7 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def _par_problems(exercise: Exercise) -> Iterator[str]:
-    """Yield each par that is not the length of the shortest right answer here."""
+    """Yield a problem if `par` is not the number of operations in the shortest right answer of the course."""
     if exercise.par is None or exercise.reference is None:
         return
     counts = []
@@ -178,7 +178,7 @@ def _par_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def _unread_entries(exercise: Exercise) -> Iterator[str]:
-    """Yield names of known answers that no command finds, because a course reads only plain names."""
+    """Yield a problem for each known answer whose name is not plain, so that no command runs it."""
     places = Places.of(exercise)
     for place, known in ((places.wrong_entries, exercise.wrong), (places.right_entries, exercise.right)):
         path = exercise.reference.with_name(place.name) if exercise.reference else place
@@ -195,7 +195,7 @@ def _unread_entries(exercise: Exercise) -> Iterator[str]:
 
 
 def _has_todo(text: str, tree: ast.Module) -> bool:
-    """Return whether a comment or a string in the code has the word TODO; the task may have it."""
+    """Return whether a comment or a string of a starter has the word TODO, not counting the docstring with the task."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     task = tree.body[0].end_lineno if ast.get_docstring(tree) is not None else 0
     said = (token for token in tokens if token.type in (tokenize.COMMENT, tokenize.STRING))
@@ -232,7 +232,7 @@ def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str
 
 
 def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
-    """Yield what shown checks need that only staff has."""
+    """Yield a problem for each use of the reference or of staff's folder in shown checks."""
     if exercise.shown_checks is None:
         return
     places, text = Places.of(exercise), exercise.shown_checks.read_text(encoding="utf-8")

@@ -60,7 +60,7 @@ _LOSSES = (
 
 
 def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
-    """Read the check files, before anything runs.
+    """Separate the exercises that can be run from those whose check files have lines without effect.
 
     Returns:
         The exercises that can be run, and proofs of the others: lines of their check files have no effect, so what the
@@ -99,7 +99,7 @@ class Prover:
     _until_the_end: list[int] = field(default_factory=list, init=False)
 
     def verify(self, exercises: Sequence[Exercise], slots: int | None = None) -> list[Proof]:
-        """Prove exercises of the course; `slots` lanes run at once, by default as many as there are cores.
+        """Prove exercises of the course; `slots` lanes run at once, by default at most one for each core.
 
         Raises:
             StartError: a process of ours did not start.
@@ -112,8 +112,8 @@ class Prover:
         return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
 
     def prove(self, runtime: Runtime, exercises: Sequence[Exercise]) -> list[Proof]:
-        """Prove exercises of the course, in lanes that have their checks."""
-        problems, cases = self._read(exercises, self._collected(runtime, exercises))
+        """Prove exercises of the course in a runtime that has their checks, and return the proofs."""
+        problems, cases = self._examine(exercises, self._collected(runtime, exercises))
         if self.known_only:
             cases = [replace(case, busy=False) for case in cases if case.is_known]
         works = {case: case.work(self.course, self.setup) for case in cases}
@@ -138,7 +138,7 @@ class Prover:
                 for item in exercises]  # fmt: skip
 
     def _collected(self, runtime: Runtime, exercises: Sequence[Exercise]) -> Collected:
-        """Return the checks of exercises: from saved results of their references, or else as a lane reads them."""
+        """Return the checks of exercises: from saved results of their references, or else as a lane collects them."""
         checks: list[Check] = []
         for exercise in exercises:
             saved = None
@@ -151,8 +151,8 @@ class Prover:
             checks += [row.check for row in saved.graded.checks]
         return Collected(tuple(checks), {}, 1)
 
-    def _read(self, exercises: Sequence[Exercise], collected: Collected) -> tuple[dict[str, list[str]], list[Case]]:
-        """Return what reading shows, by exercise, and what is to be run; the course's problems are the first's."""
+    def _examine(self, exercises: Sequence[Exercise], collected: Collected) -> tuple[dict[str, list[str]], list[Case]]:
+        """Return the problems of each exercise, and the cases to run. The first exercise has the course's problems."""
         coverage, cases = Coverage.of(self.course), list[Case]()
         problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
         problems[exercises[0].id] += course_problems(self.course, coverage)
@@ -170,7 +170,7 @@ class Prover:
         return problems, cases
 
     def _run(self, runtime: Runtime, works: Mapping[Work, Case], spinning: int) -> dict[Case, GradedExercise]:
-        """Run each work, on all lanes at once, and return the results."""
+        """Run cases on all lanes while `spinning` processes keep cores busy; save and return the results."""
         arrived, results = set[Work](), dict[Case, GradedExercise]()
         with ExitStack() as load:
             load.enter_context(_busy_cores(spinning))
@@ -188,13 +188,13 @@ class Prover:
         return results
 
     def _save(self, case: Case, finished: WorkResult) -> None:
-        """Save a result that no other command would save."""
+        """Save a result; if it may differ another time, note that it is to be forgotten at the end."""
         number = self.store.save_any(finished)
         if number is not None and not _lasts(case, finished.graded):
             self._until_the_end.append(number)
 
     def watch(self, named: Sequence[str], say: Callable[..., None], *, poll: bool = False) -> None:
-        """Prove the named exercises, then each that is saved, until Ctrl-C.
+        """Prove the named exercises, then each one whose files are saved, until Ctrl-C.
 
         Args:
             named: ids of the exercises that are watched, and proved at once; without any, each that is saved.
@@ -212,7 +212,7 @@ class Prover:
                 say("Save a file of an exercise, and it is verified.")
             ids, warned = [*named], False
             for paths in watch_files(self.course.root, poll=poll, kinds=_SAVED):
-                ids += [id for id in _touched(self.course, named, paths) if id not in ids]
+                ids += [id for id in _saved_exercises(self.course, named, paths) if id not in ids]
                 if ids and self._prove_saved(runtime, ids, say) and not warned:
                     tried = f"These are the exercise's own files, with {counted(self.seeds, 'seed')}"
                     say(f"{tried}; before you release it, run  grade verify  without --watch.")
@@ -220,7 +220,7 @@ class Prover:
                 ids = []
 
     def _prove_saved(self, runtime: Runtime, ids: Sequence[str], say: Callable[..., None]) -> bool:
-        """Read the course again, and prove these exercises of it; tell whether there was anything to prove."""
+        """Read the course again, prove these exercises and print the proofs; return whether there was any exercise."""
         started = time.monotonic()
         say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
         try:
@@ -239,8 +239,8 @@ class Prover:
         return bool(exercises)
 
 
-def _touched(course: Course, named: Sequence[str], paths: set[Path]) -> list[str]:
-    """Return the exercises that saved files belong to; all watched ones, where a file belongs to all."""
+def _saved_exercises(course: Course, named: Sequence[str], paths: set[Path]) -> list[str]:
+    """Return the ids of the exercises that saved files belong to; all named ones for a file of the whole course."""
     root = course.root.resolve()  # a folder above the course may have the name of an exercise
     inside = (path.resolve().relative_to(root) for path in paths if path.resolve().is_relative_to(root))
     saved = {part for path in inside for part in path.parts}
@@ -251,7 +251,7 @@ def _touched(course: Course, named: Sequence[str], paths: set[Path]) -> list[str
 
 
 def _lasts(case: Case, graded: GradedExercise) -> bool:
-    """Return whether the next run would find the same.
+    """Return whether a case would have the same result if it ran again, so that the result may stay saved.
 
     A failed check of speed may be an accident for a right answer.
     """
@@ -262,7 +262,7 @@ def _lasts(case: Case, graded: GradedExercise) -> bool:
 
 @contextmanager
 def _busy_cores(count: int) -> Iterator[None]:
-    """Keep every core busy with processes that do nothing else."""
+    """Keep `count` cores busy with computing processes while the `with` block runs."""
     # Processes, as threads would wait for each other's lock and keep one core busy. They end if this one was killed.
     parent = "os.getppid()" if sys.platform == "win32" else os.getpid()  # there, Python of a venv starts another one
     program = f"import os\nwhile os.getppid() == {parent}:\n    sum(range(100_000))"
@@ -280,7 +280,7 @@ def _busy_cores(count: int) -> Iterator[None]:
 
 
 def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator[str]:
-    """Yield a row for each exercise with its problems and remedies; `broken` are problems of the course's files."""
+    """Yield the lines that `grade verify` prints: a row for each exercise, notes, and problems with remedies."""
     yield from _table(proofs)
     if saved := sum(proof.saved for proof in proofs):
         has, results = ("has", "its result is") if saved == 1 else ("have", "their results are")
@@ -304,7 +304,7 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
 
 
 def unsaved_line(why: str) -> str:
-    """Say that results could not be saved.
+    """Return the sentence that results could not be saved.
 
     Args:
         why: what kept them from it.
@@ -329,7 +329,7 @@ def _problems(proofs: Sequence[Proof], broken: Sequence[str]) -> list[str]:
 
 
 def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the same facts for other programs."""
+    """Return proofs as a dict for JSON: whether there are no problems, and the facts about each exercise."""
     exercises = [
         {
             "id": proof.exercise.id,
@@ -346,7 +346,7 @@ def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str,
 
 
 def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
-    """Yield a row for each wrong answer: what it loses on the rules that it breaks, and on which others."""
+    """Yield a table with a row for each wrong answer: what it loses on the rules that it breaks, and on others."""
     rows = []
     for proof in proofs:
         for loss in proof.losses:

@@ -31,7 +31,7 @@ _PLACES = 7
 
 
 def in_words_of_pytest(text: str) -> str:
-    """Write asserts of `unittest` and nose as `assert`, and what `setUp` prepares at the beginning of each test.
+    """Return a test file with `assert` for asserts of `unittest` and nose, and the code of `setUp` in each test.
 
     What has no such form stays, and is reported as what a check file does not know.
 
@@ -52,10 +52,12 @@ def in_words_of_pytest(text: str) -> str:
             case ast.ImportFrom(module="nose.tools"):
                 is_alone = any(getattr(one, "body", None) == [node] for one in source.nodes)
                 edits.replace(node, "pass") if is_alone else edits.drop(node)
-            case ast.Expr(value=ast.Call() as call) if plain := _plain(_name_of(call, owners, source), call, caught):
+            case ast.Expr(value=ast.Call() as call) if plain := _as_assert(
+                _assert_name(call, owners, source), call, caught
+            ):
                 edits.replace(node, ast.unparse(plain))
                 used.append(ast.unparse(plain))
-            case ast.Call() if (name := _name_of(node, owners, source)) in _RAISES:
+            case ast.Call() if (name := _assert_name(node, owners, source)) in _RAISES:
                 edits.replace(node.func, _RAISES[name])
                 used.append(_RAISES[name])
             case ast.Attribute(value=ast.Name(id=name), attr="exception") if name in caught:
@@ -74,7 +76,7 @@ def _imports(tree: ast.Module, name: str) -> bool:
 
 
 def _must_be_first(node: ast.stmt) -> bool:
-    """Return whether nothing may stand above a statement: a docstring, an import of `__future__`."""
+    """Return whether a statement must come first in a file: a docstring, or an import of `__future__`."""
     is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return is_text or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
 
@@ -87,8 +89,8 @@ def _methods(tree: ast.Module) -> Iterator[tuple[str, Function]]:
             yield from ((parameters(one)[0], one) for one in methods if parameters(one))
 
 
-def _name_of(call: ast.Call, owners: dict[int, str], source: Source) -> str:
-    """Return which assert of `unittest` is called, such as "Equal"; "" for anything else."""
+def _assert_name(call: ast.Call, owners: dict[int, str], source: Source) -> str:
+    """Return the name of the `unittest` or nose assert that is called, such as "Equal"; "" for any other call."""
     match call.func:
         case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == owners.get(id(call)):
             return attribute.removeprefix("assert") if attribute.startswith("assert") else ""
@@ -99,7 +101,7 @@ def _name_of(call: ast.Call, owners: dict[int, str], source: Source) -> str:
 
 
 def _caught(node: ast.With, owners: dict[int, str]) -> Iterator[str]:
-    """Yield the names under which a statement has the errors that it expects."""
+    """Yield the names that `with self.assertRaises(...) as NAME` binds to expected errors."""
     for item in node.items:
         match item:
             case ast.withitem(
@@ -109,29 +111,29 @@ def _caught(node: ast.With, owners: dict[int, str]) -> Iterator[str]:
                 yield name
 
 
-class _Values(ast.NodeTransformer):
-    """Read an expected error as pytest has it."""
+class _ErrorRenamer(ast.NodeTransformer):
+    """Renames `caught.exception` of `unittest` to `caught.value`, as pytest has it."""
 
     def __init__(self, caught: Collection[str]) -> None:
         self._caught = caught
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Rename the attribute that has the error."""
+        """Rename the attribute `exception` of a caught error to `value`."""
         self.generic_visit(node)
         if node.attr == "exception" and isinstance(node.value, ast.Name) and node.value.id in self._caught:
             node.attr = "value"
         return node
 
 
-def _plain(name: str, call: ast.Call, caught: Collection[str]) -> ast.Assert | None:
-    """Return an assert of `unittest` as a statement; None of what has no such form.
+def _as_assert(name: str, call: ast.Call, caught: Collection[str]) -> ast.Assert | None:
+    """Return a call of a `unittest` assert as an `assert` statement; None if it has no such form.
 
     Args:
         name: of the assert, such as "Equal".
         call: the call that makes it.
         caught: names that have an expected error.
     """
-    call = _Values(caught).visit(copy.deepcopy(call))
+    call = _ErrorRenamer(caught).visit(copy.deepcopy(call))
     words = {word.arg: word.value for word in call.keywords}
     message = words.pop("msg", None)
     match name, call.args:
@@ -145,19 +147,19 @@ def _plain(name: str, call: ast.Call, caught: Collection[str]) -> ast.Assert | N
                 "IsNotNone": ast.Compare(first, [ast.IsNot()], [ast.Constant(None)]),
             }[name]
         case (("IsInstance" | "NotIsInstance" | "IsNotInstance"), [first, second, *rest]):
-            test = _called("isinstance", first, second)
+            test = _call_of("isinstance", first, second)
             test = test if name == "IsInstance" else ast.UnaryOp(ast.Not(), test)
         case (("Regex" | "RegexpMatches"), [first, second, *rest]):
-            test = _called("re.search", second, first)
+            test = _call_of("re.search", second, first)
         case (("CountEqual" | "ItemsEqual"), [first, second, *rest]):
-            test = ast.Compare(_called("sorted", first), [ast.Eq()], [_called("sorted", second)])
+            test = ast.Compare(_call_of("sorted", first), [ast.Eq()], [_call_of("sorted", second)])
         case (("AlmostEqual" | "AlmostEquals"), [first, second, *rest]):
             places = words.pop("places", None) or (rest.pop(0) if rest else ast.Constant(_PLACES))
             near = words.pop("delta", None)
             if near is None and not isinstance(places, ast.Constant):
                 return None
             near = near or ast.parse(f"0.5e-{ast.unparse(places)}", mode="eval").body
-            approx = _called("pytest.approx", second, rel=ast.Constant(0), abs=near)
+            approx = _call_of("pytest.approx", second, rel=ast.Constant(0), abs=near)
             test = ast.Compare(first, [ast.Eq()], [approx])
         case _:
             return None
@@ -166,12 +168,12 @@ def _plain(name: str, call: ast.Call, caught: Collection[str]) -> ast.Assert | N
     return ast.fix_missing_locations(ast.Assert(test, message or (rest[0] if rest else None)))
 
 
-def _called(function: str, *args: ast.expr, **words: ast.expr) -> ast.expr:
+def _call_of(function: str, *args: ast.expr, **words: ast.expr) -> ast.expr:
     return ast.Call(ast.parse(function, mode="eval").body, [*args], [ast.keyword(*word) for word in words.items()])
 
 
 def _with_setups(text: str) -> str:
-    """Have each test of a class begin with what its `setUp` or `setup_method` does, in variables of its own."""
+    """Return a file in which each test method begins with the code of `setUp`, with variables for attributes."""
     tree, edits = ast.parse(text), Edits(text)
     for node in ast.walk(tree):
         if not isinstance(node, ast.ClassDef):
@@ -192,12 +194,12 @@ def _with_setups(text: str) -> str:
         for method in (one for one in others if one.name.startswith("test")):
             first = next((one for one in method.body if not _must_be_first(one)), None)
             if first is not None:
-                edits.insert_above(first, "".join(_prepares(text, setup, first.col_offset) for setup in setups))
+                edits.insert_above(first, "".join(_setup_code(text, setup, first.col_offset) for setup in setups))
     return edits.result()
 
 
-def _prepares(text: str, setup: Function, column: int) -> str:
-    """Return the statements of a `setUp` with variables in place of attributes, indented to a column."""
+def _setup_code(text: str, setup: Function, column: int) -> str:
+    """Return the statements of a `setUp`, with variables in place of attributes, indented to a column."""
     body: Sequence[ast.stmt] = [one for one in setup.body if not _must_be_first(one)]
     if not body:
         return ""
@@ -208,7 +210,7 @@ def _prepares(text: str, setup: Function, column: int) -> str:
 
 
 def _attributes(method: Function) -> Iterator[ast.Attribute]:
-    """Yield where a method names an attribute of its first parameter, but for what `unittest` has there."""
+    """Yield the nodes in a method that are attributes of `self`, except the asserts of `unittest`."""
     owner = parameters(method)[0]
     for one in ast.walk(method):
         match one:

@@ -58,7 +58,7 @@ class Draft:
     counts: tuple[int, int, int]
 
     def files(self, places: Places) -> dict[Path, str]:
-        """Return all files of the exercise but its description, by path from the course."""
+        """Return the texts of all files of the exercise but exercise.yaml, by path from the course's root."""
         texts = {
             places.starter: self.starter,
             places.reference: self.reference,
@@ -87,14 +87,14 @@ class Port:
         helpers = [f"{HELPERS}{word}" for word in WORDS]
         whole = with_helpers("\n\n".join([*helpers, *filter(None, map(plain.for_checks, plain.items))]))
         self._items = items_of(whole)
-        self._beside = list(self._that_need_a_probe(whole))
+        self._beside = list(self._tests_for_probe(whole))
         # The student's functions and classes that each test is about: those that it names itself come first.
         named = {name: [*plain.names(test.node), *plain.beside[name]] for name, test in plain.tests.items()}
         self._names = list(dict.fromkeys(name for names in named.values() for name in names))
         self._rules = {test: f"C{self._names.index(names[0]) + 1 if names else 1}" for test, names in named.items()}
 
     def draft(self, title: str) -> Draft:
-        """Return all files of the exercise."""
+        """Return the draft of the exercise: starter, reference, checks and probe, with a TODO where work is left."""
         tests = list(self._plain.tests)
         plain = [test for test in tests if test not in self._beside]
         written = [test for test in plain if not self._draws(test)]
@@ -119,11 +119,11 @@ class Port:
         )
 
     def _draws(self, test: str) -> bool:
-        """Return whether a test draws its inputs."""
+        """Return whether a test draws its inputs at random."""
         return "rng" in self._plain.needs[test] or self._plain.keeps_seed(self._plain.tests[test].node)
 
-    def _that_need_a_probe(self, whole: str) -> Iterator[str]:
-        """Yield the tests that need code beside student code: what `grader.lint` reports, and gradients."""
+    def _tests_for_probe(self, whole: str) -> Iterator[str]:
+        """Yield the tests that must run beside student code: the linter reports them, or they use gradients."""
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
         functions = [node for node in ast.parse(whole).body if isinstance(node, Function)]
         flagged = {node.name for node in functions if lines & {*range(first_line(node), (node.end_lineno or 0) + 1)}}
@@ -135,13 +135,13 @@ class Port:
                 yield test
 
     def _file(self, docstring: str, above: str, tests: Sequence[str]) -> str:
-        """Return a file of checks with a comment above each, and with all that they need."""
+        """Return the source of a check file with these tests, a comment above each, and all that they need."""
         names = {self._plain.name_in_checks(name): name for name in self._plain.tests}
         autouse = [name for name, item in self._plain.fixtures.items() if _is_autouse(item.node)]
         items = [item for item in self._items if item.name not in names]
         for item in (item for item in self._items if names.get(item.name) in tests):
             name = names[item.name]
-            text = self._plain.calls_probe(self._plain.tests[name], item) if name in self._beside else item.text
+            text = self._plain.check_by_probe(self._plain.tests[name], item) if name in self._beside else item.text
             items += items_of(above + _with_rule(text, self._rules[name]))
         wanted = [*autouse, *map(self._plain.name_in_checks, tests)]
         return with_todos(assembled(docstring, closure(items, wanted)), of_checks=True) if tests else ""
@@ -154,13 +154,13 @@ class Port:
 
 
 def _is_autouse(fixture: ast.AST) -> bool:
-    """Return whether a fixture is for all tests."""
+    """Return whether a fixture has the argument `autouse`, so that all tests use it."""
     calls = [one for one in getattr(fixture, "decorator_list", ()) if isinstance(one, ast.Call)]
     return any(word.arg == "autouse" for call in calls for word in call.keywords)
 
 
 def _with_rule(text: str, rule: str) -> str:
-    """Return a check with the rule that it is about."""
+    """Return the source of a check with its rule as the argument of `@check`."""
     edits = Edits(text)
     (function,) = (node for node in ast.parse(text).body if isinstance(node, Function))
     for one in function.decorator_list:
@@ -178,7 +178,7 @@ _TODO = f"{_RAISES}  # TODO"
 
 
 def stubs_of(plain: Tests, names: Sequence[str], reference: str) -> tuple[dict[str, str], str]:
-    """Return what a student is to write.
+    """Return stubs of the functions and classes that a student is to write, and how each one is called.
 
     Args:
         plain: the test file.
@@ -192,26 +192,26 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str) -> tuple[dict[s
     written = {item.name: item for item in known if item.name in names}
     variables = {name for item in known if not item.name for name in item.binds} - written.keys()
     code = [
-        _emptied(written[name]) if name in written
+        _stub_of(written[name]) if name in written
         else f"{name} = None  # TODO\n" if name in variables
-        else _guessed(plain, name)
+        else _guessed_stub(plain, name)
         for name in names
     ]  # fmt: skip
     items = items_of("\n\n".join(code))
-    calls = {item.name: _call(item.node) for item in items} | {name: name for name in names if name in variables}
+    calls = {item.name: _call_text(item.node) for item in items} | {name: name for name in names if name in variables}
     imports = [item for item in known if imported(item.node)]
     return calls, assembled(DOCSTRING, closure([*imports, *items], names))
 
 
-def _call(node: ast.stmt) -> str:
-    """Return how a function or a class is called."""
+def _call_text(node: ast.stmt) -> str:
+    """Return how a function or a class is called, such as "f(x, y)"."""
     inits = [one for one in getattr(node, "body", ()) if isinstance(one, Function) and one.name == "__init__"]
     words = parameters(node) if isinstance(node, Function) else parameters(inits[0])[1:] if inits else []
     return f"{getattr(node, 'name', '')}({', '.join(words)})"
 
 
-def _emptied(item: Item) -> str:
-    """Return a function or class of the reference without its code."""
+def _stub_of(item: Item) -> str:
+    """Return a function or class of the reference with a TODO in place of its code."""
     node = ast.parse(item.text).body[0]
     for one in ast.walk(node):
         if isinstance(one, (Function, ast.ClassDef)):
@@ -232,9 +232,9 @@ def _first_paragraph(text: str, column: int) -> str:
     return f"\n{' ' * column}".join(textwrap.wrap(text.split("\n\n")[0], 110 - column, break_long_words=False))
 
 
-def _guessed(plain: Tests, name: str) -> str:
+def _guessed_stub(plain: Tests, name: str) -> str:
     """Return a stub with one parameter for each argument of the longest call in the tests."""
-    functions = [node for item in plain.items for node, task in plain.students(item.node) if task == name]
+    functions = [node for item in plain.items for node, task in plain.student_nodes(item.node) if task == name]
     nodes = [node for item in plain.items for node in ast.walk(item.node)]
     calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in functions]
     words = {word.arg: None for call in calls for word in call.keywords if word.arg}
@@ -260,7 +260,7 @@ _ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the 
 
 
 def with_todos(text: str, *, of_checks: bool) -> str:
-    """Add a comment at each place where something is left to do.
+    """Return a ported file with a TODO comment above each statement that needs work.
 
     Args:
         text: of a ported file.
@@ -279,7 +279,7 @@ def with_todos(text: str, *, of_checks: bool) -> str:
 
 
 def todos_of(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the text of each comment that says what is left to do."""
+    """Yield the line number and the text of each TODO in a file."""
     todos: dict[int, str] = {}
     last = 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -322,7 +322,7 @@ def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
 
 
 def files_read(text: str) -> list[str]:
-    """Return the files that a text reads whose names stand in it, each once."""
+    """Return the names of the files that Python source opens by a string literal, each once."""
     source = Source(ast.parse(text))
     calls = [node for node in source.nodes if isinstance(node, ast.Call) and _reads_file(source, node)]
     names = [call.args[0].value for call in calls if call.args and isinstance(call.args[0], ast.Constant)]
@@ -334,7 +334,7 @@ def _reads_file(source: Source, call: ast.Call) -> bool:
 
 
 def data_of(reference: str, folder: Path) -> dict[str, bytes]:
-    """Return the files that a reference reads and that lie in a folder, by the names under which it reads them.
+    """Return the contents of the files in a folder that a reference reads, by the names by which it opens them.
 
     Args:
         reference: its text.
@@ -345,7 +345,7 @@ def data_of(reference: str, folder: Path) -> dict[str, bytes]:
 
 
 def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
-    """Yield what a reference needs that is not here, and that students need as well.
+    """Yield a sentence for each thing that a reference lacks: packages, definitions, data files, code for `...`.
 
     Args:
         reference: its text.
@@ -366,7 +366,7 @@ def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
 
 
 def _is_gap(node: ast.AST) -> bool:
-    """Return whether a statement or a call has `...` in the place of a value, as what students get has."""
+    """Return whether a statement or a call has `...` in place of a value, as the students' version has."""
     match node:
         case ast.Assign(value=ast.Constant(value=value)) | ast.Return(value=ast.Constant(value=value)):
             return value is ...
@@ -376,7 +376,7 @@ def _is_gap(node: ast.AST) -> bool:
 
 
 def _parametrized(source: Source, decorator: ast.expr) -> list[str]:
-    """Return the names that a decorator of pytest's gives to a function."""
+    """Return the parameter names of a `pytest.mark.parametrize`; an empty list for another decorator."""
     if source.path(decorator) != "pytest.mark.parametrize" or not isinstance(decorator, ast.Call):
         return []
     words = [word.value for word in decorator.keywords if word.arg == "argnames"]

@@ -60,14 +60,14 @@ class Assignment:
     autotests: list[str] = field(default_factory=list)
 
     def add_code(self, source: str, *, is_solution: bool) -> None:
-        """Add a cell of code that does not test."""
+        """Add a code cell that is not a test; of the solution, also note the names that it binds."""
         code = _SOLUTION.sub("", source)
         self.code.append(code)
         if is_solution:
             self.solved |= {name for item in items_of(code) for name in item.binds}
 
     def add_test(self, name: str, source: str, points: float | None = None) -> None:
-        """Add a test under a name that no other one has.
+        """Add a test under a unique function name, made from its name in the notebook.
 
         Args:
             name: as the notebook calls it.
@@ -92,7 +92,7 @@ class Assignment:
         return {name for text in texts for name in names_of(text)[0]}
 
     def _variables(self) -> set[str]:
-        """Return the variables of the solution that tests use: those that it binds, and what is made of these."""
+        """Return the variables that tests use and that the solution binds, or that are computed from such variables."""
         items = [item for item in self._items() if not imported(item.node)]
         students = self.solved | {item.name for item in items if item.name}
         while more := {name for item in items if item.uses & students for name in item.binds} - students:
@@ -100,7 +100,7 @@ class Assignment:
         return students & self._used() & {name for item in items if not item.name for name in item.binds}
 
     def reference(self) -> str:
-        """Return the functions, classes and variables of the solution that tests use, with what these need."""
+        """Return the source of the reference: functions, classes and tested variables, with what these need."""
         tested = [item for source in self.tests.values() for item in items_of(source) if imported(item.node)]
         own = self._items()
         items = [*tested, *own]  # a test may import what the solution uses
@@ -113,7 +113,7 @@ class Assignment:
         return "\n\n".join(dict.fromkeys(item.text.rstrip("\n") for item in chosen)) + "\n"
 
     def _with_earlier(self, known: Collection[str]) -> dict[str, str]:
-        """Return the code of each test, below what earlier tests of the notebook leave to it.
+        """Return the code of each test by name, with statements of earlier tests that it needs above it.
 
         Args:
             known: names that other cells bind.
@@ -127,7 +127,7 @@ class Assignment:
         return whole
 
     def test_file(self) -> str:
-        """Return a plain pytest file with a function for each test, and with the variables that the notebook gives."""
+        """Return a plain pytest file with a function for each test, and the notebook's variables that these use."""
         items, used, variables = self._items(), self._used(), self._variables()
         imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported(item.node))
         whole = self._with_earlier({name for item in items for name in item.binds})
@@ -140,7 +140,7 @@ class Assignment:
 
 
 def assignment_of(text: str) -> Assignment | None:
-    """Return what a notebook holds; None if the text is not a notebook.
+    """Return the assignment in a notebook of otter-grader or nbgrader; None if the text is not a notebook.
 
     Args:
         text: of the file.
@@ -250,7 +250,7 @@ def _of_otter(rows: Sequence[Row]) -> Assignment:
 
 
 def _test_of_otter(code: str, cell: Mapping[str, Any], question: Mapping[str, Any]) -> tuple[str, float | None]:
-    """Return the code of a test, and its points if they are a number."""
+    """Return the code in a test cell of otter-grader, and its points if they are a number."""
     config = _CONFIG.match(code)
     settings = _yaml(f"\n{config[1]}") if config else {}
     code = code[config.end() :] if config else re.sub(r"^# HIDDEN[^\n]*\n", "", code)
@@ -292,7 +292,7 @@ def _number(points: object) -> float | None:
 
 
 def _compared(expression: str, shown: str) -> str:
-    """Return an assert that an expression has the value that the notebook shows."""
+    """Return the source of an assert that an expression has the value that the notebook shows."""
     if scalar := _NUMPY.fullmatch(shown.strip()):
         shown = scalar[1] or scalar[2]
     if shown == "True":
@@ -314,14 +314,14 @@ def _output_of(cell: Mapping[str, Any]) -> str | None:
 
 
 def _mark(source: str) -> tuple[str, str] | None:
-    """Return which part of a question begins or ends with a cell; None if none does."""
+    """Return the mark of otter-grader in a cell, such as ("BEGIN", "TESTS"); None if it has none."""
     lines = [line for line in source.replace("```", "").splitlines() if line.strip()]
     found = _MARK.match(lines[0].strip()) if lines else None
     return (found[1], found[2]) if found else None
 
 
 def _yaml(source: str) -> dict[str, Any]:
-    """Return the settings below the first line of a cell."""
+    """Return the YAML settings in a cell of otter-grader, without its marks."""
     lines = [line for line in source.replace("```", "").splitlines() if line.strip()]
     settings = [line.removeprefix("# ") for line in lines if not _MARK.match(line.strip())]
     read = parse_yaml("\n".join(settings).encode(), "")
@@ -329,18 +329,18 @@ def _yaml(source: str) -> dict[str, Any]:
 
 
 def _does_something(source: str) -> bool:
-    """Return whether a text holds a statement besides comments."""
+    """Return whether a text contains a statement, and not only comments."""
     return bool(ast.parse(textwrap.dedent(source)).body)
 
 
 def _body(source: str) -> str:
-    """Return the code of a test as that of a function; a text of several lines keeps its lines."""
+    """Return the code of a test so that it can be indented: strings of several lines are written in one."""
     tree = ast.parse(source)
     texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return ast.unparse(tree) if any("\n" in str(node.value) for node in texts) else source.strip("\n")
 
 
 def points_of(assignment: Assignment) -> Iterator[str]:
-    """Yield a sentence about the points of each test, to be given as shares."""
+    """Yield for each test with points in the notebook the sentence that its check should have them as its share."""
     for name, points in assignment.points.items():
         yield f"{name.removeprefix('test_')} had {points:g} points in the notebook: give its check that share"

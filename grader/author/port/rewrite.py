@@ -75,7 +75,7 @@ class Tests:
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
         names = Source(ast.parse(text))
-        self.items = items_of("\n\n".join(_flat(item, names) for item in whole if self._stays(item)))
+        self.items = items_of("\n\n".join(_flattened(item, names) for item in whole if self._is_kept(item)))
         self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
         self._modules = set[str]()
         for item in whole:
@@ -115,8 +115,8 @@ class Tests:
     def _is_library(self, module: str) -> bool:
         return module != self._module if self._module else module.split(".")[0] in _LIBRARIES
 
-    def _stays(self, item: Item) -> bool:
-        """Return whether a statement stays: no import of student code, no text, nothing that runs it as a program."""
+    def _is_kept(self, item: Item) -> bool:
+        """Return whether a statement is kept: no import of student code, no string, no `if __name__ == "__main__"`."""
         match item.node:
             case ast.Import() | ast.ImportFrom():
                 return all(self._is_library(module) for module, _ in imported(item.node).values())
@@ -124,8 +124,8 @@ class Tests:
                 return False
         return True
 
-    def students(self, function: ast.AST) -> Iterator[tuple[ast.expr, str]]:
-        """Yield where a function's body names student code, with the name that the task has for it."""
+    def student_nodes(self, function: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+        """Yield the nodes in a function's body that name student code, with the names that the exercise has for it."""
         nodes = list(ast.walk(function))
         own = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
         own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
@@ -137,8 +137,8 @@ class Tests:
                     yield node, name
 
     def names(self, node: ast.AST) -> list[str]:
-        """Return the student's functions and classes that a function's body names."""
-        return [task for _, task in self.students(node)]
+        """Return the names of the student's functions and classes that a function's body uses."""
+        return [task for _, task in self.student_nodes(node)]
 
     def _of_check(self, node: ast.AST) -> list[str]:
         draws = "rng" not in self.fixtures and any(map(self._draws, ast.walk(node))) and not self.keeps_seed(node)
@@ -151,9 +151,9 @@ class Tests:
                 needs[item.name] |= {need for name in item.uses & passed.keys() for need in needs[name]}
         return {name: sorted(all_of, key=lambda need: (need != "student", need)) for name, all_of in needs.items()}
 
-    def _body(self, edits: Edits, node: ast.AST, needs: Mapping[str, list[str]], prefix: str) -> None:
-        """Name student code as a place does, and give helpers what they need."""
-        for place, task in self.students(node):
+    def _rewrite_body(self, edits: Edits, node: ast.AST, needs: Mapping[str, list[str]], prefix: str) -> None:
+        """Put a prefix before student code in a function's body, and pass helpers the arguments that they need."""
+        for place, task in self.student_nodes(node):
             edits.replace(place, f"{prefix}{task}")
         for call in ast.walk(node):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self._helpers:
@@ -163,7 +163,7 @@ class Tests:
     # -- check files ----------------------------------------------------------------------------------------------
 
     def for_checks(self, item: Item) -> str:
-        """Rewrite a statement for the check file; return "" if nothing is left of it."""
+        """Return a statement rewritten for the check file; "" if nothing is left of it."""
         node, edits = item.node, Edits(item.text)
         if all(map(self._is_seed, node.body if isinstance(node, Function) else [node])):
             return ""
@@ -179,9 +179,9 @@ class Tests:
                 column = (first := node.body[0]).col_offset
                 edits.insert(edits.start(first) - column, f'{" " * column}"""{title}"""\n')
         self._decorators(edits, item, node)
-        self._body(edits, node, self.needs, "student.")
+        self._rewrite_body(edits, node, self.needs, "student.")
         own, keeps = dict(self._own_generators(edits, node)), self.keeps_seed(node)
-        name = self._generator(node, "torch") if keeps else "rng"
+        name = self._generator_name(node, "torch") if keeps else "rng"
         for call in filter(self._draws, ast.walk(node) if keeps or "rng" in needs else ()):
             assert isinstance(call, ast.Call)
             edits.insert(edits.end(call) - 1, f"{', ' * bool(call.args or call.keywords)}generator={name}")
@@ -205,7 +205,7 @@ class Tests:
         return edits.result()
 
     def keeps_seed(self, node: ast.AST) -> bool:
-        """Return whether a function seeds PyTorch, draws after that, and expects numbers that stand in it.
+        """Return whether a function seeds PyTorch, then draws, and compares with numbers that it contains itself.
 
         They come out of these draws alone: nothing else draws from the seed, as a layer does when it is made.
         """
@@ -221,8 +221,8 @@ class Tests:
             and min(draw.lineno for draw in draws) > min(seed.lineno for seed in seeds)
         )
 
-    def _generator(self, node: Function, module: str) -> str:
-        """Return what a function calls the generator that draws in the place of a module's."""
+    def _generator_name(self, node: Function, module: str) -> str:
+        """Return the variable name for the generator that replaces a module's global generator in a function."""
         paths = {self._source.path(statement.value).rpartition(".")[0] for statement in ast.walk(node)
                  if isinstance(statement, ast.Expr) and self._is_seed(statement)}  # fmt: skip
         return _GENERATOR if paths <= {module} else f"{module.split('.')[0]}_{_GENERATOR}"
@@ -249,14 +249,14 @@ class Tests:
                 and one.attr in _DRAWN_BY.get(path, ())
             ]
             if draws and all(one.lineno > seed.lineno for one in draws):
-                name = self._generator(node, path)
+                name = self._generator_name(node, path)
                 for draw in draws:
                     edits.replace(draw.value, name)
                 made = f"{edits.text(module)}.{_GENERATOR_OF[path]}({edits.text(call.args[0])})"
                 yield seed, f"{name} = {made}"
 
     def _torch_generator(self, edits: Edits, seed: ast.stmt) -> str:
-        """Return a generator that draws the numbers which PyTorch draws behind a seed."""
+        """Return the source of a generator that draws the same numbers as PyTorch after a seed."""
         assert isinstance(seed, ast.Expr)
         assert isinstance(seed.value, ast.Call)
         function = seed.value.func
@@ -264,7 +264,7 @@ class Tests:
         return f"{torch}.Generator().manual_seed({edits.text(seed.value.args[0])})"
 
     def name_in_checks(self, name: str) -> str:
-        """Return what a function is called in a check file, where a name that begins with check_ means a check."""
+        """Return the name of a function in the check file: `check_...` for a test, and for nothing else."""
         if name in self.tests:
             return f"check_{name.removeprefix('test').strip('_') or 'all'}"
         return f"_{name}" if name.startswith("check_") else name
@@ -288,8 +288,8 @@ class Tests:
         is_draw = isinstance(node, ast.Call) and self._source.path(node) in _DRAWS
         return is_draw and not has_generator(node)
 
-    def calls_probe(self, test: Item, check: Item) -> str:
-        """Return the check of a test that leaves the work to the probe."""
+    def check_by_probe(self, test: Item, check: Item) -> str:
+        """Return the source of a check that calls a test's function in the probe file."""
         assert isinstance(test.node, Function)
         assert isinstance(check.node, Function)
         given = self._given_to_probe(test.node)
@@ -306,7 +306,7 @@ class Tests:
     # -- probe files ----------------------------------------------------------------------------------------------
 
     def for_probe(self, item: Item) -> str:
-        """Rewrite a statement for the probe file, where fixtures are functions and tests make what they take."""
+        """Return a statement rewritten for the probe file, where fixtures are functions that tests call."""
         node = item.node
         if not isinstance(node, Function):
             return "" if self._is_seed(node) else item.text
@@ -314,7 +314,7 @@ class Tests:
         if item.name in self._helpers:
             params = [*self.beside[item.name], *filter(None, [ast.unparse(node.args)])]
         edits = Edits(item.text)
-        self._body(edits, node, self.beside, "")
+        self._rewrite_body(edits, node, self.beside, "")
         for one in ast.walk(node):
             match one:
                 case ast.Attribute(
@@ -331,11 +331,11 @@ class Tests:
         return f"def {self.name_in_probe(item.name)}({', '.join(params)}):\n{text}"
 
     def _given_to_probe(self, node: Function) -> list[str]:
-        """Return the parameters that a check hands to the probe: those of `parametrize`, and unknown fixtures."""
+        """Return the parameters that a check passes to the probe: those of `parametrize`, and unknown fixtures."""
         return [name for name in parameters(node) if name not in self.fixtures and name not in _WRAPS]
 
     def name_in_probe(self, name: str) -> str:
-        """Return what a function is called in the probe file."""
+        """Return the name of a function in the probe file."""
         if name in self.fixtures:
             return f"make_{name}"
         if name in self._helpers:
@@ -344,8 +344,8 @@ class Tests:
         return f"try_{short}" if short in {*self._names.values(), *self._helpers, ""} else short
 
 
-def _flat(item: Item, source: Source) -> str:
-    """Rewrite a test class as functions, and a function of one line as several; leave anything else."""
+def _flattened(item: Item, source: Source) -> str:
+    """Return a test class as functions, a function of one line as several lines, and anything else as it is."""
     node, text = item.node, item.text
     if not isinstance(node, (Function, ast.ClassDef)):
         return text
@@ -359,7 +359,7 @@ def _flat(item: Item, source: Source) -> str:
 
 
 def _functions_of(node: ast.ClassDef, text: str) -> str:
-    """Rewrite the methods of a test class as functions, and its other statements as statements of the file."""
+    """Return the methods of a test class as functions, and its other statements as statements of the file."""
     first = node.body[0]
     body = moved("".join(lines_of(text)[first_line(first) - 1 : node.end_lineno]), -first.col_offset)
     statements, edits = ast.parse(body).body, Edits(body)
@@ -388,7 +388,7 @@ def _functions_of(node: ast.ClassDef, text: str) -> str:
 
 
 def _expects_numbers(function: ast.AST) -> bool:
-    """Return whether a function may compare with numbers that stand in it: some with digits after the point.
+    """Return whether a function has numbers such as 0.25 in an assert or a list, with which it may compare.
 
     They stand in an assert or in a list, and do not say how close two numbers have to be.
     """
@@ -405,7 +405,7 @@ def _expects_numbers(function: ast.AST) -> bool:
 
 
 def has_generator(node: ast.AST) -> bool:
-    """Return whether a draw has a generator of its own."""
+    """Return whether a call has the argument `generator`."""
     return any(word.arg == "generator" for word in getattr(node, "keywords", ()))
 
 
@@ -422,13 +422,13 @@ _CONVERSIONS = {"cpu", "detach", "numpy"}
 
 
 def with_helpers(text: str) -> str:
-    """Replace asserts by functions of `grader.check` that say the same."""
+    """Return a file with functions of `grader.check`, such as `assert_shape`, in place of equivalent asserts."""
     source, edits = Source(ast.parse(text)), Edits(text)
     for scope in scopes(source):
         for node in scope.nodes:
             match node:
                 case ast.Expr(value=ast.Call() as call):
-                    new = _values(scope, edits, call)
+                    new = _assert_values(scope, edits, call)
                 case ast.Assert(test=test):
                     new = _assert(scope, edits, test)
                 case _:
@@ -447,7 +447,7 @@ def _assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
                 return f"assert_tensor({edits.text(value)})"
             return f"assert_isinstance({edits.text(value)}, {edits.text(kind)})" if path.startswith("torch.") else ""
         case ast.Call():
-            return _values(scope, edits, test)
+            return _assert_values(scope, edits, test)
         case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
             for one, expected in ((left, right), (right, left)):
                 args = one.args if isinstance(one, ast.Call) and ast.unparse(one.func) in ("tuple", "list") else []
@@ -457,8 +457,8 @@ def _assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
     return ""
 
 
-def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
-    """Return a comparison of values as `assert_values`; "" for another call, or for one that compares more."""
+def _assert_values(scope: Scope, edits: Edits, call: ast.Call) -> str:
+    """Return a call such as `torch.allclose` as `assert_values`; "" for another call, or if it compares more."""
     path, words = scope.source.path(call), {word.arg or "**": edits.text(word.value) for word in call.keywords}
     exact = _EQUAL.fullmatch(path) is not None
     if not (exact or _CLOSE.fullmatch(path)) or not 2 <= len(call.args) <= 4:
@@ -473,15 +473,15 @@ def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
     if path.startswith("numpy.") and isinstance(expected, _OF_ANY_SHAPE):
         return ""  # NumPy compares a list with an array, and a number with each element; `assert_values` does not
     tolerances = {"rtol": "0", "atol": "0"} if exact else words
-    values = [_plain(edits, got), _plain(edits, expected), *map("=".join, tolerances.items())]
-    return f"assert_values({', '.join(values)})"
+    compared = (_without_conversions(edits, value) for value in (got, expected))
+    return f"assert_values({', '.join([*compared, *map('='.join, tolerances.items())])})"
 
 
-def _plain(edits: Edits, node: ast.expr) -> str:
-    """Return an expression without conversions, as `assert_values` compares tensors with arrays."""
+def _without_conversions(edits: Edits, node: ast.expr) -> str:
+    """Return an expression without `.cpu()`, `.detach()` and `.numpy()` at its end: `assert_values` needs none."""
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if name in _CONVERSIONS:
-            return _plain(edits, value)
+            return _without_conversions(edits, value)
     return edits.text(node)
 
 

@@ -26,27 +26,27 @@ class Edits:
         self._edits: list[tuple[int, int, str]] = []
 
     def start(self, node: _Node) -> int:
-        """Return where a node begins."""
+        """Return the offset in bytes at which a node begins."""
         return self._starts[node.lineno - 1] + node.col_offset
 
     def end(self, node: _Node) -> int:
-        """Return where a node ends."""
+        """Return the offset in bytes at which a node ends."""
         return self._starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
 
     def text(self, node: _Node) -> str:
-        """Return a node as it was written."""
+        """Return the source of a node as it was written."""
         return self._bytes[self.start(node) : self.end(node)].decode()
 
     def replace(self, node: _Node, new: str) -> None:
-        """Replace a node."""
+        """Replace a node by new source."""
         self._edits.append((self.start(node), self.end(node), new))
 
     def insert(self, place: int, new: str) -> None:
-        """Insert a text."""
+        """Insert source at an offset in bytes."""
         self._edits.append((place, place, new))
 
     def replace_head(self, node: Function | ast.Call, name: str, first: Sequence[str], *, before: bool) -> None:
-        """Give a function or a call another name, and what comes first in its brackets.
+        """Rename a function or a call, and add parameters or arguments at the beginning of its parentheses.
 
         Args:
             node: the function or the call.
@@ -59,7 +59,7 @@ class Edits:
         self._edits.append((start, self._bytes.index(b"(", start) + 1, f"{name}({more}"))
 
     def replace_name(self, node: Function, name: str) -> None:
-        """Give a function another name."""
+        """Rename a function, without its parameters."""
         start = self._bytes.index(b"def ", self.start(node)) + 4
         self._edits.append((start, start + len(node.name.encode()), name))
 
@@ -79,7 +79,7 @@ class Edits:
         self.insert(self._starts[first_line(node) - 1], lines)
 
     def comment(self, line: int, text: str) -> None:
-        """Write a comment above a line."""
+        """Insert a comment above a line, wrapped and indented as the line is."""
         start = self._starts[line - 1]
         indent = " " * (len(self._bytes[start:]) - len(self._bytes[start:].lstrip(b" ")))
         rows = textwrap.wrap(text, _WIDTH - 4 - len(indent), break_long_words=False, break_on_hyphens=False)
@@ -98,7 +98,7 @@ class Edits:
 
 
 def moved(block: str, columns: int) -> str:
-    """Return an indented block of statements that is moved to the right, or to the left by a negative number.
+    """Return a block of statements indented by more columns, or by fewer if the number is negative.
 
     A line that begins inside a text stays: it is a part of a value.
     """
@@ -161,7 +161,7 @@ def items_of(text: str, *, with_parameters: bool = True) -> list[Item]:
 
 
 def _changed(node: ast.stmt) -> set[str]:
-    """Return the names whose elements or attributes a statement sets, as in `a[0] = 1`: it belongs to their values."""
+    """Return the names whose elements or attributes a statement sets, such as `a` in `a[0] = 1`."""
     if isinstance(node, (Function, ast.ClassDef)):
         return set()
     changed = set[str]()
@@ -175,13 +175,13 @@ def _changed(node: ast.stmt) -> set[str]:
 
 
 def not_installed(node: ast.AST) -> list[str]:
-    """Return the packages that a statement imports and that are not here."""
+    """Return the packages that a statement imports and that are not installed here."""
     roots = dict.fromkeys(module.split(".")[0] for module, _ in imported(node).values())
     return [root for root in roots if root and find_spec(root) is None]
 
 
 def closure(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
-    """Return the items that these names need, in their order."""
+    """Return the statements that bind these names, and those that bind what they use, in the order of the file."""
     items, wanted = list(items), set(names)
     chosen: set[int] = set()
     while more := {place for place, item in enumerate(items) if item.binds & wanted} - chosen:
