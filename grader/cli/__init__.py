@@ -114,11 +114,11 @@ class _Commands(click.Group):
     """A group whose commands are imported when they are used; a word that is not a command is an exercise."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, without importing anything."""
+        """Return the names of all commands, without importing their modules."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+        """Import the command of this name, and return it; None if there is none."""
         return _command(cmd_name) if cmd_name in COMMANDS else None
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -129,7 +129,7 @@ class _Commands(click.Group):
             return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of the default command before arguments that name none."""
+        """Parse arguments, with the default command `run` inserted where they do not begin with a command."""
         if args and args[0] in _INSTEAD:
             from grader.model.errors import CourseError
             from grader.report.console import errors_as_lines
@@ -166,7 +166,7 @@ class _Commands(click.Group):
 
 
 def hand_back(ctx: click.Context | None = None) -> None:
-    """Leave a command that was handed over to the process that was typed; return if this is that process.
+    """End a forked process that was left ready: the process that the user started then runs the command itself.
 
     Args:
         ctx: of the command; by default the current one.

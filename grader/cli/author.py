@@ -64,7 +64,7 @@ def new_command(
 
 
 def _ported(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[str, bytes]]:
-    """Return a draft, what else is left to do, and the data files that it needs and that lie beside the tests."""
+    """Return the draft of an exercise from a test file or notebook, sentences on what is left to do, and data files."""
     from grader.author.port.draft import Port, data_of, left_to_do_for
     from grader.author.port.notebooks import MODULE, assignment_of, points_of
 

@@ -96,12 +96,12 @@ def batch_command(
     exercises = options.exercises_in(chosen, exercises)
     part = _shard(shard)
     executor = _cluster(cluster, lanes)
-    named = _named(course, only, [exercise.id for exercise in exercises], handin)
+    named = _only_ids(course, only, [exercise.id for exercise in exercises], handin)
     plan = RunPlan(course, exercises, workers.setup(), handin=handin)
     with taken_in(folder, course.exercises, layout, out) as intake:
         details(for_terminal(what, one_line=True), intake.title())  # it is not wrapped: names may be long
         details.prose(*(for_terminal(note, one_line=True) for note in intake.notes))
-        wanted = _authors(intake, authors)
+        wanted = _author_keys(intake, authors)
         best = (attempts or course.attempts) == "best"
         batch_options = BatchOptions(
             named, wanted, rerun or "", never_lower, best, staff, part, roster, names, str(folder.resolve()), layout
@@ -123,7 +123,7 @@ def _graded_class(
     lanes: int | None,
     say: Say,
 ) -> Summary:
-    """Grade, and print each author as it comes, then the table."""
+    """Grade a class and return a summary; print each author when graded, then the gradebook."""
     from grader.batch.run import grade_batch
     from grader.grading.lanes import lanes_here
     from grader.report.gradebook import ClassProgress, gradebook_lines
@@ -156,7 +156,7 @@ def _graded_class(
 
 
 def _cluster(address: str | None, lanes: int | None) -> OpenExecutor | None:
-    """Return a function that opens the cluster of that address; None where this machine grades.
+    """Return a function that opens the cluster at an address; None without an address.
 
     Raises:
         CourseError: there is no such cluster, or it cannot be used.
@@ -174,7 +174,7 @@ def _cluster(address: str | None, lanes: int | None) -> OpenExecutor | None:
 
 
 def _shard(text: str | None) -> Shard | None:
-    """Parse the shard that was named.
+    """Parse the value of `--shard`, such as "2/4"; return None if it was not given.
 
     Raises:
         CourseError: nothing has that name.
@@ -189,8 +189,8 @@ def _shard(text: str | None) -> Shard | None:
     return Shard(int(number), int(count))
 
 
-def _named(course: Course, names: Sequence[str], exercises: Sequence[str], handin: str | None) -> list[str]:
-    """Return the ids of the exercises that are named.
+def _only_ids(course: Course, names: Sequence[str], exercises: Sequence[str], handin: str | None) -> list[str]:
+    """Return the ids of the exercises that `--only` names, by exercise or module.
 
     Raises:
         CourseError: nothing has that name, or it is not in the hand-in.
@@ -204,8 +204,8 @@ def _named(course: Course, names: Sequence[str], exercises: Sequence[str], handi
     return here
 
 
-def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
-    """Return the names of submissions whose authors are named, by their own name or by their group's.
+def _author_keys(intake: Intake, names: Sequence[str]) -> list[str]:
+    """Return the keys of the submissions that `--author` names, by a person or a group.
 
     Raises:
         CourseError: no submission has this author; it suggests the nearest.

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 NEVER = "never"
 
 
-def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse what is neither a percentage nor `never`."""
+def _checked_percent(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return the value of an option if it is a percentage, `never` or None; else raise BadParameter."""
     with suppress(ValueError):
         if value is None or value == NEVER or 0 <= float(value) <= 100:
             return value
@@ -56,7 +56,7 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> s
 @click.option(
     "--fail-below",
     default="100",
-    callback=_percent,
+    callback=_checked_percent,
     metavar="PERCENT|never",
     show_default=True,
     help="Exit with status 1 if less than this percentage of the decided points was earned.",
@@ -130,7 +130,7 @@ def ci_command(
 def _without_points(
     json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say, *, by_option: bool
 ) -> tuple[None, tuple[tuple[str, str], ...]]:
-    """Return the files that can be written without points, and name in the log what is left out.
+    """Return paths and formats without those that consist of points, and print which ones are not written.
 
     Raises:
         UsageError: somebody asked for both, points and none.
@@ -148,7 +148,7 @@ def _without_points(
 def _plan(
     checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
 ) -> tuple[RunPlan, Submission]:
-    """Return what is graded, and what was handed in."""
+    """Return the run plan of a checkout, and its files as a submission."""
     from grader.ci.job import changed_exercises
     from grader.course.load import find_exercises
     from grader.grading.plan import RunPlan
@@ -166,7 +166,7 @@ def _plan(
 
 
 def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterator[str]:
-    """Yield what is graded, and with which checks, where that may surprise."""
+    """Yield notes for the log: that the author can change the checks, on files, that nothing has changed."""
     from grader.report.export.formats import log_line
 
     if checkout.is_own:
@@ -191,7 +191,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 @options.hidden
 @click.option(
     "--fail-below",
-    callback=_percent,
+    callback=_checked_percent,
     metavar="PERCENT|never",
     help="A student's job fails if less than this percentage of the decided points was earned; by default 100.",
 )

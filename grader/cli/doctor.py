@@ -62,8 +62,8 @@ def doctor_command(as_json: bool, start: str | None) -> None:
         print_json(doctor_data(facts, reached, remains))
 
 
-def _warm() -> Iterator[str]:
-    """Yield the warm processes that stay between commands, or why no process stays."""
+def _warm_lines() -> Iterator[str]:
+    """Yield a sentence for each background process that was left ready, or one on why there is none."""
     from grader.runner.warm import warm_processes, why_none
 
     found, problem = [], why_none()
@@ -154,12 +154,12 @@ def _course_rows() -> Iterator[tuple[str, str]]:
 
 
 def _doctor_lines(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> Iterator[str]:
-    """Yield the facts, each promise by name, the level, what would raise it, and what check processes can reach."""
+    """Yield what `grade doctor` prints: facts, what the sandbox prevents, and what check processes can reach."""
     for name, value in facts.items():
         notes = [note for note in (_NOTES.get(name) or _NOTES.get(str(value)), _newer(name, str(value))) if note]
         yield from _row(name, f"{value}: {'; '.join(notes)}" if notes else str(value))
     yield from _row("GPU", "not needed: device exercises run on a simulated GPU")
-    for text in _warm():
+    for text in _warm_lines():
         yield from _row("warm", text)
     yield ""
     if reached.findings:
@@ -183,7 +183,7 @@ def _doctor_lines(facts: Mapping[str, object], reached: Reached, remains: Mappin
 
 
 def _newer(name: str, version: str) -> str:
-    """Return a sentence if a library is newer than what was tested; its hints may then be out of date."""
+    """Return a note if a library is newer than the version that was tested; else ""."""
     from packaging.version import Version
 
     if name not in TESTED or Version(version).release[:2] <= Version(TESTED[name]).release[:2]:
@@ -192,7 +192,7 @@ def _newer(name: str, version: str) -> str:
 
 
 def doctor_data(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> dict[str, Any]:
-    """Return the same facts for other programs.
+    """Return the facts that `grade doctor` prints as a dict for JSON.
 
     Args:
         facts: by name.

@@ -204,7 +204,7 @@ def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage:
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    """Parse a shape or strides as Python writes them; "3, 1" and "3" will do."""
+    """Parse a shape or strides, such as "(3, 1)", "3, 1" or "3"."""
     try:
         value = ast.literal_eval(text.strip() or "()")
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -47,7 +47,7 @@ def grade_here(
     plain: bool,
     workers: options.Workers,
 ) -> None:
-    """Do what `grade [EXERCISE]...` does, and end the process with its exit status.
+    """Grade exercises, print the result, write the reports, and end the process with its exit status.
 
     Args:
         names: of exercises; none for all.
@@ -91,7 +91,7 @@ def grade_here(
 
         say.prose(*differences(earlier, report))
     if plan.rules:
-        details.prose(*_hidden_alone(plan.rules, report))
+        details.prose(*_only_hidden_note(plan.rules, report))
     if json_path:
         from grader.report.schema import report_json
 
@@ -109,7 +109,7 @@ def grade_here(
 
 @contextmanager
 def _started_early(submission: Path | None, workers: options.Workers) -> Iterator[Early | None]:
-    """Start processes for a student's own folder while this one imports what grading needs, which takes as long.
+    """Start the processes that grade a student's folder while this process imports what it needs; yield them, or None.
 
     Where it is imported already there is nothing to gain. Where something must be compiled first, PyTorch may not be
     imported before that.
@@ -140,7 +140,7 @@ def _started_early(submission: Path | None, workers: options.Workers) -> Iterato
 def _plan(
     words: tuple[str, ...], submission: Path | None, setup: Setup, earlier: ReportFile | None, *, seeded: bool
 ) -> tuple[RunPlan, Submission]:
-    """Return what is graded, and whose files."""
+    """Return the run plan, and the submission that is graded."""
     from grader.course.layout import is_given
     from grader.course.load import split_rules
     from grader.grading.plan import RunPlan
@@ -180,7 +180,7 @@ def _graded(
     saves: bool,
     fresh: bool,
 ) -> Report:
-    """Grade, and print the report with the first of `says`; exercises and advice with the second."""
+    """Grade a submission and return its report; print the summary by the first of `says`, the rest by the second."""
     from grader.course.layout import kept_results
     from grader.course.load import read_module
     from grader.grading.diagnosis import Known
@@ -219,7 +219,7 @@ def _graded(
     ):
         report = grade_submission(plan, handed_in, runtime, store if saves else None, fresh=fresh)
         if plan.rules and not any(graded.checks for graded in report.exercises):
-            return report  # a table of 0 of 0 points would say nothing; `_hidden_alone` says why
+            return report  # a table of 0 of 0 points would say nothing; `_only_hidden_note` says why
         # Everything is printed before the runtime is closed: the reader need not wait for that.
         say(*summary_lines(report, width))
         details(*unchanged_lines(progress.saved, width))
@@ -233,8 +233,8 @@ def _graded(
     return report
 
 
-def _hidden_alone(rules: Collection[str], report: Report) -> Iterator[str]:
-    """Say so where the rules of a run have no check that students can read."""
+def _only_hidden_note(rules: Collection[str], report: Report) -> Iterator[str]:
+    """Yield a sentence if the rules that were named have only hidden checks."""
     rows = [row for graded in report.exercises for row in graded.checks]
     named = f"{' and '.join(sorted(rules))} {'has' if len(rules) == 1 else 'have'} only hidden checks"
     if not rows and any(graded.exercise.withheld.checks for graded in report.exercises):
@@ -244,7 +244,7 @@ def _hidden_alone(rules: Collection[str], report: Report) -> Iterator[str]:
 
 
 def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
-    """Refuse rules that the one exercise does not have.
+    """Raise an error unless the named rules are rules of the only exercise that is named.
 
     Raises:
         CourseError: the exercise has no such rule, or there is not exactly one exercise.

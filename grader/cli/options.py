@@ -99,14 +99,14 @@ class Workers:
         return CAN_FORK and self.start in (None, "fork") and self.device == "sim"
 
     def setup(self, seed: int = 0, confinement: str = "none") -> Setup:
-        """Return the setup of a run; with this level of confinement if none was named."""
+        """Return the setup of a run; `confinement` is its level if the option was not given."""
         from grader.grading.lanes import setup_of
 
         return setup_of(self.start, self.device, self.confinement or confinement, seed)
 
 
 def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
-    """Add `--device`, `--start` and, if it has a default, `--confinement`: one argument `workers` of a command.
+    """Return a decorator that adds `--device`, `--start` and perhaps `--confinement`, as one argument `workers`.
 
     Args:
         default: level of confinement, None if it depends on other options; "" for a command that has no such option.
@@ -125,7 +125,7 @@ def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
 
 
 def confinement(default: str | None, shown: str | bool = True, purpose: str = _CONFINEMENT) -> Decorator:
-    """Add the option for the least level of confinement.
+    """Return a decorator that adds the option `--confinement`, the least level to accept.
 
     Args:
         default: the level without the option.
@@ -143,7 +143,7 @@ LMS = ("canvas", "moodle")
 def _format_file(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...], more: Sequence[str] = ()
 ) -> list[tuple[str, str]]:
-    """Parse each `F=FILE` into a format and its file; "" for the file that is filled in."""
+    """Parse values of `--format`, such as "junit=FILE", into pairs of a format and a file; "" for no file."""
     from grader.course.files import suggestion
     from grader.report.export.formats import FORMATS
 
@@ -159,7 +159,7 @@ def _format_file(
 
 
 def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
-    """Add the option for formats to write; `more` are formats of a class, of which FILE may be left out."""
+    """Return a decorator that adds `--format`; `more` are formats of a class, whose FILE may be left out."""
     of_class = f", and for a class {' or '.join(more)}" if more else ""
     return click.option(
         "--format",
@@ -175,7 +175,7 @@ def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
 
 
 def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the exercises and modules of the course in this folder that begin so, for a shell.
+    """Return completions for a shell: exercises and modules of this folder's course that begin with the typed text.
 
     Args:
         ctx: of the command.
@@ -201,7 +201,7 @@ def _completions(rows: Mapping[str, str], incomplete: str) -> list[CompletionIte
 
 
 def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete exercises, and also commands before the first name, and rules after an exercise.
+    """Return completions for a shell: exercises, commands as the first word, and rules after an exercise.
 
     Args:
         ctx: of the command.
@@ -233,7 +233,7 @@ def course_here(folder: Path | None = None, *, whole: bool = False) -> Course:
 def course_and_exercises(
     names: Sequence[str], folder: Path | None = None, *, whole: bool = False, prints: bool = True, alone: bool = False
 ) -> tuple[Course, list[Exercise]]:
-    """Return the course that a folder lies in, and the exercises of those names, or all of them.
+    """Return the course that a folder lies in, and the exercises with these names, or all of them.
 
     Args:
         names: as people type them.
@@ -255,7 +255,7 @@ def course_and_exercises(
 
 
 def exercise_here(name: str | None) -> tuple[Course, Exercise]:
-    """Return the course in the user's folder, and the exercise of a name, or the one that comes next."""
+    """Return the course in the user's folder, and the exercise with this name, by default the next one."""
     from grader.student.rows import exercise_in_hand
 
     course = course_here()
@@ -263,7 +263,7 @@ def exercise_here(name: str | None) -> tuple[Course, Exercise]:
 
 
 def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None = None) -> list[Broken]:
-    """Return the exercises of these names, of a hand-in, or of the course, that cannot be used.
+    """Return the exercises that cannot be used: those with these names, of a hand-in, or of the whole course.
 
     Args:
         course: as it was read.
@@ -279,7 +279,7 @@ def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None =
 
 
 def print_broken(broken: Sequence[Broken]) -> None:
-    """Name exercises that cannot be used, and what is wrong with them, beside the output of a command."""
+    """Print on standard error which exercises cannot be used, and what is wrong with them."""
     from grader.report.console import print_error
 
     for item in broken:
@@ -288,7 +288,7 @@ def print_broken(broken: Sequence[Broken]) -> None:
 
 
 def handin_of(course: Course, name: str | None) -> HandIn | None:
-    """Return the hand-in of a name; None if no name is given.
+    """Return the course's hand-in with this name; None without a name.
 
     Raises:
         CourseError: the course has no hand-in of that name.
@@ -304,5 +304,5 @@ def handin_of(course: Course, name: str | None) -> HandIn | None:
 
 
 def exercises_in(handin: HandIn | None, exercises: Sequence[Exercise]) -> list[Exercise]:
-    """Return those of the exercises that a hand-in has; without a hand-in all of them."""
+    """Return the exercises that belong to a hand-in; without a hand-in, all of them."""
     return [exercise for exercise in exercises if handin is None or exercise.id in handin.exercises]

@@ -39,7 +39,7 @@ _INTERRUPT = (signal.SIGINT,)
 
 
 def main() -> Callable[[], None]:
-    """Import; then run commands until none is waited for.
+    """Import what `grade` needs; then run each command that arrives in a fork, until none has come for a while.
 
     Returns:
         What is to be done where this frame is gone: in a process that was forked, the command.
@@ -80,7 +80,7 @@ def _beginning(message: Message) -> Beginning | None:
 
 
 def _take_over(typed: fork_messages.RunCommand, *given: int) -> Callable[[], None]:
-    """Become what the command that was typed is: its streams, folder and environment."""
+    """Take over the streams, folder and environment of the process that the user started; return what runs it."""
     *streams, folder, lifeline = given
     for descriptor, stream in zip(streams, (INPUT, OUTPUT, ERRORS), strict=True):
         os.dup2(descriptor, stream)

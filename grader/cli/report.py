@@ -55,16 +55,16 @@ def report_command(
     course = options.course_here(course_folder)
     with ResultsFolder(out).journal() as journal:
         if draft is not None:
-            say.prose(*_drafted(course, ClassSummary(course, journal, ResultsFolder(out)), journal, draft))
+            say.prose(*_write_draft(course, ClassSummary(course, journal, ResultsFolder(out)), journal, draft))
             return
         overview, sentences = write_pages(course, journal, ResultsFolder.make(out), Pace(say), names=names)
         if not quiet:
-            say(*_in_short(overview, out, every=every))
+            say(*_class_lines(overview, out, every=every))
         say.prose(*sentences)
 
 
-def _in_short(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[str]:
-    """Yield the class in short, and groups of what no known mistake explains."""
+def _class_lines(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[str]:
+    """Yield a summary of the class, and groups of answers that no known mistake explains."""
     from grader.batch.class_text import class_lines, group_lines
 
     width = terminal_width()
@@ -77,8 +77,8 @@ def _in_short(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[str
         )
 
 
-def _drafted(course: Course, graded: ClassSummary, journal: Journal, name: str) -> Iterator[str]:
-    """Write a draft into the course's folder of wrong answers, and say what to do with it.
+def _write_draft(course: Course, graded: ClassSummary, journal: Journal, name: str) -> Iterator[str]:
+    """Write the draft of a known wrong answer, made of a group, and yield what to do with it.
 
     Raises:
         CourseError: there is no such group, or no draft can be made or written.
@@ -262,7 +262,7 @@ def export_command(
 def _columns(
     outs: Sequence[Path], kind: str, handin: str | None, column: str, course_folder: Path | None, table: Table
 ) -> tuple[list[Column], list[str]]:
-    """Return the final scores of hand-ins, each with the title of its column, and sentences about them.
+    """Return the final scores of hand-ins, each with the title of its column, and notes about them.
 
     Raises:
         CourseError: a folder cannot be read, or it is not clear which hand-in is meant.

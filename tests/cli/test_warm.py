@@ -206,7 +206,7 @@ def test_a_folder_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch) -> 
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    assert list(doctor._warm()) == ["no background processes: [Errno 28] No space left on device"]
+    assert list(doctor._warm_lines()) == ["no background processes: [Errno 28] No space left on device"]
 
 
 @pytest.mark.usefixtures("own_place")
