@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Have the work done by a process that an earlier command left ready; without one, do it here."""
+    """Run the command in a process that an earlier command left ready; without such a process, run it here."""
     if sys.platform == "linux":
         try:
             from grader.runner.hand_over import hand_over

@@ -52,7 +52,7 @@ def pack(handin: str = "", course: str | os.PathLike[str] | None = None, *, forc
 def _request(
     what: str, name: str, course: str | os.PathLike[str] | None, *, waiting: str, typed: str, force: bool = False
 ) -> None:
-    """Send a request with the cells to our process, and show its answer below this cell."""
+    """Send a request with the cells to the grader's process, and show its answer below this cell."""
     shell = _shell()
     if shell is None:
         print(_NO_KERNEL.format(what, typed))  # noqa: T201  there is nothing else to show it in
@@ -89,7 +89,7 @@ def _request(
 
 
 def _shell() -> Any:
-    """Return the IPython that this process runs, or None."""
+    """Return the IPython shell of this process, or None."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None
 
@@ -108,7 +108,7 @@ def _on_run(result: Any) -> None:
 
 
 def _cells(shell: Any) -> list[dict[str, Any]]:
-    """Return all that ran, in order: number, source, whether it failed, and the id where it is known.
+    """Return the cells that ran, in order: number, source, whether it failed, and the id where it is known.
 
     The source is what the student typed, magics included, as it is saved in the notebook.
     """
@@ -120,8 +120,8 @@ def _cells(shell: Any) -> list[dict[str, Any]]:
 
 
 @cache
-def _process() -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    """Return our process for requests, and where it prints. It stays until this one is gone."""
+def _grader_process() -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """Start the process that grades, once, and return it and its log. It stays until this process ends."""
     log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
     process = subprocess.Popen(
         isolated("grader.student.notebook"),
@@ -134,7 +134,7 @@ def _process() -> tuple[subprocess.Popen[bytes], IO[bytes]]:
 
 
 def _ask(request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]:
-    """Return the answer of our process.
+    """Send a request to the process that grades, and return its answer.
 
     Args:
         request: what to grade.
@@ -144,7 +144,7 @@ def _ask(request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]
         OSError: the process has ended.
         ValueError: it gave no answer.
     """
-    process, log = _process()
+    process, log = _grader_process()
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -158,15 +158,15 @@ def _ask(request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]
 
 
 def _drop_process() -> None:
-    """End the process at once; the next request gets another one."""
-    if _process.cache_info().currsize:
-        process, log = _process()
+    """End the process that grades at once; the next request starts another one."""
+    if _grader_process.cache_info().currsize:
+        process, log = _grader_process()
         # An interrupt, so that it leaves nothing behind; a system without interrupts ends it.
         process.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGINT)
         end(process)
         for stream in filter(None, (process.stdin, process.stdout, log)):
             stream.close()
-    _process.cache_clear()
+    _grader_process.cache_clear()
 
 
 if (_here := _shell()) is not None:

@@ -36,7 +36,7 @@ class Finding:
 
 
 def findings(text: str, solution: str = "") -> list[Finding]:
-    """Return every finding of a check file, by line; none for one that is not valid Python: collecting says so.
+    """Return the findings in a check file, by line; an empty list if it is not valid Python.
 
     Args:
         text: of the check file.
@@ -54,7 +54,7 @@ _SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\
 
 
 def _not_graded(source: Source) -> Iterator[Finding]:
-    """Yield each function that looks like a check and is not graded, or is graded and is not collected."""
+    """Yield functions that look like checks and are not graded or never run, and each `xfail` and `skip`."""
     outer = [node for node in source.nodes if isinstance(node, (ast.ClassDef, Function))]
     inside = {node: parent.name for parent in outer for node in ast.walk(parent) if node is not parent}
     first: dict[str, int] = {}
@@ -168,14 +168,14 @@ def _around_calls(source: Source) -> Iterator[Finding]:
         yield from _contexts(scope)
         for node in scope.nodes:
             if isinstance(node, ast.Call):
-                yield from _handed(scope, node) if scope.crosses(node) else ()
+                yield from _handed(scope, node) if scope.runs_in_worker(node) else ()
                 yield from _gradients(scope, node)
             yield from _writes(scope, node)
             yield from _operations(scope, node)
 
 
 def _contexts(scope: Scope) -> Iterator[Finding]:
-    """Yield a mode or a callback around a call: in a block, or as a decorator."""
+    """Yield `with` blocks and decorators around calls of student code that do not affect it, as `torch.no_grad`."""
     blocks = [node for node in scope.nodes if isinstance(node, (ast.With, ast.AsyncWith))]
     around = [(item.context_expr, block.body) for block in blocks for item in block.items]
     around += [(one, scope.function.body) for one in scope.function.decorator_list]
@@ -187,7 +187,7 @@ def _contexts(scope: Scope) -> Iterator[Finding]:
 
 
 def _handed(scope: Scope, call: ast.Call) -> Iterator[Finding]:
-    """Yield an argument that is not a value."""
+    """Yield arguments of a call of student code that cannot be sent to a worker, such as a function or a model."""
     for value in arguments(call):
         kind, (library, _, name) = scope.kind(value), scope.source.path(value).partition(".")
         what, instead = _HANDED.get(kind, ("", ""))
@@ -200,7 +200,7 @@ def _handed(scope: Scope, call: ast.Call) -> Iterator[Finding]:
 
 
 def _gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
-    """Yield a gradient that would have to go back through student code."""
+    """Yield a call such as `backward` whose gradient would have to go back through student code."""
     used: list[ast.expr] = []
     if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
         used = [call.func.value] if scope.kind(call.func) is not Kind.MEMBER else []
@@ -212,7 +212,7 @@ def _gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
 
 
 def _writes(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """Yield a write into a tensor of an object's, or its gradient: what the check has is a copy without one."""
+    """Yield a write into a tensor of a student's object, or a use of its `grad`: the check has a copy of the tensor."""
     copied: ast.expr | None = None
     match node:
         case ast.Attribute(attr="grad", value=tensor) if _is_inside(scope, tensor) or scope.lacks_gradient(node):
@@ -237,7 +237,7 @@ def _is_inside(scope: Scope, node: ast.AST) -> bool:
 
 
 def _operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """Yield what a proxy does not support."""
+    """Yield operations that a proxy does not support, such as `==`, `+`, `with` and `isinstance`."""
     used: list[ast.expr] = []
     match node:
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):

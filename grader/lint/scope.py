@@ -49,7 +49,7 @@ class Source:
                 self._imports[name] = f"{module}.{inner}" if inner else module
 
     def path(self, node: ast.AST | None) -> str:
-        """Return what an expression or the called function is imported as, such as "torch.no_grad"; else ""."""
+        """Return the import path of an expression, or of the function that it calls, as "torch.no_grad"; else ""."""
         match node:
             case ast.Call(func=function):
                 return self.path(function)
@@ -60,16 +60,16 @@ class Source:
         return ""
 
     def makes_object(self, name: str) -> bool:
-        """Return whether a name of the student's is that of a class."""
+        """Return whether a name of the student's is that of a class, so that a call of it makes an object."""
         return self._is_class.get(name, _CLASS.fullmatch(name) is not None)
 
     def decorator(self, function: Function, *paths: str) -> ast.expr | None:
-        """Return the decorator of a function that is imported as one of these, or None."""
+        """Return the decorator of a function that has one of these import paths, or None."""
         return next((one for one in function.decorator_list if self.path(one) in paths), None)
 
 
 def _body_of(text: str) -> list[ast.stmt]:
-    """Return the statements of a file; none of one that is not Python, which is reported where it is run."""
+    """Return the statements of a file; an empty list if it is not valid Python."""
     try:
         return ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError):
@@ -77,7 +77,7 @@ def _body_of(text: str) -> list[ast.stmt]:
 
 
 def imported(node: ast.AST) -> dict[str, tuple[str, str]]:
-    """Return what each name of an import statement is imported as: a module, and a name of it or ""."""
+    """Return the names that an import binds, each with a module and a name in it, or "" for the module itself."""
     if isinstance(node, ast.Import):  # of `import a.b` the name is `a`
         names = [(one.asname or one.name.split(".")[0], one) for one in node.names]
         return {name: (one.name if one.asname else name, "") for name, one in names}
@@ -162,14 +162,14 @@ class Scope:
                 kinds = {self.kind(value) for value in values[name]}
                 self._kinds[name] = kinds.pop() if len(kinds) == 1 else None
 
-    def crosses(self, call: ast.Call) -> bool:
-        """Return whether a call is one of student code, so that its arguments cross."""
+    def runs_in_worker(self, call: ast.Call) -> bool:
+        """Return whether a call is one of student code, so that its arguments are sent to a worker."""
         return self.kind(call.func) in (Kind.FUNCTION, Kind.OBJECT, Kind.MEMBER, Kind.RESULT)
 
     def calls_student(self, node: ast.AST) -> bool:
-        """Return whether a node calls student code: directly, or by handing it to something."""
+        """Return whether a node calls student code, directly or by passing it to another function."""
         calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
-        return any(self.crosses(call) or _REMOTE.intersection(map(self.kind, arguments(call))) for call in calls)
+        return any(self.runs_in_worker(call) or _REMOTE.intersection(map(self.kind, arguments(call))) for call in calls)
 
     def lacks_gradient(self, node: ast.Attribute) -> bool:
         """Return whether reading or setting `x.grad` here has no effect, because x was an argument of student code.
@@ -180,7 +180,7 @@ class Scope:
         if any(getattr(call.func, "attr", "") == "backward" for call in self.calls):
             return False
         tensor, whole = ast.unparse(node.value), ast.unparse(node)
-        handed = [value for call in self.calls if self.crosses(call) for value in arguments(call)]
+        handed = [value for call in self.calls if self.runs_in_worker(call) for value in arguments(call)]
         lines = [value.lineno for value in handed if ast.unparse(value) == tensor]
         if isinstance(node.ctx, ast.Store):
             return any(line > node.lineno for line in lines)
@@ -188,7 +188,7 @@ class Scope:
         return bool(lines) and whole not in map(ast.unparse, stored)
 
     def kind(self, node: ast.AST | None) -> Kind | None:
-        """Return what an expression certainly is, if it is one of these kinds."""
+        """Return the kind of an expression, or None if that is not certain."""
         match node:
             case ast.Name(id=name):
                 return self._kinds.get(name, Kind.LOCAL if name in self.source.local else None)
@@ -205,7 +205,7 @@ class Scope:
     def _kind_of_call(self, call: ast.Call) -> Kind | None:
         kind, name = self.kind(call.func), getattr(call.func, "attr", getattr(call.func, "id", ""))
         kinds = set(map(self.kind, arguments(call)))
-        if self.crosses(call):
+        if self.runs_in_worker(call):
             if kind is Kind.FUNCTION and self.source.makes_object(name):
                 return Kind.OBJECT
             # A method, or a function that takes an object, may well return another object.
@@ -218,12 +218,12 @@ class Scope:
 
 
 def _made_of(parts: set[Kind | None]) -> Kind | None:
-    """Return the kind of an expression that is calculated from these."""
+    """Return the kind of an expression that is calculated from parts of these kinds."""
     return Kind.FOLDER if Kind.FOLDER in parts else Kind.DERIVED if parts & _NUMBERS else None
 
 
 def scopes(source: Source) -> list[Scope]:
-    """Return all functions with what their parameters are: checks pass student code on, and fixtures return it."""
+    """Return a scope for each function, with the kinds of its parameters as calls and fixtures show them."""
     known = {function: dict(_GIVEN) for function in source.functions}
     for _ in range(2):
         for scope in [Scope(source, function, known[function]) for function in source.functions]:
@@ -252,7 +252,7 @@ def arguments(call: ast.Call) -> list[ast.expr]:
 
 
 def _assigned(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr | None]]:
-    """Yield each target of an assignment with the expression that it gets."""
+    """Return each target of an assignment with the expression that is assigned to it."""
     match node:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
             return zip(targets, values, strict=False)
