@@ -130,7 +130,7 @@ class Connections:
         reference.student, student.reference = student, reference
 
     def _make_room(self) -> bool:
-        """Close the oldest reference that is not in use, and keep fewer from now on; return False if there is none."""
+        """Close the oldest reference that is not in use, and keep fewer from now on; return False if all are in use."""
         oldest = next((key for key in self._references if key != self._in_use), None)
         if oldest is None:
             return False

@@ -63,7 +63,7 @@ def doctor_command(as_json: bool, start: str | None) -> None:
 
 
 def _warm_lines() -> Iterator[str]:
-    """Yield a sentence for each background process that was left ready, or one on why there is none."""
+    """Yield a sentence for each background process that was left ready, or the reason why there are not any."""
     from grader.runner.warm import warm_processes, why_none
 
     found, problem = [], why_none()
