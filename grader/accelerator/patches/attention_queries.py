@@ -13,7 +13,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.backends.cuda.can_use_flash_attention` and its like answer for the kernels of such a GPU."""
+    """Replace `torch.backends.cuda.can_use_flash_attention` and its like, so that they answer for the simulated GPU."""
 
     def asked_for(kernel: str, original: Any) -> Any:
         def can_use(params: Any, debug: bool = False) -> bool:

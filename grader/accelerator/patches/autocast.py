@@ -1,4 +1,4 @@
-"""What asks for the state of autocast on `cuda` gets that of the device."""
+"""`torch.is_autocast_enabled` and its like answer for the simulated device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import INNER, Machine
 
 
 def install(machine: Machine) -> None:
-    """Let what asks for the state of autocast on `cuda` get that of the device."""
+    """Replace `torch.is_autocast_enabled` and its like, so that they answer for the simulated device."""
 
     def inner(device_type: str) -> str:
         # With an index, too: `str(device)` is often given here.

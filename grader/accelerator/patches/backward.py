@@ -15,7 +15,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace what runs backward, and what calls a custom function's."""
+    """Replace autograd's `_engine_run_backward`, and `apply` of the nodes that call a custom function's backward."""
     _patch_backward(machine)
     _check_gradients(machine)
 
@@ -45,7 +45,7 @@ def _patch_backward(machine: Machine) -> None:
 
 
 def _check_gradients(machine: Machine) -> None:
-    """Let a custom function give gradients on the right device only; PyTorch does not check tensors like ours."""
+    """Let a custom function's gradient on a wrong device raise; PyTorch does not check that of wrapper subclasses."""
     node: Any = torch.autograd.function.BackwardCFunction
     original = node.apply
 

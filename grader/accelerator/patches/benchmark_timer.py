@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let PyTorch's benchmark timer wait for the device, also where it was loaded before there was one."""
+    """Let `torch.utils.benchmark.Timer` wait for the device before it reads the time."""
     del machine
     timer: Any = importlib.import_module("torch.utils.benchmark.utils.timer")
 

@@ -21,9 +21,9 @@ _FULLGRAPH = (
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.compile` run a function as it is, since PyTorch has no compiler for this device, and wrap a module.
+    """Replace `torch.compile` by a function that does not compile: PyTorch has no compiler for this device.
 
-    The names in the `state_dict` of a compiled module begin with `_orig_mod.`, as everywhere.
+    A module is wrapped. The names in the `state_dict` of a compiled module begin with `_orig_mod.`, as everywhere.
     """
     del machine
     # The compiler reads this when it begins to compile. It is not loaded for our sake, since that takes seconds.

@@ -23,7 +23,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace functions that PyTorch has in C++ for CUDA alone by copies between simulated devices."""
+    """Replace the C++ functions behind `torch.cuda.comm` and `nn.DataParallel` by copies between simulated devices."""
     del machine
     for function in (broadcast, broadcast_out, broadcast_coalesced, scatter, scatter_out, gather, gather_out):
         put(torch._C, f"_{function.__name__}", function)
@@ -31,7 +31,7 @@ def install(machine: Machine) -> None:
     put(torch.cuda.nccl, "is_available", _no_nccl)
     # Programs name `torch.cuda.comm` without an import of it.
     importlib.import_module("torch.cuda.comm")
-    _one_after_another()
+    _replace_threads()
 
 
 def _no_nccl(tensors: Any) -> bool:
@@ -41,11 +41,11 @@ def _no_nccl(tensors: Any) -> bool:
 
 class _ThreadThatWaits(threading.Thread):
     def start(self) -> None:
-        """Run the thread to its end: the current device and stream belong to the process, not to a thread."""
+        """Start the thread, and wait until it ends: the simulated machine has no locks against concurrent threads."""
         super().start()
         self.join()
 
 
-def _one_after_another() -> None:
+def _replace_threads() -> None:
     module = importlib.import_module("torch.nn.parallel.parallel_apply")
     put(module, "threading", types.SimpleNamespace(Thread=_ThreadThatWaits, Lock=threading.Lock))

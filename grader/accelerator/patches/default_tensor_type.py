@@ -11,7 +11,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.set_default_tensor_type(torch.cuda.FloatTensor)` work, which old programs call."""
+    """Replace `torch.set_default_tensor_type`, so that it takes types such as `torch.cuda.FloatTensor`."""
     original: Any = torch.set_default_tensor_type
     ours_before: list[str] = []
     original_new: Any = torch.Tensor.__new__

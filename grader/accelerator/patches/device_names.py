@@ -12,15 +12,15 @@ from grader.accelerator.sim.machine import Machine, the_machine
 
 
 def install(machine: Machine) -> None:
-    """Replace the attributes of tensors, and `torch.device`."""
+    """Let tensors, `torch.device` and PyTorch's lists of devices have the device's public name."""
     del machine
-    _name_the_device()
-    _number_of_a_device()
-    _name_lists_of_devices()
+    _patch_device_attributes()
+    _patch_device_class()
+    _patch_device_lists()
 
 
-def _name_lists_of_devices() -> None:
-    """Let PyTorch's lists of devices, and groups of tensors by device, have the name that tensors have."""
+def _patch_device_lists() -> None:
+    """Let PyTorch's lists of device types, and its groups of tensors by device, have the public name."""
     # The lists get the name of a device outside PyTorch from this function; without ours it is PyTorch's placeholder.
     put(torch._C, "_get_privateuse1_backend_name", lambda: "privateuseone")
     group = torch._C._group_tensors_by_device_and_dtype
@@ -34,8 +34,8 @@ def _name_lists_of_devices() -> None:
     put(torch._C, "_group_tensors_by_device_and_dtype", grouped)
 
 
-def _name_the_device() -> None:
-    """Name the device inside `torch.func`, too: tensors that C++ wraps there have its inner name alone."""
+def _patch_device_attributes() -> None:
+    """Replace `Tensor.device` and `Tensor.is_cuda`: tensors that C++ wraps in `torch.func` have the inner name."""
 
     def device(self: torch.Tensor) -> torch.device:
         inner: torch.device = TensorBase.device.__get__(self)
@@ -71,7 +71,7 @@ class _DeviceKind(type):
 _Device = torch.device
 
 
-def _number_of_a_device() -> None:
-    """Let `torch.device(1)` be a device of the simulated kind, too."""
+def _patch_device_class() -> None:
+    """Replace `torch.device`, so that `torch.device(1)` is a simulated device, too."""
     names = {"__module__": "torch", "__qualname__": "device", "__doc__": _Device.__doc__}
     put(torch, "device", _DeviceKind("device", (), names))

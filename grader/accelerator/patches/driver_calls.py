@@ -36,9 +36,9 @@ _HARMLESS = {"_cuda_getDeviceCount", "_cuda_isInBadFork"}
 
 
 def install(machine: Machine) -> None:
-    """Put a refusal into `torch._C` for each name that PyTorch's Python code calls."""
+    """Replace each function of `torch._C` that asks CUDA's driver by one that raises `NotImplementedError`."""
     del machine
-    for name in sorted(set(_called()) - _HARMLESS):
+    for name in sorted(set(_called_driver_functions()) - _HARMLESS):
         if not isinstance(getattr(torch._C, name, None), type):
             put(torch._C, name, _refusal(name))
     if not hasattr(torch._C, _CLASS_OF_TREES):
@@ -47,17 +47,17 @@ def install(machine: Machine) -> None:
     torch._C._ensureCUDADeviceGuardSet()
 
 
-def _called() -> Iterator[str]:
+def _called_driver_functions() -> Iterator[str]:
     # PyTorch imports all of them; an older one has fewer.
     for module in filter(None, map(sys.modules.get, _MODULES)):
         for value in vars(module).values():
             for function in vars(value).values() if isinstance(value, type) else (value,):
-                if isinstance(function := inspect.unwrap(_plain(function)), types.FunctionType):
+                if isinstance(function := inspect.unwrap(_function_of(function)), types.FunctionType):
                     yield from (name for name in _names_in(function.__code__) if name.startswith(_DRIVER))
 
 
-def _plain(value: Any) -> Any:
-    """Return the function itself, or that of a method; None for anything else, which might call the driver."""
+def _function_of(value: Any) -> Any:
+    """Return a function as it is, and the function of a static or class method; None for any other object."""
     if isinstance(value, (staticmethod, classmethod)):
         return value.__func__
     return value if isinstance(value, types.FunctionType) else None

@@ -16,9 +16,9 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Name the device as Python code does, in errors of C++ that come from no operator of the device.
+    """Replace functions whose C++ errors have the device's inner name by functions whose errors have the public one.
 
-    They are about a gradient on another device, recurrent layers, and functions that C++ makes of several operators.
+    These errors are about a gradient on another device, recurrent layers, and functions of several operators.
     """
     del machine
     grad: Any = TensorBase.grad
@@ -30,7 +30,7 @@ def install(machine: Machine) -> None:
     for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
         # Of complex numbers: C++ makes several convolutions of one, and compares the types before.
         original = getattr(torch, name)
-        convolution = _named_to_subclasses(naming(original))
+        convolution = _passing_itself(naming(original))
         # PyTorch's own class of this kind knows the functions that were there when its module was imported.
         known: Any = sys.modules.get("torch.nn.utils._expanded_weights.expanded_weights_impl")
         if known is not None and original in known.HANDLED_FUNCTIONS:
@@ -41,8 +41,8 @@ def install(machine: Machine) -> None:
         put_builtin(owner, name, naming(getattr(owner, name)))
 
 
-def _named_to_subclasses(function: Any) -> Any:
-    """Let a `__torch_function__` be given the function that programs know by this name, and not what it replaced."""
+def _passing_itself(function: Any) -> Any:
+    """Return a function that passes itself to a `__torch_function__`, and not the function that it replaced."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -54,7 +54,7 @@ def _named_to_subclasses(function: Any) -> Any:
 
 
 def _as_cudnn(original: Any) -> Any:
-    """Wrap a recurrent function so that backward is possible in training mode alone, as with cuDNN."""
+    """Return a recurrent function whose backward raises outside training mode, as cuDNN's does."""
 
     def refuse(grad: torch.Tensor) -> None:
         del grad

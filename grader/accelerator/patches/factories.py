@@ -26,7 +26,7 @@ _FUNCTIONS = (
 
 
 def install(machine: Machine) -> None:
-    """Replace the functions of `torch` that make tensors, and the default device."""
+    """Replace the functions of `torch` that make tensors, so that they take the simulated device."""
     device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
     for name in _FUNCTIONS:
         put_builtin(torch, name, _translated(machine, getattr(torch, name)))
@@ -34,11 +34,11 @@ def install(machine: Machine) -> None:
     put(torch.utils.data.dataset, "randperm", torch.randperm)
     # After the loop above: these two are wrapped twice, for the device and for the numbers in a list.
     for name in ("tensor", "as_tensor"):
-        put_builtin(torch, name, _of_numbers(machine, getattr(torch, name)))
+        put_builtin(torch, name, _reading_lists(machine, getattr(torch, name)))
     for name in ("sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor", "sparse_bsc_tensor"):
-        put_builtin(torch, name, _compressed(machine, getattr(torch, name)))
-    put_builtin(torch, "sparse_compressed_tensor", _compressed(machine, torch.sparse_compressed_tensor))
-    put_builtin(torch, "ctc_loss", _with_lengths(torch.ctc_loss))
+        put_builtin(torch, name, _for_compressed_layout(machine, getattr(torch, name)))
+    put_builtin(torch, "sparse_compressed_tensor", _for_compressed_layout(machine, torch.sparse_compressed_tensor))
+    put_builtin(torch, "ctc_loss", _reading_lengths(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
         put(torch.fft, name, _translated(machine, getattr(torch.fft, name)))
 
@@ -53,8 +53,8 @@ def install(machine: Machine) -> None:
     put(device_mode.DeviceContext, "__torch_function__", in_mode)
 
 
-def _compressed(machine: Machine, original: Any) -> Any:
-    """Wrap a function that makes a tensor of compressed rows or columns, which C++ would make in a class of its own."""
+def _for_compressed_layout(machine: Machine, original: Any) -> Any:
+    """Return a function that makes a sparse tensor with compressed rows or columns, on the device or on the CPU."""
 
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -87,8 +87,8 @@ def _translated(machine: Machine, original: Any) -> Any:
     return call
 
 
-def _of_numbers(machine: Machine, translated: Any) -> Any:
-    """Wrap a function that reads a list's tensors number by number; PyTorch takes our class for a sequence."""
+def _reading_lists(machine: Machine, translated: Any) -> Any:
+    """Return a function such as `torch.tensor` that reads numbers from tensors of the device inside of a list."""
 
     @functools.wraps(translated)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -98,9 +98,9 @@ def _of_numbers(machine: Machine, translated: Any) -> Any:
 
 
 def _on_the_host(machine: Machine, data: Any) -> Any:
-    """Return lists and tuples with CPU tensors in place of ours, each of which the host has to wait for."""
+    """Return a list or tuple with CPU tensors in place of those of the device; count a wait of the host for each."""
     # Looking costs less than copying, and nearly all lists hold numbers.
-    if not isinstance(data, (list, tuple)) or not _holds_ours(data):
+    if not isinstance(data, (list, tuple)) or not _holds_sim_tensors(data):
         return data
     items = []
     for item in data:
@@ -112,12 +112,14 @@ def _on_the_host(machine: Machine, data: Any) -> Any:
     return items
 
 
-def _holds_ours(data: Any) -> bool:
-    return any(isinstance(item, SimTensor) or (isinstance(item, (list, tuple)) and _holds_ours(item)) for item in data)
+def _holds_sim_tensors(data: Any) -> bool:
+    return any(
+        isinstance(item, SimTensor) or (isinstance(item, (list, tuple)) and _holds_sim_tensors(item)) for item in data
+    )
 
 
-def _with_lengths(original: Any) -> Any:
-    """Wrap `ctc_loss`, which reads the lengths on the host, wherever they are."""
+def _reading_lengths(original: Any) -> Any:
+    """Return `ctc_loss` as a function that reads the lengths on the host, also if they are on the device."""
 
     @functools.wraps(original)
     def call(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kwargs: Any) -> Any:
@@ -131,7 +133,10 @@ def _with_lengths(original: Any) -> Any:
 
 
 def _check_generator(machine: Machine, original: Any, args: Any, kwargs: dict[str, Any]) -> None:
-    """Refuse a generator of ours for CPU tensors; the other way round is refused where operators run."""
+    """Raise if CPU tensors would be drawn from a generator of the simulated device.
+
+    The opposite, tensors of the device from a CPU generator, is checked where operators run.
+    """
     generator = kwargs["generator"]
     if not isinstance(generator, SimGenerator) or any(isinstance(arg, SimTensor) for arg in args):
         return

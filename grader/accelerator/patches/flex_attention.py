@@ -11,7 +11,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let attention with masks and scores in Python run as PyTorch's own formula for it, which autograd follows."""
+    """Replace `flex_attention` on tensors of the device by PyTorch's own formula for it, which autograd follows."""
     del machine
     module: Any = importlib.import_module("torch._higher_order_ops.flex_attention")
     original = module.flex_attention

@@ -10,7 +10,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.cuda.graph` and `make_graphed_callables`, which are Python, use all of this."""
+    """Replace `CUDAGraph` and its functions, which `torch.cuda.graph` and `make_graphed_callables` use."""
     del machine
     for owner in (torch.cuda, torch.cuda.graphs):
         for answer in (CUDAGraph, graph_pool_handle, is_current_stream_capturing):

@@ -19,7 +19,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let what has no shape yet be made on the device, moved there and back, copied, and given its shape there."""
+    """Let uninitialized parameters and buffers be made on the device, moved there and back, and materialized there."""
     mixin: Any = UninitializedParameter.__mro__[1]
     original, move, device_of = mixin.materialize, torch.Tensor.to, torch._C.TensorBase.device
 
@@ -60,10 +60,10 @@ def install(machine: Machine) -> None:
     put(mixin, "materialize", materialize)
     put(UninitializedParameter, "__deepcopy__", copied)
     for kind in (UninitializedParameter, UninitializedBuffer):
-        put(kind, "__new__", staticmethod(_making(machine, lying_on, kind.__new__)))
+        put(kind, "__new__", staticmethod(_new_on_device(machine, lying_on, kind.__new__)))
 
 
-def _making(machine: Machine, lying_on: Any, original: Any) -> Any:
+def _new_on_device(machine: Machine, lying_on: Any, original: Any) -> Any:
     signature = inspect.signature(original)
 
     @functools.wraps(original)

@@ -28,7 +28,7 @@ class _LegacyKind(type):
 
 
 def install(machine: Machine) -> None:
-    """Put a stand-in for each type into `torch.cuda`."""
+    """Put a class for each legacy type, such as `FloatTensor`, into `torch.cuda`."""
     del machine
     for dtype, word in LEGACY.items():
         name = f"{word}Tensor"

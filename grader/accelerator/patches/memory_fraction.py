@@ -12,7 +12,7 @@ from grader.accelerator.sim.memory import Memory
 
 
 def install(machine: Machine) -> None:
-    """Let a program limit how much it may take."""
+    """Replace `torch.cuda.set_per_process_memory_fraction` and its like by functions of the simulated memory."""
 
     def memory_of(device: Any) -> Memory:
         return machine.devices[machine.index_of() if device is None else machine.given_index(device)].memory

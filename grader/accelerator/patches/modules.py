@@ -14,7 +14,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let modules move, and `parameter.data = ...` from one device to another."""
+    """Replace `Module._apply` and `Tensor.data`, so that parameters stay the same objects when a module moves."""
     del machine
     original: Any = torch.nn.Module._apply
 
@@ -62,7 +62,7 @@ def install(machine: Machine) -> None:
 
 
 def _move_lazy(module: torch.nn.Module, moved: Any) -> None:
-    """Move what has no shape yet: it notes its new place, and stays the same object where only the dtype changes."""
+    """Move the uninitialized parameters and buffers of a module; its parameters stay the same objects."""
     is_lazy: Any = torch.nn.parameter.is_lazy
     for param in filter(is_lazy, module._parameters.values()):
         if (new := moved(param)) is not param:

@@ -17,7 +17,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.distributed` find NCCL, in a build of PyTorch that has it at all."""
+    """Let `torch.distributed` find the simulated NCCL, if PyTorch was built with `torch.distributed`."""
     if not dist.is_available():
         return
     c10d: Any = importlib.import_module("torch.distributed.distributed_c10d")
@@ -71,7 +71,7 @@ _Running = weakref.WeakKeyDictionary[Any, Any]
 
 
 def _replace_collectives(machine: Machine, c10d: Any) -> None:
-    """Let collectives refuse operations that NCCL lacks, and use their tensors until the program waits for them."""
+    """Replace collectives: they raise for reductions that NCCL lacks, and use their tensors until the program waits."""
     running: _Running = weakref.WeakKeyDictionary()
     for name in _WRITES:
         if hasattr(c10d, name):  # an older PyTorch has fewer
@@ -102,7 +102,7 @@ def _collective(machine: Machine, running: _Running, name: str, original: Any) -
         work = original(*args, **kwargs)
         # Of a coalesced one the program gets something else, by which it cannot wait.
         if type(work) is dist.Work and (given.get("async_op") or name in _POINT_TO_POINT):
-            reads, writes = _used(name, given)
+            reads, writes = _accessed_tensors(name, given)
             if reads or writes:
                 running[work] = nccl.begin(machine, name, reads, writes)
         return work
@@ -143,7 +143,7 @@ _WRITES: dict[str, tuple[str, ...]] = {
 _POINT_TO_POINT = ("isend", "irecv")
 
 
-def _used(name: str, given: dict[str, Any]) -> tuple[list[SimTensor], list[SimTensor]]:
+def _accessed_tensors(name: str, given: dict[str, Any]) -> tuple[list[SimTensor], list[SimTensor]]:
     """Return the tensors that a collective reads, and those that it writes to."""
     reads: list[SimTensor] = []
     writes: list[SimTensor] = []

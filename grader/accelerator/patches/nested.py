@@ -1,6 +1,6 @@
 """Nested tensors in the jagged layout: PyTorch's own class, over tensors of the device.
 
-Those in the strided layout are a class of C++'s with no room for a shell; they are refused, and the other is named.
+Those in the strided layout are a class of C++'s that no wrapper can have; an error names the jagged layout instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let PyTorch's class be made of tensors of the device, and by its factories."""
+    """Let nested tensors consist of tensors of the device in the jagged layout; raise for the strided one."""
     original: Any = torch.Tensor._make_wrapper_subclass
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -52,7 +52,7 @@ def _jagged_alone(machine: Machine, original: Any) -> Any:
 
 @functools.cache
 def _replace_attention() -> None:
-    """Replace attention of nested tensors, a kernel on CUDA, by that of padded ones with a mask."""
+    """Replace attention of nested tensors, a kernel on CUDA, by attention of padded tensors with a mask."""
     # At the first nested tensor, not before: what this loads takes half a second, and few programs need it.
     attention: Any = importlib.import_module("torch.nested._internal.sdpa")
     nested: Any = importlib.import_module("torch.nested._internal.nested_tensor")

@@ -15,7 +15,7 @@ _AUTOCAST = DispatchKeySet(DispatchKey.AutocastPrivateUse1)  # type: ignore[attr
 
 
 def install(machine: Machine) -> None:
-    """Let formulas of autograd and rules of autocast that are registered for CUDA hold for the device."""
+    """Let kernels that a program registers for AutogradCUDA and AutocastCUDA hold for the simulated device."""
     del machine
     original: Any = torch.library.Library.impl
 

@@ -16,7 +16,7 @@ def install(machine: Machine) -> None:
 
 
 def hide(but: str = "") -> None:
-    """Hide CUDA, XPU, MTIA and MPS, as a PyTorch that was built for the CPU does, apart from the simulated one."""
+    """Hide CUDA, XPU, MTIA and MPS, all but the one named `but`, as if PyTorch were built for the CPU."""
 
     def no() -> bool:
         return False

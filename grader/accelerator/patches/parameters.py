@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let parameters that are made of a tensor of the device be of `SimParameter`, and others of what they ask for."""
+    """Let a parameter that is made of a tensor of the device be a `SimParameter`, or of its own class on the device."""
     del machine
     make: Any = torch.Tensor._make_subclass
 

@@ -14,7 +14,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace what pins memory, and what gives an address to other libraries."""
+    """Replace `pin_memory` and `is_pinned` of tensors and storages, and `to_dlpack`."""
     del machine
 
     def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
@@ -38,7 +38,7 @@ def install(machine: Machine) -> None:
     def to_dlpack(tensor: torch.Tensor) -> Any:
         return tensor.__dlpack__() if isinstance(tensor, SimTensor) else original(tensor)
 
-    # The function of C++'s knows the shell, which has no memory to hand out.
+    # The function of C++'s knows the wrapper, which has no memory to hand out.
     original = torch._C._to_dlpack
     for owner in (torch, torch.utils.dlpack):
         put(owner, "to_dlpack", to_dlpack)

@@ -15,7 +15,7 @@ from grader.accelerator.sim.machine import Machine, machine_or_none
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.multiprocessing` send tensors of the device; what they hold moves to shared memory."""
+    """Let `torch.multiprocessing` send tensors of the device; their inner tensors move to shared memory."""
     original: Any = reductions.reduce_tensor
 
     def reduce_tensor(tensor: torch.Tensor) -> Any:

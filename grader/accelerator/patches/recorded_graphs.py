@@ -16,7 +16,7 @@ _INNER_NAME = re.compile(rf"\b{INNER}(?=:\d)")
 
 
 def install(machine: Machine) -> None:
-    """Replace what notes arguments in a graph, what calls an operator by its name, and the texts of TorchScript."""
+    """Let `torch.fx` graphs, calls of `torch.ops` and TorchScript's texts take and show the device's public name."""
     tracer: Any = torch.fx.proxy.TracerBase
     create_arg = tracer.create_arg
 
@@ -27,7 +27,7 @@ def install(machine: Machine) -> None:
     put(tracer, "create_arg", create_public_arg)
     for kind in (torch._ops.OpOverload, torch._ops.OpOverloadPacket):
         put(kind, "__call__", _with_inner_device(machine, kind.__call__))
-    _show_modes(machine)
+    _patch_dispatch_modes(machine)
     for shown in (torch._C.Graph, torch._C.Node, torch._C.Value):
         for name in ("__str__", "__repr__"):
             put(shown, name, _renamed(machine, getattr(shown, name)))
@@ -37,7 +37,7 @@ def install(machine: Machine) -> None:
 
 
 def _with_inner_device(machine: Machine, original: Any) -> Any:
-    """Wrap a call, so that `device=` becomes the device that PyTorch knows, as `torch.ops` and graphs need it."""
+    """Return a `__call__` that replaces the argument `device` by the device under the inner name that C++ knows."""
 
     @functools.wraps(original)
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -48,8 +48,8 @@ def _with_inner_device(machine: Machine, original: Any) -> Any:
     return call
 
 
-def _show_modes(machine: Machine) -> None:
-    """Let the program's own `TorchDispatchMode`s see the device that the program named."""
+def _patch_dispatch_modes(machine: Machine) -> None:
+    """Let `__torch_dispatch__` of the program's own modes receive the device under its public name."""
     mode: Any = torch.utils._python_dispatch.TorchDispatchMode
     original: Any = vars(mode).get("__init_subclass__")
 

@@ -20,7 +20,7 @@ _APART = (
 
 
 def install(machine: Machine) -> None:
-    """Let `flatten_parameters` join the weights, and the layers look whether they are still together."""
+    """Let `flatten_parameters` join a layer's weights in one block, and recurrent layers warn if they are apart."""
     del machine
     original: Any = torch.nn.RNNBase.flatten_parameters
 
@@ -43,14 +43,14 @@ def _is_acceptable(tensor: Any) -> bool:
 
 
 def _can_be_joined(weights: Sequence[Any]) -> bool:
-    """Return whether PyTorch would do it; see `RNNBase.flatten_parameters`."""
+    """Return whether PyTorch would join these weights; see `RNNBase.flatten_parameters`."""
     if not all(map(_is_acceptable, weights)) or len({weight.dtype for weight in weights}) > 1:
         return False
     return len({weight.data_ptr() for weight in weights}) == len(weights)
 
 
 def _in_order(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> list[torch.Tensor]:
-    """Return the weights as cuDNN has them: the matrices of all layers, then all biases.
+    """Return the weights in cuDNN's order: the matrices of all layers, then all biases.
 
     Args:
         weights: by layers and directions, as the layer has them.

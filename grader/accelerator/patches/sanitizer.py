@@ -10,7 +10,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let PyTorch's sanitizer, also where TORCH_CUDA_SANITIZER switches it on, make races between streams raise."""
+    """Let PyTorch's CUDA sanitizer, once it is switched on, make races between streams raise an error."""
     sanitizer: Any = importlib.import_module("torch.cuda._sanitizer")
 
     def enable_cuda_sanitizer() -> None:

@@ -13,12 +13,12 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.save` and `torch.load` know storages of the device, and views of tensors that are in files."""
-    _know_storages(machine)
-    _know_views()
+    """Let `torch.save` and `torch.load` handle storages of the device, and conjugate and negative views."""
+    _register_storages(machine)
+    _patch_view_metadata()
 
 
-def _know_storages(machine: Machine) -> None:
+def _register_storages(machine: Machine) -> None:
     # `torch.save` asks the registered packages, in the order of their numbers, where a storage lies; `torch.load` asks
     # them to put it there. The first that answers is believed.
     def location_of(storage: Any) -> str | None:
@@ -40,15 +40,15 @@ def _know_storages(machine: Machine) -> None:
     register(1, location_of, restored)
 
 
-def _know_views() -> None:
-    """Let files hold tensors that are conjugate or negative views."""
+def _patch_view_metadata() -> None:
+    """Let `torch.load` restore tensors of the device that are conjugate or negative views."""
     original_metadata: Any = torch._utils.set_tensor_metadata
 
     def set_metadata(tensor: torch.Tensor, metadata: dict[str, bool]) -> None:
         if not isinstance(tensor, SimTensor):
             original_metadata(tensor, metadata)
             return
-        # The bits are set on the numbers, then the shell follows.
+        # The bits are set on the inner tensor, then the wrapper follows.
         original_metadata(tensor._inner, metadata)
         refresh(tensor)
 

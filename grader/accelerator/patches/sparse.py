@@ -13,7 +13,7 @@ from grader.accelerator.sim.machine import Machine
 def install(machine: Machine) -> None:
     """Let PyTorch's checks of a sparse tensor's parts, as `torch.load` asks for them since 2.14, see the CPU's numbers.
 
-    They are C++ that looks at the memory; a shell has none there.
+    They are C++ that looks at the memory; a wrapper has none.
     """
     del machine
     for kind in ("coo", "compressed", "csr", "csc", "bsr", "bsc"):

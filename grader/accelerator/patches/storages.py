@@ -14,12 +14,12 @@ from grader.accelerator.sim.machine import Machine
 
 def install(machine: Machine) -> None:
     """Patch the methods of PyTorch that move and create storages."""
-    _move(machine)
-    _make(machine)
+    _patch_moves(machine)
+    _patch_constructors(machine)
 
 
-def _move(machine: Machine) -> None:
-    """Let storages move."""
+def _patch_moves(machine: Machine) -> None:
+    """Replace the methods by which storages move to the device and back."""
     original_to = torch.UntypedStorage.to
 
     def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
@@ -39,8 +39,8 @@ def _move(machine: Machine) -> None:
     put(torch.UntypedStorage, machine.kind, by_name)
 
 
-def _make(machine: Machine) -> None:
-    """Let storages be made on the device, and typed ones around them."""
+def _patch_constructors(machine: Machine) -> None:
+    """Let constructors make untyped and typed storages on the device."""
     original_new: Any = torch._C.StorageBase.__new__
     original_wrapped = torch.storage.TypedStorage._new_wrapped_storage
 

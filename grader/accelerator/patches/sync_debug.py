@@ -11,7 +11,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let them work on the virtual clock."""
+    """Replace `torch.cuda._sleep`, the ranges of NVTX and the sync debug mode by simulated ones."""
 
     def sleep(cycles: int) -> None:
         # A kernel of one thread, which leaves the device to others.

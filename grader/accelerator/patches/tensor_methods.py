@@ -25,7 +25,7 @@ _METHODS = (
 
 
 def install(machine: Machine) -> None:
-    """Replace the methods of tensors that move, convert or make tensors."""
+    """Replace the methods of tensors that move, convert or make tensors, so that they take the simulated device."""
     original_to, original_type = torch.Tensor.to, torch.Tensor.type
 
     @functools.wraps(original_to)
@@ -36,8 +36,8 @@ def install(machine: Machine) -> None:
         if device is None or not isinstance(self, torch.Tensor):
             return original_to(self, *args, **kwargs)
         place = machine.inner_of_ours(device) if (ours := machine.is_ours(device)) else device
-        if ours and _is_odd(self):
-            return _sparse_moved(self, lambda part: original_to(part, place))
+        if ours and _is_sparse(self):
+            return _move_sparse(self, lambda part: original_to(part, place))
         if "device" in kwargs:
             kwargs["device"] = place
         else:
@@ -49,8 +49,8 @@ def install(machine: Machine) -> None:
         self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
     ) -> Any:
         place = _place_of(machine, device)
-        if _is_odd(self):
-            return _sparse_moved(self, lambda part: original_to(part, place.inner, non_blocking=non_blocking))
+        if _is_sparse(self):
+            return _move_sparse(self, lambda part: original_to(part, place.inner, non_blocking=non_blocking))
         return original_to(self, place.inner, non_blocking=non_blocking, memory_format=memory_format)
 
     def of_type(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
@@ -91,8 +91,8 @@ def _place_of(machine: Machine, device: Any) -> Device:
     return machine.devices[machine.index_of(device)]
 
 
-def _is_odd(tensor: torch.Tensor) -> bool:
-    """Return whether a CPU tensor is sparse; raise for one that is nested and cannot go there."""
+def _is_sparse(tensor: torch.Tensor) -> bool:
+    """Return whether a CPU tensor is sparse; raise for a nested tensor that cannot move to the device."""
     if isinstance(tensor, SimTensor):
         return False
     # A program's `TorchFunctionMode` sees what the program calls, and these questions are ours.
@@ -101,7 +101,7 @@ def _is_odd(tensor: torch.Tensor) -> bool:
         return tensor.layout not in (torch.strided, torch.jagged)
 
 
-def _sparse_moved(tensor: torch.Tensor, move: Callable[[torch.Tensor], Any]) -> torch.Tensor:
+def _move_sparse(tensor: torch.Tensor, move: Callable[[torch.Tensor], Any]) -> torch.Tensor:
     """Move a sparse CPU tensor to the device, part by part."""
     if tensor.requires_grad:
         raise refusal("a sparse tensor that requires a gradient is to be made on the simulated device")

@@ -10,7 +10,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.accelerator` answer for the machine."""
+    """Replace the functions of `torch.accelerator` by those of the simulated devices."""
 
     def current_accelerator(check_available: bool = False) -> torch.device:
         del check_available

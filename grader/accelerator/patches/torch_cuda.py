@@ -16,7 +16,7 @@ _REFUSED = "torch.cuda.{} is not supported on the simulated device"
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.cuda` answer for the machine; what it cannot answer raises `NotImplementedError`."""
+    """Replace the functions of `torch.cuda` by simulated ones, or by functions that raise `NotImplementedError`."""
     del machine
     owners = (torch.cuda, torch.cuda.memory, torch.cuda.random, torch.cuda.streams, torch.cuda.graphs)
     # PyTorch's own code calls some of these by the modules in which they are defined, so they are replaced there, too.

@@ -19,7 +19,7 @@ _JIT = (
 
 
 def install(machine: Machine) -> None:
-    """Let scripted modules be saved from the CPU alone, and loaded to any device: C++ reads and writes their memory."""
+    """Let `torch.jit.save` raise for modules on the device, and `torch.jit.load` load a module to any device."""
     jit: Any = torch.jit
     kind = jit.RecursiveScriptModule
 

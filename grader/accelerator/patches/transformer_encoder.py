@@ -13,7 +13,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let `nn.TransformerEncoder` return zeros for padding where PyTorch would skip it, in nested tensors."""
+    """Let `nn.TransformerEncoder` return zeros for padding, as PyTorch's fast path with nested tensors does."""
     del machine
     encoder: Any = torch.nn.TransformerEncoder
     original, to_nested = encoder.forward, torch._nested_tensor_from_mask

@@ -20,7 +20,7 @@ class _WithoutPinnedMemory(TorchDispatchMode):
     """Let C++ have ordinary memory of the host where it asks for pinned memory."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run an operator of backward."""
+        """Run an operator of backward; it allocates ordinary memory in place of pinned memory."""
         del types
         if func is torch.ops.aten.is_pinned.default:
             return True  # C++ makes sure; Python code does not come here
@@ -29,7 +29,7 @@ class _WithoutPinnedMemory(TorchDispatchMode):
 
 
 def install(machine: Machine) -> None:
-    """Replace what makes such a model, and what runs backward."""
+    """Let `DistributedDataParallel` find unused parameters without pinned memory in backward."""
     del machine
     model: Any = torch.nn.parallel.DistributedDataParallel
     make, set_static = model.__init__, model._set_static_graph

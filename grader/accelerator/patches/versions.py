@@ -13,7 +13,7 @@ _CUDA, _CUDNN = "12.8", 91002
 
 
 def install(machine: Machine) -> None:
-    """Let whoever asks for CUDA and cuDNN find them."""
+    """Replace the functions that report CUDA's and cuDNN's presence and versions, and the runtime of CUDA."""
 
     def available() -> bool:
         return True

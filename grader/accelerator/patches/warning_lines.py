@@ -16,14 +16,15 @@ _NAME = __package__.rpartition(".")[0]
 
 @functools.cache
 def names_of_ours() -> list[dict[str, Any]]:
-    """Return the names that our modules define; cached, as the search touches all memory that a fork shares."""
+    """Return the namespaces of this package's modules; cached, as the search touches all memory that a fork shares."""
     return [vars(module) for name, module in list(sys.modules.items()) if name.startswith(f"{_NAME}.")]
 
 
 def install(machine: Machine) -> None:
-    """Let a warning by PyTorch's C++ code in a function of ours name the line of the program that called it.
+    """Let a warning that names a line of this package name the program's line that called it.
 
-    Else a program would hear of it once, for all its lines, and be shown a line of ours.
+    PyTorch's C++ code warns at the innermost line of Python. Without this a program would be warned once, for all its
+    lines, and be shown a line of ours.
     """
     del machine
     # Without a registry Python does not look whether the line was warned of already: it comes here each time, and this
@@ -55,7 +56,7 @@ def install(machine: Machine) -> None:
 
 
 def _caller(frame: FrameType | None, filename: str) -> FrameType | None:
-    """Return the frame that called us into a file of ours."""
+    """Return the innermost frame of the program that called into this package's file `filename`."""
     while frame is not None and frame.f_code.co_filename != filename:
         frame = frame.f_back
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):

@@ -43,7 +43,7 @@ _OF_THE_LANGUAGE = ("typing", "functools", "contextlib", "collections", "threadi
 
 
 def _arguments() -> dict[str, Any]:
-    """Return a value for each name that an argument without a default has."""
+    """Return a value for each argument without a default, by the argument's name."""
     recorded = _recorded()
     tensor = torch.ones(1, 1, device="cuda")
     return {
@@ -87,7 +87,7 @@ def _captured(tensor: torch.Tensor) -> torch.cuda.CUDAGraph:
 
 
 def names_of(owner: Any) -> list[str]:
-    """Return the public names of a module or an object that are not of Python's own library."""
+    """Return the public names of a module or an object, without those from Python's own library."""
     found = []  # without those that begin and end a capture, by which the graph is made
     for name in sorted(dir(owner)):
         value = inspect.getattr_static(owner, name, None)
@@ -117,7 +117,7 @@ def _use(owner: Any, name: str) -> None:
 
 
 def outcome(label: str, name: str) -> str:
-    """Use a name in this process; "works", "refused", or the error that is a mistake."""
+    """Use a name in this process; return "works", "refused", or the error that it should not raise."""
     try:
         _use(OWNERS[label](), name)
     except NotImplementedError as error:
@@ -128,12 +128,12 @@ def outcome(label: str, name: str) -> str:
 
 
 def outcomes(label: str) -> Iterator[tuple[str, str]]:
-    """Yield each name of an owner with its outcome, from a forked process; fork again after one that crashes."""
+    """Yield each name of a module or object with its outcome, used in a forked process so that a crash is found."""
     done: set[str] = set()
     while True:
         read, write = os.pipe()
         if not (child := os.fork()):
-            _answer(label, done, write)
+            _write_outcomes(label, done, write)
         os.close(write)
         with os.fdopen(read, encoding="utf-8") as stream:
             told = [line.rstrip("\n").split("\t") for line in stream]
@@ -150,8 +150,8 @@ def outcomes(label: str) -> Iterator[tuple[str, str]]:
         done |= {name, *found}
 
 
-def _answer(label: str, done: set[str], write: int) -> None:
-    """Write, in a child, each name before it is used, and its outcome after it."""
+def _write_outcomes(label: str, done: set[str], write: int) -> None:
+    """Use all names but `done` in this child process; write each to a pipe before it is used, and its outcome after."""
     status = 1
     try:
         warnings.simplefilter("ignore")
@@ -167,7 +167,7 @@ def _answer(label: str, done: set[str], write: int) -> None:
 
 
 def main() -> int:
-    """Print all tables; 1 where a name neither works nor is refused."""
+    """Print all tables; return 1 if a name neither works nor is refused, else 0."""
     wrong = 0
     for label in OWNERS:
         found = dict(outcomes(label))

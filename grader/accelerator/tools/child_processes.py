@@ -22,7 +22,7 @@ _STARTUP = str(Path(__file__).parent / "startup")
 
 
 def enable_for_all(gpu: str, devices: int, gib: int | None = None) -> Machine:
-    """Simulate a CUDA in this process, and in those that it starts.
+    """Simulate CUDA in this process, and in all processes that it starts.
 
     Args:
         gpu: the name of the GPU to imitate; "" for none.
@@ -44,7 +44,7 @@ def enable_for_all(gpu: str, devices: int, gib: int | None = None) -> Machine:
 
 
 def take_over() -> None:
-    """Simulate what the process that started this one simulates."""
+    """Simulate in this process the CUDA that its parent process simulates, as the environment says."""
     devices, *more = os.environ[_VARIABLE].split()
     gpu = next((word for word in more if not word.isdecimal()), "")
     gib = next((int(word) for word in more if word.isdecimal()), None)

@@ -33,7 +33,7 @@ _LINES = 5
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a program as the arguments say; its exit status."""
+    """Run a program with a simulated CUDA, as the arguments say, and return its exit status."""
     parser = _parser()
     options = parser.parse_args(argv)
     if not options.module and options.script is None:
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 pass  # before the program runs for an hour: can it be written?
         machine = enable_for_all(options.spec, options.devices, options.memory)
     except (OSError, ValueError) as error:
-        sys.stderr.write(f"python -m grader.accelerator: {_told(error)}\n")
+        sys.stderr.write(f"python -m grader.accelerator: {_message_of(error)}\n")
         return 2
     ledger = Ledger(program.folder)
     machine.clock.listener = ledger.note
@@ -105,7 +105,7 @@ def _read(script: Path) -> types.CodeType:
             raise ValueError("".join(traceback.format_exception_only(error)).strip()) from None
 
 
-def _told(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}"
     return str(error)
@@ -124,7 +124,7 @@ class _Program(NamedTuple):
 
 
 def _script(script: str, arguments: list[str]) -> _Program:
-    """Return the program that Python makes of a script."""
+    """Return a program that runs a script as `python SCRIPT` does."""
     path = Path(script).resolve()
     code = _read(path)
 
@@ -141,7 +141,7 @@ def _script(script: str, arguments: list[str]) -> _Program:
 
 
 def _module(name: str, *arguments: str) -> _Program:
-    """Return the program that `python -m` makes of a module; the current folder is its own."""
+    """Return a program that runs a module as `python -m` does; the current folder counts as the program's own."""
 
     def run() -> None:
         sys.path[0] = str(Path.cwd())
@@ -159,7 +159,7 @@ def _module(name: str, *arguments: str) -> _Program:
 
 
 def _run_to_status(run: Callable[[], object]) -> int:
-    """Run the program, and return its exit status."""
+    """Call `run`, print the traceback of an error, and return the exit status that Python would have."""
     try:
         run()
     except SystemExit as end:
@@ -169,12 +169,12 @@ def _run_to_status(run: Callable[[], object]) -> int:
     except BaseException as error:
         _flush()
         note_missing(error)
-        sys.stderr.write("".join(_traced(error)))
+        sys.stderr.write("".join(_traceback_of(error)))
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0
 
 
-def _traced(error: BaseException) -> Iterator[str]:
+def _traceback_of(error: BaseException) -> Iterator[str]:
     """Yield the traceback from the program's first line on, without the frames of this package."""
     shown = traceback.TracebackException.from_exception(error)
     shown.stack = traceback.StackSummary.from_list(

@@ -26,19 +26,19 @@ class Cost:
 
     @property
     def slower_side(self) -> float:
-        """Return the larger of both sides, which run at the same time; lines are sorted by it."""
+        """The seconds of the device or of the host, whichever are more, as both run at once; lines are sorted by it."""
         return max(self.device, self.host + self.waits)
 
 
 @dataclass(slots=True)
-class _Worked:
+class _BusyTime:
     """The time for which a device had work, in any of its streams."""
 
     seconds: float = 0.0
     last: list[tuple[float, float]] = field(default_factory=list)
 
     def add(self, start: float, end: float, now: float) -> None:
-        """Add a span; `now` is the host's, before which nothing begins any more."""
+        """Add a span of work; `now` is the host's clock, before which no later span begins."""
         spans = sorted([*self.last, (start, end)])
         merged = [spans[0]]
         for begin, stop in spans[1:]:
@@ -50,12 +50,12 @@ class _Worked:
         self.last = [span for span in merged if span[1] >= now]
 
     def total(self) -> float:
-        """Return all seconds so far."""
+        """Return the seconds for which the device had work so far."""
         return self.seconds + sum(stop - begin for begin, stop in self.last)
 
 
 class Ledger:
-    """Listens to a clock: `machine.clock.listener = ledger.note`.
+    """The virtual time of each line of a program; the clock reports to it: `machine.clock.listener = ledger.note`.
 
     Args:
         folder: of the program. A span is put down to the innermost line of a file there.
@@ -64,17 +64,17 @@ class Ledger:
     def __init__(self, folder: Path) -> None:
         self.lines: dict[Line, Cost] = {}
         self._folder = str(folder)
-        self._devices: dict[str, _Worked] = {}
+        self._devices: dict[str, _BusyTime] = {}
         self._ours: dict[CodeType, bool] = {}
 
     def note(self, span: Span, now: float) -> None:
-        """Record a span; `now` is the host's clock."""
+        """Add a span of the virtual clock to the costs of the program's current line; `now` is the host's clock."""
         # A range of the program's contains parts, which are noted by themselves.
         if span.name.startswith("range "):
             return
         seconds = span.end - span.start
         if span.place != "host":
-            self._devices.setdefault(span.place, _Worked()).add(span.start, span.end, now)
+            self._devices.setdefault(span.place, _BusyTime()).add(span.start, span.end, now)
         if (line := self._line()) is None:
             return
         cost = self.lines.setdefault(line, Cost())
@@ -86,11 +86,11 @@ class Ledger:
             cost.host += seconds
 
     def worked(self, index: int) -> float:
-        """Return for how many seconds a device had work."""
+        """Return the virtual seconds for which a device had work in any stream."""
         return self._devices[str(index)].total() if str(index) in self._devices else 0.0
 
     def slowest(self, count: int) -> list[tuple[Line, Cost]]:
-        """Return the lines that cost most."""
+        """Return the `count` lines that took the most virtual time, with their costs."""
         return sorted(self.lines.items(), key=lambda item: -item[1].slower_side)[:count]
 
     def _line(self) -> Line | None:

@@ -18,7 +18,7 @@ _ADVICE = {
 
 
 def note_missing(error: BaseException) -> None:
-    """Add to an error of an import what the package needs and what there is in its place."""
+    """Add a note to the error of a missing package that needs a GPU: why it cannot work, and what to use instead."""
     name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     if name in _ADVICE and not getattr(error, "__notes__", []):
         error.add_note(_ADVICE[name])

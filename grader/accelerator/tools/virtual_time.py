@@ -18,7 +18,7 @@ from grader.accelerator.sim.machine import Machine, the_machine
 
 # A mode, since it sees the operators on plain tensors, too, which a class of tensors does not.
 class _HostWork(TorchDispatchMode):
-    """Lets the virtual clock go on for operators on CPU tensors."""
+    """A mode that advances the virtual clock for each operator on CPU tensors."""
 
     def __init__(self, machine: Machine) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -58,7 +58,7 @@ def _tensors(values: Any) -> list[torch.Tensor]:
 
 @contextmanager
 def virtual_time() -> Iterator[Machine]:
-    """Let `time.perf_counter` and its relatives read the virtual clock of the host, and `sleep` move it, in the block.
+    """Replace `time.perf_counter`, `time.sleep` and their relatives, within a `with`, by the host's virtual clock.
 
     Operators on CPU tensors take the time that the spec says; Python code itself takes none. The clock of the
     machine goes on from where it is.

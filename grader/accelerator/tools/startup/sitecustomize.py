@@ -16,10 +16,10 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class _AfterTorch:
-    """Finds torch as Python does, and lets the device be made when it is loaded."""
+    """An import finder that makes the device as soon as torch is loaded."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Return the spec of torch; None for anything else."""
+        """Return the import spec of torch, whose loader makes the device, too; None for any other module."""
         del path, target
         # The launcher makes a device as its own arguments say.
         if name != "torch" or "grader.accelerator.tools.launcher" in sys.modules:
