@@ -22,7 +22,7 @@ _LAST_LINES = 12
 
 
 def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
-    """Build the page on which the class is graded again.
+    """Build the page on which staff grade the class again.
 
     Args:
         folder: of the class.
@@ -99,7 +99,7 @@ def _progress(regrade: Regrade) -> str:
 
 
 async def show_changes(folder: ClassFolder) -> None:
-    """Build the page of what the last regrade and staff changed."""
+    """Build the page that lists what the last regrade changed, and what staff changed."""
     look.heading("Changes", 1)
     try:
         at, changes, by_staff, notes = await asyncio.to_thread(folder.changes)

@@ -26,7 +26,7 @@ _CLICKED = "(event) => { const one = event.target.closest('[data-line]'); if (on
 
 
 def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
-    """Build the page.
+    """Build the page of one author: files, checks, and forms for points, comments and an extension.
 
     Args:
         folder: of the class.
@@ -69,7 +69,7 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
 
 
 def _show_neighbours(folder: ClassFolder, now: Snapshot, author: str) -> None:
-    """Build links to the authors before and after this one, so that a class is read one after another."""
+    """Build links to the previous and the next author of the class."""
     names = list(now.reports)
     place = names.index(author)
     with ui.element("nav").classes("in-line").props('aria-label="Authors"'):
@@ -86,7 +86,7 @@ def _total(report: Report) -> str:
 
 
 def graded_html(graded: GradedExercise, path: str, text: bytes) -> str:
-    """Return the checks of an exercise, with their messages and pictures.
+    """Return the checks of an exercise as HTML, with their messages and pictures.
 
     Args:
         graded: the exercise.
@@ -100,7 +100,7 @@ def graded_html(graded: GradedExercise, path: str, text: bytes) -> str:
 
 
 def numbered(text: bytes, graded: GradedExercise | None = None) -> str:
-    """Return a file with numbers of lines, which can be clicked, and the comments on them.
+    """Return a file as HTML, with line numbers to click and the comments on its lines.
 
     Args:
         text: of the file.
@@ -120,7 +120,7 @@ def numbered(text: bytes, graded: GradedExercise | None = None) -> str:
 
 
 def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: GradedExercise, saved: Saved) -> None:
-    """Points by hand, with their reason."""
+    """Build the form in which staff enter points by hand, with a reason."""
     exercise = graded.exercise
     waiting = waits_for_staff(graded)
     with ui.element("details").props("open" if waiting else ""):
@@ -138,7 +138,7 @@ def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: Graded
         def offer() -> None:
             sentences.clear()
             with sentences:
-                for worth, text in _sentences(now, graded, str(check.value)):
+                for worth, text in _offered_reasons(now, graded, str(check.value)):
                     words = f"{worth}: {text}" if worth else text
                     look.button(words, partial(_choose, points, why, worth, text))
 
@@ -152,8 +152,8 @@ def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: Graded
         show_buttons(plan, (check, points, why), saved)
 
 
-def _sentences(now: Snapshot, graded: GradedExercise, check: str) -> list[tuple[str, str]]:
-    """Return points and sentences to click: the rubric of a rule, what others got, and titles of lost checks."""
+def _offered_reasons(now: Snapshot, graded: GradedExercise, check: str) -> list[tuple[str, str]]:
+    """Return points and reasons to click: those of the rubric, those that others got, and the titles of lost checks."""
     rubric = [(points_text(line.points), line.says) for line in graded.exercise.rubrics.get(check, ())]
     others = [row for row in now.said_of(graded.exercise.id, check) if row not in rubric]
     lost = [
@@ -174,7 +174,7 @@ def _choose(points: ui.input, why: ui.input, worth: str, text: str) -> None:
 
 
 def _show_comment(folder: ClassFolder, author: str, graded: GradedExercise, code: ui.html) -> None:
-    """Build the form of a comment on a line, which a click on the line's number fills in."""
+    """Build the form of a comment on a line of code; a click on a line number fills in the number."""
     with ui.element("details") as details:
         look.html("Comment on a line of code", "summary")
         with ui.element("div").classes("in-line"):

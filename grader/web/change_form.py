@@ -26,12 +26,12 @@ Saved = Callable[[Planned], str | Awaitable[str]]
 def show_buttons(
     plan: Callable[[], Planned], fields: Sequence[ValueElement[Any]], saved: Saved, *, scores: bool = True
 ) -> None:
-    """Build the buttons.
+    """Build two buttons below a form: one shows what the form changes, one saves that.
 
     Args:
-        plan: works out the change from what the fields have; it runs in a thread.
-        fields: after a change in one of them, the change must be shown again before it is saved.
-        saved: what is said after it was saved.
+        plan: the function that works out the change from the fields; it runs in a thread.
+        fields: the fields of the form; after an input, the change must be shown again before it is saved.
+        saved: the function that returns what to say after the change was saved.
         scores: whether the change may be one of scores.
     """
     shown: dict[str, Planned] = {}

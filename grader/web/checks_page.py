@@ -13,7 +13,7 @@ from grader.web.class_data import ClassFolder, Planned, Snapshot
 
 
 def show_exercises(now: Snapshot) -> None:
-    """Build the page that lists the exercises."""
+    """Build the page that lists the exercises, each with the check that most submissions lose."""
     look.heading("Checks", 1)
     for tally in now.overview.exercises:
         with ui.element("p"):
@@ -24,7 +24,7 @@ def show_exercises(now: Snapshot) -> None:
 
 
 def show_checks(folder: ClassFolder, now: Snapshot, id: str) -> None:
-    """Build the page of an exercise.
+    """Build the page of an exercise's checks: how many submissions pass or lose each, and a form to make one void.
 
     Args:
         folder: of the class.

@@ -76,13 +76,13 @@ class Snapshot:
         return sorted(group.members, key=lambda author: (len(self.files.get((author, key), ("", b""))[1]), author))
 
     def graded(self, author: str, exercise: str) -> GradedExercise | None:
-        """Return an exercise of an author, or None."""
+        """Return a graded exercise of an author; None if the author has no such exercise."""
         report = self.reports.get(author)
         rows = report.exercises if report is not None else ()
         return next((one for one in rows if one.exercise.id == exercise), None)
 
     def said_of(self, exercise: str, check: str) -> list[tuple[str, str]]:
-        """Return the points and sentences that staff gave others for a check, the most frequent first."""
+        """Return the points and reasons that staff entered for a check by hand, the most frequent first."""
         rows = [(f"{one.worth / 100:g}", one.why) for one in self.rules.overrides]
         rows = [row for row, one in zip(rows, self.rules.overrides, strict=True) if _is_about(one, exercise, check)]
         return sorted(dict.fromkeys(rows), key=lambda row: (-rows.count(row), row))
@@ -131,13 +131,13 @@ class PagesWritten:
     _stops: threading.Event = field(default_factory=threading.Event)
 
     def paced(self, done: int, total: int) -> None:
-        """Note how far it is, and end it if the server ends."""
+        """Record how many pages are written; raise `Cancelled` if the server ends."""
         self.done, self.total = done, total
         if self._stops.is_set():
             raise Cancelled
 
     def stop(self) -> None:
-        """End it soon."""
+        """Let the thread that writes the pages end soon."""
         self._stops.set()
 
 
@@ -172,14 +172,14 @@ class ClassFolder:
         Raises:
             CourseError: it cannot be read.
         """
-        if self._course is not None and self._course[0] == _mark(_files_of(self._course[1])):
+        if self._course is not None and self._course[0] == _modification_times(_files_of(self._course[1])):
             return self._course[1]
         course = load_course(self.root, whole=False)
-        self._course = _mark(_files_of(course)), course
+        self._course = _modification_times(_files_of(course)), course
         return course
 
     def exercise(self, id: str) -> Exercise:
-        """Return the exercise of an id, as the course is now.
+        """Return the exercise with this id, as the course is now.
 
         Raises:
             CourseError: the course has it no more.
@@ -201,7 +201,7 @@ class ClassFolder:
             try:
                 with self.results.journal(self._known) as journal:
                     course, tables = self.course, [_digest(self.results.path / name) for name in _TABLES]
-                    version = "/".join([self._known.stamp, _mark(_files_of(course)), *tables])
+                    version = "/".join([self._known.stamp, _modification_times(_files_of(course)), *tables])
                     if self._last is None or self._last.version != version:
                         self._last = self._read(course, journal, version)
             except GraderError as error:
@@ -222,12 +222,12 @@ class ClassFolder:
         return Snapshot(course, overview, found, files, rules, version, BatchOptions.of_next_run(journal.options()))
 
     def called(self, now: Snapshot, author: str) -> str:
-        """Return what pages call an author: the platform's number, with the name where names are shown."""
+        """Return an author as pages name them: the platform's number, with the name if names are shown."""
         name = now.overview.names.get(author, "") if self.shows_names else ""
         return f"{name} ({author})" if name else author
 
     def changes(self) -> tuple[str, list[Change], list[Change], list[str]]:
-        """Return when the last regrade began, what it changed, what staff changed, and what tables say in vain."""
+        """Return when the last regrade began, its changes, the changes by staff, and notes on tables of staff."""
         with self._open() as journal:
             course, rules = self.course, self._rules(journal)
             at, changed = last_regrade(course, journal)
@@ -236,7 +236,7 @@ class ClassFolder:
         return at, [one for one in changed if one.differs], by_staff, notes
 
     def draft(self, group: Group) -> tuple[Path, str]:
-        """Return where a new known wrong answer of a group belongs, and its text.
+        """Return the path and the text of a draft of a known wrong answer, made of a group's shortest file.
 
         Raises:
             CourseError: none can be made of it, or there is a file already.
@@ -249,7 +249,7 @@ class ClassFolder:
     # -- changes
 
     def plan_override(self, author: str, fields: Mapping[str, str]) -> Planned:
-        """Work out points by hand; without points and a reason, the withdrawal of what was entered before.
+        """Return the change to points by hand; without points and a reason, the removal of those entered before.
 
         Args:
             author: the name of the report.
@@ -296,7 +296,7 @@ class ClassFolder:
         return self._planned(path, content, {author: (before, after)}, " ".join(said))
 
     def plan_comment(self, author: str, exercise: str, line: str, text: str) -> Planned:
-        """Work out a comment on a line of code, which changes no points; an empty one removes what was said of it.
+        """Return the change to a comment on a line of code, which changes no points; an empty text removes the comment.
 
         Args:
             author: the name of the report.
@@ -329,7 +329,7 @@ class ClassFolder:
         return self._planned(path, content, {}, " ".join(said))
 
     def plan_void(self, exercise: Exercise, check: str) -> Planned:
-        """Work out what a void check changes for the class.
+        """Return the change that makes a check void, with the scores of the class that it changes.
 
         Raises:
             GraderError: it is void already, or a file cannot be read or changed.
@@ -337,7 +337,7 @@ class ClassFolder:
         return self._planned_edit(void_check(self.course, exercise, check))
 
     def plan_extension(self, author: str, handin: HandIn, until: str) -> Planned:
-        """Work out what another due date changes for an author.
+        """Return the change that gives an author another due date.
 
         Args:
             author: the name of the report.
@@ -354,7 +354,7 @@ class ClassFolder:
         return self._planned_edit(edit)
 
     def plan_draft(self, group: Group, text: str) -> Planned:
-        """Work out a new known wrong answer; it changes no scores before the class is graded again.
+        """Return the change that adds a known wrong answer; scores change when the class is graded again.
 
         Raises:
             CourseError: there is a file already.
@@ -392,7 +392,7 @@ class ClassFolder:
         changed = {
             author: (before[author], after[author])
             for author in after
-            if author in before and _counts(before[author]) != _counts(after[author])
+            if author in before and _score_of(before[author]) != _score_of(after[author])
         }
 
         def write() -> None:
@@ -418,13 +418,13 @@ class ClassFolder:
                 yield path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
     def write_pages(self) -> None:
-        """Begin to write the pages of all authors, in a thread, unless that goes on."""
+        """Start a thread that writes the pages of all authors, unless one is running."""
         if not self.pages.is_running:
             self.pages = PagesWritten(is_running=True)
             threading.Thread(target=self._write_pages, args=(self.pages,)).start()
 
     def close(self) -> None:
-        """End what is being written, soon."""
+        """Let the thread that writes pages end soon."""
         self.pages.stop()
 
     def _write_pages(self, pages: PagesWritten) -> None:
@@ -441,7 +441,7 @@ class ClassFolder:
     # -- the journal
 
     def _why_busy(self) -> str:
-        """Say what holds the journal for a long time, or return ""."""
+        """Return a sentence on what keeps the journal in use for a long time; "" if it is free."""
         if self.pages.is_running:
             return "Everybody's pages are being written; what you see is the state before."
         return self.busy()
@@ -476,8 +476,8 @@ class ClassFolder:
         return {report.author: report for report in reports(self._plan(course, journal), journal, rules)}
 
 
-def _counts(report: Report) -> tuple[object, ...]:
-    """Return what of a report its author reads as their score."""
+def _score_of(report: Report) -> tuple[object, ...]:
+    """Return the parts of a report that are its author's score: the total, the policy, and each exercise's score."""
     return report.total, report.policy, tuple(one.score for one in report.exercises)
 
 
@@ -486,14 +486,14 @@ def _same(one: Override, other: Override) -> bool:
 
 
 def _files_of(course: Course) -> Sequence[Path]:
-    """Return the files and folders of a course whose change makes another course of it."""
+    """Return the files and folders of a course after whose change the course must be loaded again."""
     places = [Places.of(one) for one in course.exercises]
     known = [path for one in places for path in (one.wrong, one.wrong_entries, one.right, one.right_entries)]
     return [course.root / COURSE_FILE, *(course.root / path for path in [*(one.description for one in places), *known])]
 
 
-def _mark(paths: Sequence[Path]) -> str:
-    """Return what changes when one of these files is written."""
+def _modification_times(paths: Sequence[Path]) -> str:
+    """Return the modification times of files as one text, which differs after one of them was written."""
     return "/".join(str(path.stat().st_mtime_ns) if path.exists() else "" for path in paths)
 
 

@@ -56,7 +56,7 @@ def show_editor(
     *,
     reads_only: bool = False,
 ) -> ui.codemirror:
-    """Build an editor of Python, in the colours that the browser prefers. Its `value` is what the browser has sent.
+    """Build an editor of Python in the browser's colours; its `value` is the text that the browser sent last.
 
     Args:
         text: at first.
@@ -71,7 +71,7 @@ def show_editor(
     client = ui.context.client
 
     def dress() -> None:
-        _run(editor, _DRESS, name=name)
+        _run_script(editor, _DRESS, name=name)
 
     if client.has_socket_connection:
         dress()
@@ -79,14 +79,14 @@ def show_editor(
     return editor
 
 
-def _run(editor: ui.codemirror, script: str, **values: object) -> AwaitableResponse:
-    """Run a script that knows `element` and `editor`, with values in it."""
+def _run_script(editor: ui.codemirror, script: str, **values: object) -> AwaitableResponse:
+    """Run a script in the browser, in which `element` and `editor` are defined, after filling in the values."""
     filled = script % {name: json.dumps(value) for name, value in values.items()}
     return editor.client.run_javascript(_IN_EDITOR % {"id": editor.id, "script": filled}, timeout=_WAIT_S)
 
 
 async def replace_text(editor: ui.codemirror, text: str, expected: str | None = None) -> str:
-    """Show another text; return the text that the editor shows then.
+    """Replace the text of an editor, and return the text that it shows then.
 
     Args:
         editor: the editor; its cursor and its history stay.
@@ -96,11 +96,11 @@ async def replace_text(editor: ui.codemirror, text: str, expected: str | None = 
     Raises:
         TimeoutError: there is no connection.
     """
-    return str(await _run(editor, _REPLACE, text=text, expected=expected))
+    return str(await _run_script(editor, _REPLACE, text=text, expected=expected))
 
 
 def mark(editor: ui.codemirror, start: int, end: int, name: str) -> None:
-    """Mark a part of the text, and nothing else.
+    """Mark a part of an editor's text, and remove the mark that was there.
 
     Args:
         editor: the editor.
@@ -109,4 +109,4 @@ def mark(editor: ui.codemirror, start: int, end: int, name: str) -> None:
         name: the class of the style.
     """
     part = {"kind": "mark", "from": start, "to": end, "class": name}
-    _run(editor, _MARK, parts=[part] if start < end else [])
+    _run_script(editor, _MARK, parts=[part] if start < end else [])

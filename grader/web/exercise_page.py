@@ -68,7 +68,7 @@ class ExercisePage:
     # -- building
 
     def show(self) -> None:
-        """Build the page."""
+        """Build the page: the task, the editor of the student's file, and the checks."""
         exercise = self._exercise
         client = self._client = ui.context.client
         on_disk = read(self._path)
@@ -121,13 +121,13 @@ class ExercisePage:
         found = await ui.run_javascript(f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})", timeout=5)
         ui.run_javascript(f"window.tensorgradeBase = {json.dumps(self._base)};")
         ui.run_javascript(_DRAFT % {"key": json.dumps(key), "id": self._editor.id})
-        self._reveal()
+        self._scroll_to_code()
         if found:
             await self._on_draft(found)
         await self._read_again()
 
     async def _on_draft(self, found: str) -> None:
-        """Take up a text that a browser kept because it could not be saved."""
+        """Show the text that the browser kept because the server could not save it."""
         try:
             draft = json.loads(found)
             text, base = str(draft["text"]), str(draft.get("base") or "")
@@ -138,11 +138,11 @@ class ExercisePage:
         if base != self._base:
             # The file as that text knew it: so a save finds that both changed, and writes nothing before the choice.
             self._base = base
-            self._ask(read(self._path))
+            self._ask_which_text(read(self._path))
         await replace_text(self._editor, text, expected=self._editor.value)  # which is saved as if it was typed now
 
-    def _reveal(self) -> None:
-        """Show the first function, which stands below the task."""
+    def _scroll_to_code(self) -> None:
+        """Scroll the editor to the first function, which is below the task."""
         try:
             body = ast.parse(self._editor.value or "").body
         except (SyntaxError, ValueError):
@@ -155,7 +155,7 @@ class ExercisePage:
     # -- the file
 
     def _on_change(self) -> None:
-        """Save after a pause."""
+        """Save the text when nothing was typed for a moment."""
         if self._pause is not None:
             self._pause.cancel()
         self._pause = asyncio.get_running_loop().call_later(_PAUSE_S, self._save_now)
@@ -172,7 +172,7 @@ class ExercisePage:
             self._say(str(error))
             return
         if other is not None:
-            self._ask(other)
+            self._ask_which_text(other)
             return
         self._conflict.clear()
         if text != self._base:
@@ -189,7 +189,7 @@ class ExercisePage:
         )
 
     async def _read_again(self) -> None:
-        """Show what another editor saved, unless there is text in the browser that is not saved.
+        """Show the text that another editor saved, unless the browser has text that is not saved.
 
         The browser decides: what was typed while the connection was lost has not come here yet.
         """
@@ -205,10 +205,10 @@ class ExercisePage:
                 self._base = now.text
                 self._remember()
             else:
-                self._ask(now)
+                self._ask_which_text(now)
 
-    def _ask(self, other: OnDisk) -> None:
-        """Both texts changed: the student chooses, and nothing is lost."""
+    def _ask_which_text(self, other: OnDisk) -> None:
+        """Ask the student which text counts, as both the file's and the page's changed; the other is kept beside it."""
         self._conflict.clear()
         with self._conflict, ui.element("div").classes("warn"):
             name = escape(self._exercise.file_name)
@@ -266,7 +266,7 @@ class ExercisePage:
     # -- results
 
     def _on_result(self, result: Result) -> None:
-        """Show a result; a window that is closed, or has lost its connection, shows the last one when it is back."""
+        """Show a result; a window without a connection shows it when the connection is back."""
         if self._client.has_socket_connection:
             with self._client:
                 background_tasks.create(self._read_again())
@@ -275,7 +275,7 @@ class ExercisePage:
             self._missed = result
 
     def _show_planted(self) -> None:
-        """Say that a game goes on in this file: its failures are not the student's."""
+        """Show a warning if a game planted a fault in this file, as its failures are not the student's."""
         if planted_in(self._live.course, self._exercise) is None:
             return
         with ui.element("div").classes("warn"):

@@ -78,7 +78,7 @@ class DrillPage:
                 look.focus(buttons[0])
 
     async def _answer_of(self, question: drilling.Question) -> drilling.Answer:
-        """Ask a worker what is right: this process runs no lines and imports no PyTorch."""
+        """Return the answer to a question; a worker runs its lines, as this process imports no PyTorch."""
         return await self._live.do(
             lambda runtime: drilling.answer_by(
                 lambda lines: run_lines(runtime, self._exercise, lines, self._live.setup.seed), question
@@ -86,7 +86,7 @@ class DrillPage:
         )
 
     async def _answered(self, question: drilling.Question, answer: drilling.Answer, choice: str) -> None:
-        """Say below the question whether the choice is right, and why: it stays until the student goes on."""
+        """Show below the question whether the choice is right, and why, until the student goes on."""
         if self._asked is not question:  # a second click, on the way while the first was answered
             return
         self._asked, is_right = None, choice == answer.right
@@ -102,7 +102,7 @@ class DrillPage:
 
 
 def in_some_order(question: drilling.Question, answer: drilling.Answer, chance: random.Random) -> list[str]:
-    """Return the choices so that their order does not say which is right; yes stands before no.
+    """Return the choices of a question in a random order; yes stands before no.
 
     Args:
         question: the question.
@@ -175,7 +175,7 @@ async def _lines(live: Live, exercise: Exercise, *, give_up: bool) -> str:
 
 
 def _show_catch(live: Live, exercise: Exercise) -> None:
-    """Build the editor on the student's own check: the file on the disk, which another editor may change, too."""
+    """Build the editor of the student's own check, and the button that runs it on known wrong answers."""
     path = catching.own_check(live.course, exercise)
     try:
         catching.write_template(live.course, exercise)

@@ -25,7 +25,7 @@ _FEW = 4
 
 
 def show_groups(folder: ClassFolder, now: Snapshot) -> None:
-    """Build the page that lists the groups."""
+    """Build the page that lists the groups of answers that no known mistake explains."""
     look.heading("Answers that no known mistake explains", 1)
     if not now.overview.groups:
         look.html("<p>All lost points are explained by known mistakes.</p>")
@@ -36,7 +36,7 @@ def show_groups(folder: ClassFolder, now: Snapshot) -> None:
 
 
 def _show_group_card(folder: ClassFolder, now: Snapshot, group: Group) -> None:
-    """Build the card of a group: how many answers, whose, and what they lose."""
+    """Build the card of a group: the number of answers, their authors, and the checks that they lose."""
     members = now.members(group)
     with ui.element("section").classes("card").style("margin-top:.75rem"):
         with ui.element("h2"):
@@ -60,7 +60,7 @@ def address_of(group: Group) -> str:
 
 
 def show_group(folder: ClassFolder, now: Snapshot, exercise: str, name: str) -> None:
-    """Build the page of a group.
+    """Build the page of a group: its answers, and a form for a draft of a known wrong answer.
 
     Args:
         folder: of the class.
@@ -78,14 +78,14 @@ def show_group(folder: ClassFolder, now: Snapshot, exercise: str, name: str) -> 
     alike = f" behave alike{function}" if len(members) > 1 else function
     look.html(f"<p>{counted(len(members), 'answer')}{alike}.</p>")
     if len(members) > 1:
-        _show_two(folder, now, exercise, members)
+        _show_two_answers(folder, now, exercise, members)
     else:
         _show_answer(folder, now, members[0], exercise)
     _show_draft(folder, group)
 
 
-def _show_two(folder: ClassFolder, now: Snapshot, exercise: str, members: Sequence[str]) -> None:
-    """Build two answers side by side, to choose among all of a group."""
+def _show_two_answers(folder: ClassFolder, now: Snapshot, exercise: str, members: Sequence[str]) -> None:
+    """Build two answers of a group side by side, each with a box to choose another one."""
     names = {author: folder.called(now, author) for author in members}
     with ui.element("div").classes("in-line"):
         boxes = [ui.select(names, value=each, label="Answer").props("outlined dense") for each in members[:2]]

@@ -57,7 +57,7 @@ class Guard:
     ends: threading.Event = field(default_factory=threading.Event)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Refuse a request that is not allowed, or hand it on to the application."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -67,7 +67,7 @@ class Guard:
         if refusal:
             await _refuse(scope, send, refusal)
         elif self._is_token(query.get("token", "")) and scope["type"] == "http":
-            await self._remember(scope, query, send)
+            await self._set_cookie(scope, query, send)
         elif not self._is_token(self._cookie(headers)):
             await _refuse(scope, send, "This page needs the whole address that `grade web` printed, with its token.")
         else:
@@ -97,7 +97,7 @@ class Guard:
 
     @property
     def cookie_name(self) -> str:
-        """Cookies do not tell ports apart, so the name does."""
+        """The name of the cookie; it has the port, as a browser sends cookies to all ports of a host."""
         return f"tensorgrade-{self.port}"
 
     def _cookie(self, headers: Mapping[str, str]) -> str:
@@ -107,8 +107,8 @@ class Guard:
             return ""
         return cookie.value if cookie is not None else ""
 
-    async def _remember(self, scope: Scope, query: Mapping[str, str], send: Send) -> None:
-        """Give the browser the token as a cookie, and send it to the same address without the token."""
+    async def _set_cookie(self, scope: Scope, query: Mapping[str, str], send: Send) -> None:
+        """Set the token as a cookie, and redirect the browser to the same address without the token."""
         rest = urlencode({name: value for name, value in query.items() if name != "token"})
         path = scope.get("path", "/")
         target = f"{self.prefix}/{path.lstrip('/')}" + (f"?{rest}" if rest else "")

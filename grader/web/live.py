@@ -58,7 +58,7 @@ Listener = Callable[[Result], None]
 
 
 class _Ending(Progress):
-    """Ends a run when the server ends.
+    """A progress that cancels its run when the server ends.
 
     Args:
         ends: whether it does.
@@ -68,12 +68,12 @@ class _Ending(Progress):
         self._ends = ends
 
     def running(self, what: str, seconds: float) -> None:
-        """Look."""
+        """Raise `Cancelled` if the server ends."""
         del what, seconds
         self.waits()
 
     def waits(self) -> None:
-        """Look."""
+        """Raise `Cancelled` if the server ends."""
         if self._ends.is_set():
             raise Cancelled
 
@@ -100,14 +100,14 @@ class Live:
     _apart: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Begin: open the runtime, and watch the folder."""
+        """Start two threads: one opens the runtime and grades, one watches the folder."""
         self._loop = loop
         self._threads = [threading.Thread(target=self._work), threading.Thread(target=self._watch)]
         for thread in self._threads:
             thread.start()
 
     def close(self) -> None:
-        """End all processes of ours; what runs is cancelled."""
+        """Cancel what runs, and wait until both threads and their processes have ended."""
         self._ends.set()
         runtime = getattr(self, "_runtime", None)
         if runtime is not None:
@@ -119,7 +119,7 @@ class Live:
     # -- pages
 
     def listen(self, key: object, exercise: str, listener: Listener) -> None:
-        """Have a page learn of the results of an exercise.
+        """Call a listener with each result of an exercise, until `forget` is called.
 
         Args:
             key: of the page.
@@ -129,11 +129,11 @@ class Live:
         self._listeners[key] = exercise, listener
 
     def forget(self, key: object) -> None:
-        """Have a page learn of nothing any more."""
+        """Remove the listener of a page."""
         self._listeners.pop(key, None)
 
     def exercise(self, id: str) -> Exercise:
-        """Return the exercise of an id.
+        """Return the exercise with this id.
 
         Raises:
             CourseError: there is no such exercise.
@@ -144,7 +144,7 @@ class Live:
         raise CourseError(f"this course has no exercise {id!r}")
 
     def grade(self, exercise: Exercise, *, again: bool = False) -> None:
-        """Grade an exercise as its file is now, unless that was graded already."""
+        """Have the thread grade an exercise as its file is now, unless that was graded already."""
         self._jobs.put(lambda: self._grade(exercise, again=again))
 
     async def run_lines(self, exercise: Exercise, lines: str, check: str | None = None, *, own: bool = True) -> str:
@@ -176,17 +176,17 @@ class Live:
         return await asyncio.wrap_future(future)
 
     async def do(self, job: Callable[[Runtime], Answer]) -> Answer:
-        """Have something done by the thread that has the runtime."""
+        """Run a job in the thread that has the runtime, and return its result."""
         return await self._do(lambda: job(self._runtime))
 
     async def apart(self, job: Callable[[Progress], Answer]) -> Answer:
-        """Have something done that opens processes of its own, so that saves are graded meanwhile; one at a time.
+        """Run a job that opens processes of its own, in a thread beside the one that grades; return its result.
 
         Args:
             job: it gets a progress that ends it when the server ends.
 
         Raises:
-            CourseError: another one is not done yet.
+            CourseError: another such job is not done yet.
         """
         if not self._apart.acquire(blocking=False):
             raise CourseError("another game is not done yet; try again in a moment")
@@ -226,7 +226,7 @@ class Live:
                 self._stop("The grading has stopped; the terminal says why. Start  grade web  again.")
 
     def _stop(self, problem: str) -> None:
-        """Say on all pages that nothing is graded any more."""
+        """Show on all pages why nothing is graded any more, and drop the jobs that wait."""
         self._stopped = problem
         for exercise in self.course.exercises:
             self._publish(Result(exercise.id, problem=problem))

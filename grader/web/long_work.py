@@ -11,7 +11,7 @@ from grader.model.progress import Cancelled
 
 
 class LongWork(Protocol):
-    """What pages read of it: whether it goes on, and why it ended, or ""."""
+    """What pages read of work in a thread: whether it goes on, and why it ended, or ""."""
 
     is_running: bool
     problem: str
@@ -19,7 +19,7 @@ class LongWork(Protocol):
 
 @contextmanager
 def noting_end(work: LongWork, *, stopped: str, failed: str) -> Iterator[None]:
-    """Do the work in this context, and let pages know when it ends, and why.
+    """Enter a context in which work is done; when it ends, record in `work` that it did, and why.
 
     Args:
         work: receives its end.

@@ -100,7 +100,7 @@ function mark(target) { const cell = target.closest && target.closest('svg.cells
 
 
 def dress() -> None:
-    """Put the style into a page."""
+    """Add the style sheet and the script of all pages to the page."""
     ui.colors(primary="#0a5a9c")
     ui.add_css(_CSS)
     ui.add_body_html(f"<script>{_SCRIPT}</script>")
@@ -108,7 +108,7 @@ def dress() -> None:
 
 @contextmanager
 def page(title: str, links: Sequence[tuple[str, str]]) -> Iterator[None]:
-    """Open a page with its head.
+    """Build the head of a page; what is built within this context becomes its content.
 
     Args:
         title: of the course or class.
@@ -126,12 +126,12 @@ def page(title: str, links: Sequence[tuple[str, str]]) -> Iterator[None]:
 
 
 def html(text: str, tag: str = "div") -> ui.html:
-    """Markup of ours, in which every foreign text is escaped already."""
+    """Build an element from HTML, in which every text of others must be escaped already."""
     return ui.html(text, sanitize=False, tag=tag)
 
 
 def button(words: str, on_click: object, *, first: bool = False, label: str = "") -> ui.element:
-    """Make a button that the keyboard reaches.
+    """Build a button that can be reached with the keyboard.
 
     Args:
         words: on the button.
@@ -150,7 +150,10 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
 
 
 def focus(element: ui.element) -> None:
-    """Give an element the keyboard, once it is in the page: where its holder is removed, Tab would begin at the top."""
+    """Give an element the keyboard focus, once it is in the page.
+
+    Where the element that had it is removed, Tab would begin at the top.
+    """
     element.client.run_javascript(  # not `ui.`: the button that was pressed may be gone
         f"(async () => {{ while (!getHtmlElement({element.id})) await new Promise(done => setTimeout(done, 20));"
         f" getHtmlElement({element.id}).focus(); }})()"
@@ -158,5 +161,5 @@ def focus(element: ui.element) -> None:
 
 
 def heading(words: str, level: int = 2) -> ui.html:
-    """Make a heading."""
+    """Build a heading of a level from 1 to 6."""
     return html(escape(words), f"h{level}")

@@ -18,13 +18,13 @@ _LINKS = (("Course", "/"), ("Memory", "/memory"))
 
 
 def links(course: Course) -> list[tuple[str, str]]:
-    """Return the links at the head of each page."""
+    """Return the links at the head of each page: their words and addresses."""
     drills = [item for item in course.modules if (course.root / drill_of(item.id)).is_file()]
     return [*_LINKS, *([("Drill", "/drill")] if drills else [])]
 
 
 def show_map(course: Course) -> None:
-    """Build the page."""
+    """Build the map of a course: its exercises with their states and points, and which comes next."""
     progress = read_progress(course)
     rows = rows_of(course, progress)
     with look.page(course.title, links(course)):

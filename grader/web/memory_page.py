@@ -33,7 +33,7 @@ _MOST = 4096
 
 
 def show_memory(live: Live) -> None:
-    """Build the page."""
+    """Build the page on which tensors are drawn as views on their storages."""
     with look.page(live.course.title, links(live.course)):
         look.heading("See the memory", 1)
         look.html(
@@ -49,7 +49,7 @@ def show_memory(live: Live) -> None:
 
 
 def show_panel(live: Live, exercise: Exercise, *, own: bool = True) -> Callable[[], Awaitable[None]]:
-    """Build the panel: lines, strides by hand, and the drawing; return what draws it.
+    """Build the panel that draws tensors of the student's lines; return the function that draws them.
 
     Args:
         live: runs the lines.
@@ -126,7 +126,7 @@ def show_panel(live: Live, exercise: Exercise, *, own: bool = True) -> Callable[
 
 
 def place_of(text: str, views: list[View]) -> str:
-    """Say where an element lies in its storage.
+    """Return a sentence on where an element of a tensor is in its storage.
 
     Args:
         text: such as `y[1, 0]`.

@@ -31,7 +31,7 @@ class OnDisk:
 
 
 def read(path: Path) -> OnDisk:
-    """Read a file."""
+    """Return the text of a file, or why it cannot be edited on a page."""
     try:
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError:

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _REFRESH_S = 0.5
 
 
-class _Far(Progress):
-    """Notes how many pairs were compared."""
+class _ComparedPairs(Progress):
+    """A progress whose text says how many pairs were compared."""
 
     text = ""
 
     def advanced(self, done: int, total: int) -> None:
-        """Note it."""
+        """Record how many of all pairs are compared."""
         self.text = f"{done} of {total} pairs"
 
 
@@ -41,7 +41,7 @@ class Pairs:
         self._found: list[Similar] = []
 
     def show(self, now: Snapshot) -> None:
-        """Build the page."""
+        """Build the page with pairs of submissions that have much code in common."""
         look.heading("Pairs to read side by side", 1)
         look.html(
             "<p><b>This is not a verdict.</b> People who learned from one source, or who solve a task in its usual "
@@ -49,7 +49,7 @@ class Pairs:
             "is marked; names and lines of the starter do not count.</p>"
         )
         place = ui.element("div").style("width:100%")
-        far = _Far()
+        far = _ComparedPairs()
 
         async def compare() -> None:
             place.clear()

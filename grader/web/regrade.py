@@ -47,7 +47,7 @@ class Regrade(Progress):
     _thread: threading.Thread | None = None
 
     def begin(self, course: Course, handin: str | None, options: BatchOptions) -> None:
-        """Begin a run, unless one goes on.
+        """Start a run of `grade batch` in a thread, unless one is running.
 
         Args:
             course: of the class.
@@ -73,23 +73,23 @@ class Regrade(Progress):
             self._thread.join()
 
     def busy(self) -> str:
-        """Say that the journal is in use, or return ""."""
+        """Return a sentence that the journal is in use; "" if no run is going on."""
         return "This class is being graded again; what you see is the state before." if self.is_running else ""
 
     # -- progress
 
     def waits(self) -> None:
-        """End the run if somebody stopped it."""
+        """Raise `Cancelled` if the run was stopped."""
         if self._stops.is_set():
             raise Cancelled
 
     def advanced(self, done: int, total: int) -> None:
-        """Note how far it is."""
+        """Record how many submissions are graded; raise `Cancelled` if the run was stopped."""
         self.done, self.total = done, total
         self.waits()
 
     def reported(self, report: Report, number: int, total: int) -> None:
-        """Note a submission that was graded.
+        """Record the score of a submission that was graded.
 
         Args:
             report: of the submission.
@@ -101,7 +101,7 @@ class Regrade(Progress):
         self.done, self.total = max(self.done, number), total
 
     def noted(self, line: str) -> None:
-        """Note what the run says."""
+        """Record a sentence that the run reports."""
         self.lines.append(line)
 
     # -- the thread

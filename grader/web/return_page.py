@@ -25,7 +25,7 @@ _STATUS = 'role="status" aria-live="polite"'
 
 
 def show_return(folder: ClassFolder, now: Snapshot) -> None:
-    """Build the page.
+    """Build the page that returns results: the gradebook, a platform's file with scores, and everybody's pages.
 
     Args:
         folder: of the class.

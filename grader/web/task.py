@@ -16,7 +16,7 @@ MARKS = {"passed": ("✓", "pass"), "failed": ("✗", "FAIL"), "open": ("·", "o
 
 
 def rule_marks(checks: Sequence[GradedCheck]) -> dict[str, str]:
-    """Return how each rule stands by the checks that examine it: a key of `MARKS`."""
+    """Return the state of each rule, by its name: "passed", "failed" or "open", as its checks decide."""
     marks: dict[str, str] = {}
     for row in checks:
         rule = row.check.contract
@@ -43,7 +43,7 @@ def task_html(exercise: Exercise, marks: Mapping[str, str]) -> str:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Paragraphs, rules and examples."""
+    """Yield the lines of each paragraph, rule and example."""
     block: list[str] = []
     for line in lines:
         starts_rule = bool(_RULE.match(line))
