@@ -43,10 +43,10 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
     from grader.report.progress import ProgressLine
     from grader.student.games import drilling
     from grader.student.lines_to_try import run_lines
-    from grader.student.rows import of_names
+    from grader.student.rows import ids_of
 
     course = options.course_here()
-    wanted = of_names(course, [name] if name else [], topic) if name or topic else None
+    wanted = ids_of(course, [name] if name else [], topic) if name or topic else None
     memory = drilling.Memory(course)
     numbers = {exercise.id: exercise.number for exercise in course.exercises}
 
@@ -68,8 +68,8 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
         say("")
         return is_right
 
-    drill = drilling.Drill(drilling.chosen(drilling.read_questions(course, wanted), count, seed, memory.rank))
-    exercise, setup = drilling.runs_in(course), workers.setup()
+    drill = drilling.Drill(drilling.choose_questions(drilling.read_questions(course, wanted), count, seed, memory.rank))
+    exercise, setup = drilling.exercise_with_torch(course), workers.setup()
     # A course's lines: in a worker, as everything that a course or a student brings along.
     with Runtime([exercise], setup, hidden=(course.root,), progress=ProgressLine(say), warm=True) as runtime:
         # The lines of a question that comes again are not run again.
@@ -110,7 +110,7 @@ def catch_command(name: str, workers: options.Workers) -> None:
     """Try your own check on known wrong and right answers. It is for exercises that you have solved."""
     say = Say()
     from grader.student.folder import typed
-    from grader.student.games.catching import caught_by, own_check, write_template
+    from grader.student.games.catching import own_check, run_own_check, write_template
     from grader.student.rows import solved_reference
 
     course, exercise = options.exercise_here(name)
@@ -120,7 +120,7 @@ def catch_command(name: str, workers: options.Workers) -> None:
         say(f"Then run again:  grade catch {exercise.id}")
         return
     say.meanwhile(f"Trying {typed(own_check(course, exercise))} ...")
-    lines, is_good = caught_by(course, exercise, workers.setup(), terminal_width())
+    lines, is_good = run_own_check(course, exercise, workers.setup(), terminal_width())
     say(*lines)
     sys.exit(0 if is_good else 1)
 

@@ -240,10 +240,10 @@ def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, worker
     say, details = Say(), Say(quiet=quiet)
     details.meanwhile("Packing ...")
     from grader.report.progress import ProgressLine
-    from grader.student.pack import pack, the_handin
+    from grader.student.pack import only_handin, pack
 
     course = options.course_here()
-    chosen = the_handin(course) if handin is None else options.handin_of(course, handin)
+    chosen = only_handin(course) if handin is None else options.handin_of(course, handin)
     receipt = pack(course, chosen, workers.setup(), out, ProgressLine(details))
     details()  # erases the line that showed what was running
     say(*receipt.problems)

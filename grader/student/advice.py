@@ -24,7 +24,7 @@ _WORDS = ("first", "second", "third")
 
 
 def after_run(course: Course, report: Report, width: int, whole: Whole = unchanged) -> Iterator[str]:
-    """Save how far the student is, and yield lines of advice.
+    """Save the student's progress after a run, and yield lines of advice.
 
     Args:
         course: the course; where starters are kept in its folder, with all exercises.
@@ -54,7 +54,7 @@ def after_run(course: Course, report: Report, width: int, whole: Whole = unchang
 
 
 def unchanged_lines(count: int, width: int) -> Iterator[str]:
-    """Say how many exercises were not run, and why."""
+    """Yield a sentence on how many exercises were not run again because they are unchanged."""
     if count:
         since = "has not changed since it was" if count == 1 else "have not changed since they were"
         text = f"{counted(count, 'exercise')} {since} last run, so this is the result of that run (--fresh runs all)"
@@ -115,7 +115,7 @@ def _golf_line(count: int, par: int) -> str:
 
 
 def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
-    """Yield what a student reads after the last exercise."""
+    """Yield the sentences that a student reads after the last exercise of the course."""
     done = [row for row in rows if row.state in ("done", PASSES_HERE)]
     known = len(rows) - len(done)
     earned, withheld = sum(row.earned for row in done), sum(row.exercise.withheld.points for row in done)

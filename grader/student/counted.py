@@ -16,7 +16,7 @@ _NAME = 9
 
 
 def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) -> Iterator[str]:
-    """Yield what the shown checks counted: of the student's code, of all right solutions, and of the starter.
+    """Yield the counts of the shown checks for the student's code, for all right solutions, and for the starter.
 
     Args:
         course: of the exercise.

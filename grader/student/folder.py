@@ -43,7 +43,7 @@ _VERSION = 1
 
 
 def start(source: Path, folder: Path) -> Course:
-    """Lay a course out in a new or empty folder.
+    """Copy a course's files for students into a new or empty folder, and return the course there.
 
     Args:
         source: the course.
@@ -52,18 +52,18 @@ def start(source: Path, folder: Path) -> Course:
     Raises:
         CourseError: something else is there, or nothing can be written.
     """
-    _refuse_used(folder)
-    texts = _texts(load_course(source))
+    _refuse_used_folder(folder)
+    texts = _given_texts(load_course(source))
     with failing_as(f"{folder} cannot be written to", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
         # First: if this ends half-way, `grade update` knows what is missing.
-        _note(folder, {path: _digest(text) for path, text in texts.items()})
+        _save_digests(folder, {path: _digest(text) for path, text in texts.items()})
         for path, text in texts.items():
-            _put(folder / path, text)
+            _write(folder / path, text)
     return load_course(folder)
 
 
-def _refuse_used(folder: Path) -> None:
+def _refuse_used_folder(folder: Path) -> None:
     if layout.is_given(folder):
         where = f"{folder.resolve()} has the course already"
         raise CourseError(f"{where}: there,  grade next  continues, and  grade update  brings corrections")
@@ -78,7 +78,7 @@ def _refuse_used(folder: Path) -> None:
 
 
 def update(source: Path, folder: Path) -> list[str]:
-    """Bring the corrections of a course to a folder that `start` made; what was done, in sentences.
+    """Bring a folder that `start` made up to date with a course, and return sentences on what was done.
 
     What the student changed stays, but for checks and descriptions (course.yaml, exercise.yaml): these are as the
     course has them again, with the student's beside them. A file that the course no longer has is removed, unless the
@@ -90,14 +90,14 @@ def update(source: Path, folder: Path) -> list[str]:
     if not layout.is_given(folder):
         what = "has a course of its own" if layout.is_course(folder) else "has no course"
         raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update")
-    texts, given = _texts(load_course(source)), given_digests(folder)
+    texts, given = _given_texts(load_course(source)), given_digests(folder)
     remedy = "your files are unchanged; fix this, then run  grade update  again"
     with failing_as(f"{folder} cannot be written to", remedy):
         paths = dict.fromkeys((*texts, *given))
-        done = [said for path in paths if (said := _updated(folder, path, texts.get(path), given.get(path)))]
+        done = [said for path in paths if (said := _update_file(folder, path, texts.get(path), given.get(path)))]
         now = {path: _digest(text) for path, text in texts.items()}
         if now != given:  # last: the next update finds what this one did not reach
-            _note(folder, now)
+            _save_digests(folder, now)
     if not done:
         return [
             "Your folder is up to date with the installed course. For a newer course, upgrade tensorgrade, then run  "
@@ -107,8 +107,8 @@ def update(source: Path, folder: Path) -> list[str]:
     return [*done, f"Your own files are unchanged.{copied}"]
 
 
-def _updated(folder: Path, path: Path, text: bytes | None, given: str | None) -> str:
-    """Bring one file up to date; what was done, or "".
+def _update_file(folder: Path, path: Path, text: bytes | None, given: str | None) -> str:
+    """Update one file in a student's folder, and return a sentence on what was done; "" if nothing was.
 
     Args:
         folder: the student's.
@@ -135,7 +135,7 @@ def _updated(folder: Path, path: Path, text: bytes | None, given: str | None) ->
     else:
         place = place.with_name(f"{path.name}.new")  # it is never graded
         said = f"You and the course both changed {name}. {_BESIDE} {place.name}"
-    _put(place, text)
+    _write(place, text)
     return said
 
 
@@ -146,7 +146,7 @@ def is_behind(root: Path) -> bool:
 
 
 def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
-    """Return the files of checks and probes, from the course's root, that the student has changed.
+    """Return the shown checks and the probe file, if the student has changed them, as paths from the course's root.
 
     Only a folder that `start` made knows what they were.
     """
@@ -156,7 +156,7 @@ def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
 
 
 def given_digests(folder: Path) -> dict[Path, str]:
-    """Return digests of what `start` gave out, by path; none where the note is damaged."""
+    """Return the digests of the files that `start` gave out, by path; an empty dict if their file is damaged."""
     try:
         files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
         digests = {Path(name): str(digest) for name, digest in files.items()}
@@ -166,7 +166,7 @@ def given_digests(folder: Path) -> dict[Path, str]:
     return {path: digest for path, digest in digests.items() if not path.is_absolute() and ".." not in path.parts}
 
 
-def _texts(course: Course) -> dict[Path, bytes]:
+def _given_texts(course: Course) -> dict[Path, bytes]:
     return {path: given_text(course.root, path) for path in layout.given_files(course)}
 
 
@@ -179,23 +179,23 @@ def _digest_of(path: Path) -> str:
     return _digest(path.read_bytes()) if path.is_file() else ""
 
 
-def _note(folder: Path, digests: Mapping[Path, str]) -> None:
+def _save_digests(folder: Path, digests: Mapping[Path, str]) -> None:
     files = {path.as_posix(): digest for path, digest in digests.items()}
     write_whole(folder / layout.GIVEN, json.dumps({"note": _NOTE, "files": files}, indent=1) + "\n")
 
 
-def _put(path: Path, text: bytes) -> None:
+def _write(path: Path, text: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
 
 
 def keeps_starters(course: Course) -> bool:
-    """Return whether copies of the starters are kept in a student's folder: of one by `start` they are elsewhere."""
+    """Return whether copies of starters are kept in this folder, and not in the installed course."""
     return layout.staff_root(course.root) == course.root
 
 
 def save_starters(course: Course) -> None:
-    """Save the untouched starters, where there is no other copy of them.
+    """Save a copy of each starter that is still untouched, if copies are kept in this folder.
 
     Raises:
         OSError: they cannot be written.
@@ -213,7 +213,7 @@ def save_starters(course: Course) -> None:
 
 
 def reset(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Restore a starter, and say so; the file that was there stays beside it, and tries are counted from zero.
+    """Restore a starter, and yield sentences on that; the old file stays beside it, and tries restart at zero.
 
     Raises:
         CourseError: the file is the starter already, there is no copy of the starter, or nothing can be written.
@@ -229,7 +229,7 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
     with failing_as(f"{shown.as_posix()} cannot be restored"):
         if there:
             os.replace(path, old)
-        _put(path, text)
+        _write(path, text)
     yield f"{typed(path)} is restored"
     if there:
         yield f"Your version is beside it, as {old.name}; it is not graded"
@@ -239,7 +239,7 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
 
 
 def starter_of(course: Course, exercise: Exercise) -> bytes | None:
-    """Return the starter of an exercise as it was given out; None where no copy of it is at hand."""
+    """Return the starter of an exercise as it was given out; None if there is no copy of it."""
     path = layout.starter_copy(course.root, layout.Places.of(exercise))
     if not path.is_file():
         return None
@@ -249,13 +249,13 @@ def starter_of(course: Course, exercise: Exercise) -> bytes | None:
 
 
 def free_name(path: Path) -> Path:
-    """Return a free name beside a file, which no command takes for Python."""
+    """Return a path beside a file at which nothing exists yet, such as a.py.old; no command reads it as Python."""
     names = (path.with_name(f"{path.name}{_OLD}{number or ''}") for number in range(1_000_000))
     return next(name for name in names if not os.path.lexists(name))
 
 
 def typed(path: Path) -> str:
-    """Return a path as it is typed from here."""
+    """Return a path as a user would type it in the working folder."""
     here = Path.cwd()
     inside = path.resolve().is_relative_to(here)
     return for_terminal((path.resolve().relative_to(here) if inside else path).as_posix(), one_line=True)
@@ -300,15 +300,15 @@ class Progress:
     is_locked: bool = False
 
     def of(self, id: str) -> ExerciseProgress:
-        """Return the progress in one exercise."""
+        """Return the progress in one exercise, by its id."""
         return self.exercises.get(id, ExerciseProgress())
 
     def with_exercise(self, id: str, changed: ExerciseProgress) -> Progress:
-        """Return the progress with one exercise changed."""
+        """Return a copy of the progress in which one exercise is changed."""
         return replace(self, exercises={**self.exercises, id: changed})
 
     def after(self, report: Report) -> Progress:
-        """Return the progress after a run."""
+        """Return the progress after a run, with the states and points of its report."""
         now = self
         for graded in report.exercises:
             before = now.of(graded.exercise.id)
@@ -330,7 +330,7 @@ def _after(before: ExerciseProgress, graded: GradedExercise) -> ExerciseProgress
 
 
 def read_progress(course: Course) -> Progress:
-    """Read the saved progress; an empty one if it cannot be read."""
+    """Return the saved progress; if it cannot be read, an empty one that says why."""
     path = layout.kept_progress(course)
     where = path.relative_to(course.root).as_posix()
     try:
@@ -349,7 +349,7 @@ def read_progress(course: Course) -> Progress:
 
 
 def write_progress(course: Course, progress: Progress) -> str:
-    """Save it, in one step; a sentence if that is not possible, else ""."""
+    """Save the progress, in one step; return a sentence if that is not possible, else ""."""
     if progress.is_locked:
         return f"{progress.problem}. Until then nothing is saved"
     path = layout.kept_progress(course)
@@ -363,7 +363,7 @@ def write_progress(course: Course, progress: Progress) -> str:
 
 
 def make_own_folder(root: Path) -> Path:
-    """Make the folder for what belongs to the student alone, which git ignores.
+    """Make the folder for files that belong to the student alone, with a .gitignore, and return it.
 
     Raises:
         OSError: it cannot be made.

@@ -16,7 +16,7 @@ from grader.student import folder
 def hints(
     course: Course, exercise: Exercise, width: int, *, again: bool = False, everything: bool = False
 ) -> Iterator[str]:
-    """Return the lines of the next hint of an exercise, and save that it was seen.
+    """Yield the lines of the next hint of an exercise, and save that it was seen.
 
     Args:
         course: the course.

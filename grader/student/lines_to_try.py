@@ -20,7 +20,7 @@ from grader.student.own import OwnExercise, own_file
 def run_lines_to_try(
     course: Course, exercise: Exercise, setup: Setup, progress: Progress
 ) -> tuple[GradedCheck, list[str], str]:
-    """Run the lines to try of the first check that has some, in a worker.
+    """Grade an exercise, and run the lines to try of the first failing check that has some, in a worker.
 
     An unchanged file is not graded again.
 
@@ -66,7 +66,7 @@ def run_lines(
     files: Mapping[str, bytes] | None = None,
     check: str = "",
 ) -> str:
-    """Run lines in a worker; return what they print.
+    """Run lines in a worker, and return what they print.
 
     Args:
         runtime: the runtime whose workers run them.
@@ -89,7 +89,7 @@ def run_lines(
 
 
 def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
-    """Yield the lines that a message ends with; of an example, with the imports it needs and a `print`."""
+    """Yield the lines to try at the end of a check's message; to an example, add imports and a `print`."""
     message = row.outcome.message
     _, heading, lines = message.rpartition(f"\n{LINES_TO_TRY}")
     if heading:
@@ -97,7 +97,7 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
         return
     _, heading, lines = message.rpartition(f"\n{EXAMPLE_TO_TRY}")
     text = lines.strip()
-    tree = _python(text) or _python(text := text.replace(", and ", ", "))
+    tree = _parsed(text) or _parsed(text := text.replace(", and ", ", "))
     nodes = list(ast.walk(tree)) if heading and tree is not None else []
     if not any(isinstance(node, ast.Call) for node in nodes):  # advice in words
         return
@@ -112,8 +112,8 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
         yield f"print({source})" if isinstance(node, ast.Expr) and not _prints(node) else source
 
 
-def _python(text: str) -> ast.Module | None:
-    """Parse an example; return None for advice in words."""
+def _parsed(text: str) -> ast.Module | None:
+    """Return the syntax tree of an example; None if it is advice in words."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError):

@@ -22,7 +22,7 @@ _NARROW = 64
 
 
 def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]:
-    """Yield the chosen exercises below their modules, with state and points; then the totals.
+    """Yield the lines of `grade list`: exercises below their modules, with state and points; then the totals.
 
     Args:
         course: of the exercises.
@@ -60,7 +60,7 @@ def _list_row(row: Row, width: int) -> list[str]:
 
 
 def list_data(course: Course, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the same facts for other programs."""
+    """Return the exercises with states and points as a dict for JSON."""
     return {"course": course.title, "exercises": [_row_data(row) for row in rows]}
 
 
@@ -86,7 +86,7 @@ def _row_data(row: Row) -> dict[str, Any]:
 
 
 def next_lines(row: Row, width: int) -> Iterator[str]:
-    """Say what to do next: which exercise, where it is, which commands."""
+    """Yield the lines of `grade next`: the exercise, where its file is, and the commands to run."""
     exercise = row.exercise
     yield from head(exercise, width)
     verb = "Continue with it" if row.state == "started" else "Read the task at its top, change what is marked TODO"

@@ -40,7 +40,7 @@ from grader.model.report import ExerciseFiles
 from grader.report.html import fragment
 from grader.report.safe import for_html
 from grader.report.terminal import exercise_lines
-from grader.student.pack import pack, the_handin
+from grader.student.pack import only_handin, pack
 
 _MOST_FILES = 50
 _MOST_BYTES = 1 << 20
@@ -66,22 +66,22 @@ class NotebookGrader:
         self._exercises: Sequence[Exercise] = ()
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the runtime and the store that are open."""
         self._lanes = None
         self._opened.close()
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, str]:
-        """Return the report, as `html` and as `text`; or an `error`, in a sentence."""
+        """Do what a request asks, and return a report as `html` and `text`, or an `error` in a sentence."""
         try:
             if request.get("what") == "pack":
-                return self._packed(request)
-            return self._answer(request) if request["name"] else self._all(request)
+                return self._pack(request)
+            return self._answer(request) if request["name"] else self._reports_on_all(request)
         except GraderError as error:
             self.close()
             return {"error": str(error)}
 
-    def _all(self, request: Mapping[str, Any]) -> dict[str, str]:
-        """Return the reports on all exercises of which the kernel has a function."""
+    def _reports_on_all(self, request: Mapping[str, Any]) -> dict[str, str]:
+        """Return the reports on all exercises of which the kernel defines a function, joined into one."""
         root = Path(request["course"]) if request["course"] else course_for(Path(request["folder"]))[0]
         course = load_course(find_course(root), whole=False)
         there = {*request["names"]}
@@ -100,8 +100,8 @@ class NotebookGrader:
         ]
         return {"text": "\n\n".join(texts), "html": "\n".join(pages)}
 
-    def _packed(self, request: Mapping[str, Any]) -> dict[str, str]:
-        """Write a zip beside the notebook, and return its receipt; or return what is wrong."""
+    def _pack(self, request: Mapping[str, Any]) -> dict[str, str]:
+        """Write a zip beside the notebook, and return its receipt as text; or return what is wrong."""
         folder = Path(request["folder"])
         root = Path(request["course"]) if request["course"] else course_for(folder)[0]
         course = load_course(find_course(root))
@@ -114,10 +114,10 @@ class NotebookGrader:
             calls = " or ".join(f'pack("{handin.id}")' for handin in course.handins)
             raise CourseError(f"say which hand-in: {calls}")
         else:
-            chosen = the_handin(course)
+            chosen = only_handin(course)
         cells: dict[str, ExerciseFiles] = {}
         for exercise in course.exercises:
-            source, _ = self._own(course, exercise, request)
+            source, _ = self._read_cells(course, exercise, request)
             if source:
                 cells[exercise.id] = _submitted(exercise, folder, source).of(exercise)
         receipt = pack(course, chosen, self._setup, folder, self._progress, cells)
@@ -128,8 +128,8 @@ class NotebookGrader:
         places = f"The receipt is in {written}", f"Hand in  {folder / receipt.name}"
         return {"text": "\n".join([*receipt.problems, *receipt.lines(), *places])}
 
-    def _own(self, course: Course, exercise: Exercise, request: Mapping[str, Any]) -> tuple[bytes, Module]:
-        """Return what the student has of an exercise, and the module that the cells make, which may be empty.
+    def _read_cells(self, course: Course, exercise: Exercise, request: Mapping[str, Any]) -> tuple[bytes, Module]:
+        """Return the student's source of an exercise, and the module made of the cells, which may be empty.
 
         If the cells import the functions from a file beside the notebook, that file counts.
         """
@@ -147,7 +147,7 @@ class NotebookGrader:
         root, own = (Path(request["course"]), True) if request["course"] else course_for(folder)
         course = load_course(find_course(root), whole=False)
         exercise = one_exercise(course, request["name"])
-        source, module = self._own(course, exercise, request)
+        source, module = self._read_cells(course, exercise, request)
         if not source:
             name = min(starter_names(exercise), default=exercise.id)
             return {
@@ -158,7 +158,7 @@ class NotebookGrader:
     def _graded(
         self, course: Course, exercise: Exercise, folder: Path, source: bytes, module: Module, *, own: bool
     ) -> dict[str, str]:
-        """Grade a text as if it were a file in that folder, and return the report."""
+        """Grade source as if it were a file in a folder, and return the report as `html` and `text`."""
         handed_in = _submitted(exercise, folder, source)
         lanes = self._lanes_for(course, exercise, own=own)
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
@@ -169,7 +169,7 @@ class NotebookGrader:
         return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
 
     def _lanes_for(self, course: Course, exercise: Exercise, *, own: bool) -> Runtime:
-        """Return a runtime for the exercises of a module, whose checks are read once for all of them."""
+        """Return the runtime for the module of an exercise, which collects the module's checks once."""
         if self._lanes is None or exercise not in self._exercises:
             self.close()
             (self._exercises,) = (module.exercises for module in course.modules if exercise in module.exercises)
@@ -188,19 +188,19 @@ class KernelProgress(Progress):
         self._send = send
 
     def running(self, what: str, seconds: float) -> None:
-        """Send it."""
+        """Send the kernel what is running, once it has taken a second."""
         if seconds >= _QUICK_S:
             self._send({"waiting": f"{what}, {seconds:.0f} s"})
 
 
 def _submitted(exercise: Exercise, folder: Path, source: bytes) -> Submission:
-    """Return a text as if it were a file in a folder, with the files beside it that it imports."""
+    """Return source as a submission of a file in a folder, with the files there that it imports."""
     files = {**_files_beside(folder, source), exercise.file_name: source}
     return submission_of(folder.name, exercise, folder / exercise.file_name, files)
 
 
 def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
-    """Return the Python files of a folder that a module imports, and what these import, by their paths from it."""
+    """Return the Python files in a folder that a source imports, and those that these import, by path."""
     files: dict[str, bytes] = {}
     todo = [source]
     while todo:
@@ -219,7 +219,7 @@ def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
 
 
 def _imported(source: bytes) -> set[str]:
-    """Return the first names of the modules that a file imports; none if it is not Python."""
+    """Return the top-level names of the modules that a source imports; an empty set if it is not Python."""
     tree = tree_or_none(source.decode("utf-8", "replace"))
     names: set[str] = set()
     for node in ast.walk(tree) if tree else ():
@@ -234,7 +234,7 @@ def _imported(source: bytes) -> set[str]:
 
 
 def in_cells(graded: GradedExercise, module: Module) -> GradedExercise:
-    """Return the exercise with messages that name lines of cells and not of a file."""
+    """Return an exercise whose messages name lines of cells instead of lines of a file."""
     name = graded.exercise.file_name
 
     def named(row: GradedCheck) -> GradedCheck:
@@ -253,7 +253,7 @@ def in_cells(graded: GradedExercise, module: Module) -> GradedExercise:
 
 
 def main() -> None:
-    """Answer requests until the kernel is gone."""
+    """Answer requests on standard input until the kernel closes it."""
     # Anything that prints at import must not reach the kernel in the middle of an answer.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

@@ -20,12 +20,12 @@ from grader.model.progress import Progress
 
 
 def own_files(course: Course, exercises: Sequence[Exercise]) -> Submission:
-    """Read what a student's folder has of these exercises."""
+    """Return the files of these exercises in a student's folder, as a submission."""
     return read_submission(course.root, exercises, author=course.root.resolve().name)
 
 
 def own_file(course: Course, exercise: Exercise) -> Submission:
-    """Read what a student's folder has of one exercise.
+    """Return the files of one exercise in a student's folder, as a submission.
 
     Raises:
         CourseError: there is no file, or it cannot be read.
@@ -53,7 +53,7 @@ class OwnExercise:
     lanes: Executor
 
     def graded(self, handed_in: Submission | None = None, store: Store | None = None, **choices: Any) -> Report:
-        """Grade it, even if its file is the starter.
+        """Grade the exercise, even if its file is the starter, and return the report.
 
         Args:
             handed_in: what is graded; by default the student's file as it is now.
@@ -72,7 +72,7 @@ class OwnExercise:
 def own_exercise(
     course: Course, exercise: Exercise, setup: Setup, progress: Progress | None = None
 ) -> Iterator[OwnExercise]:
-    """Open a runtime for one exercise, whose workers do not see the folder.
+    """Open a runtime for one exercise, whose workers do not see the student's folder.
 
     Args:
         course: of the exercise.

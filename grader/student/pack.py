@@ -49,7 +49,7 @@ class Receipt:
     problems: tuple[str, ...]
 
     def text(self) -> str:
-        """Return the receipt as a file; `sha256sum --check` reads its lines with digests."""
+        """Return the text of the receipt's file; `sha256sum --check` reads its lines with digests."""
         lines = [
             f"# {for_terminal(self.report.course, one_line=True)}",
             f"# packed {self.report.graded_at}, {len(self.archive)} bytes",
@@ -61,7 +61,7 @@ class Receipt:
         return "\n".join(lines) + "\n"
 
     def lines(self) -> Iterator[str]:
-        """Yield what is printed: digests of files are cut, as the receipt has them in full."""
+        """Yield the receipt's lines for a terminal, in which digests of files are cut."""
         for graded in self.report.exercises:
             exercise, folder = graded.exercise, f"{Places.of(graded.exercise).shown.as_posix()}/"
             yield f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
@@ -74,7 +74,7 @@ class Receipt:
         yield from ("", f"{self.name}, {len(self.archive):,} bytes, sha256", f"  {digest[:32]}", f"  {digest[32:]}")
 
     def write(self, out: Path) -> Path:
-        """Write the zip and its receipt into a folder; the path of the receipt.
+        """Write the zip and its receipt into a folder, and return the path of the receipt.
 
         Raises:
             CourseError: they cannot be written.
@@ -87,8 +87,8 @@ class Receipt:
         return receipt
 
 
-def the_handin(course: Course) -> HandIn | None:
-    """Return the hand-in of a course that has exactly one; None for a course without any.
+def only_handin(course: Course) -> HandIn | None:
+    """Return the only hand-in of a course; None if the course has no hand-ins.
 
     Raises:
         CourseError: the course has several.
@@ -106,7 +106,7 @@ def pack(
     progress: Progress,
     cells: Mapping[str, ExerciseFiles] | None = None,
 ) -> Receipt:
-    """Return the zip of a hand-in, with what is wrong with it. The files are graded, which shows whether they load.
+    """Grade the files of a hand-in, and return their zip with a receipt and what is wrong with them.
 
     Args:
         course: in the student's folder.
@@ -140,7 +140,7 @@ def pack(
 
 
 def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[str, bytes]:
-    """Return the files that grading reads of a submission, each at its place in the course."""
+    """Return the files of a submission that are graded, by their paths in the course."""
     return {
         (Places.of(exercise).shown / name).as_posix(): data
         for exercise in exercises
@@ -149,7 +149,7 @@ def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[
 
 
 def _problems(submission: Submission, report: Report) -> Iterator[str]:
-    """Yield a sentence for each exercise that needs work before it is handed in."""
+    """Yield a sentence for each exercise that is missing, untouched, or does not load."""
     for graded in report.exercises:
         exercise, own = graded.exercise, submission.of(graded.exercise)
         if own.problem:

@@ -33,7 +33,7 @@ _OURS = pytest.StashKey["dict[Path, CourseLane]"]()
 
 
 def collector_of(path: Path, parent: pytest.Collector) -> pytest.File | None:
-    """Return what collects the checks of a file; None if it is not a check file of a course."""
+    """Return the collector of a course's check file; None for any other file."""
     root = next((folder for folder in path.parents if is_course(folder)), None)
     if root is None:
         return None
@@ -65,7 +65,7 @@ class CourseLane:
         self._graded: dict[str, GradedExercise] = {}
 
     def exercise_of(self, path: Path) -> Exercise | None:
-        """Return the exercise whose checks are in a file.
+        """Return the exercise that a check file belongs to; None if it belongs to no exercise.
 
         Raises:
             CourseError: it cannot be used.
@@ -77,7 +77,7 @@ class CourseLane:
         return next((item for item, file in files if file is not None and file.resolve() == path.resolve()), None)
 
     def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
-        """Return the outcomes of some checks of an exercise, with all their parameters; they run together, once."""
+        """Grade an exercise by the named checks, once, and return the result with all their parameters."""
         if exercise.id not in self._graded:
             own = OwnExercise(self._course, exercise, setup_of(), self._lanes)
             handed_in = own_files(self._course, [exercise])
@@ -86,15 +86,17 @@ class CourseLane:
 
     @cached_property
     def _lanes(self) -> Runtime:
-        return self._opened.enter_context(Runtime([*map(self._limited, self._course.exercises)], setup_of(), warm=True))
+        return self._opened.enter_context(
+            Runtime([*map(self._with_limit, self._course.exercises)], setup_of(), warm=True)
+        )
 
-    def _limited(self, exercise: Exercise) -> Exercise:
-        """Return an exercise as a lane guards it; with 0 seconds there is no limit."""
+    def _with_limit(self, exercise: Exercise) -> Exercise:
+        """Return an exercise whose `check_s` is the smaller of its own and the lane's limit; 0 means no limit."""
         seconds = min(exercise.limits.check_s or math.inf, self.check_s)
         return replace(exercise, limits=replace(exercise.limits, check_s=0 if math.isinf(seconds) else seconds))
 
     def close(self) -> None:
-        """End its processes."""
+        """Close the runtime, and with it its processes."""
         self._opened.close()
 
 
@@ -137,12 +139,12 @@ class CheckItem(pytest.Item):
         self.line = line
 
     def limit_own_time(self, seconds: float) -> bool:
-        """Let this and later checks of the course take so many seconds, without what their calls take."""
+        """Limit the time of a check's own code, without calls, for this and later checks of the course."""
         self.parent.lane.check_s = seconds
         return True
 
     def setup(self) -> None:
-        """Grade the exercise with all of its checks that are to run, once; a fault of ours is an error."""
+        """Grade the exercise, once for all of its checks that pytest runs; fail here if the fault is ours."""
         try:
             row, _, _ = self._graded()
         except GraderError as error:
@@ -151,7 +153,7 @@ class CheckItem(pytest.Item):
             _fail(row)
 
     def runtest(self) -> None:
-        """Pass, be skipped with a reason, or fail with the message."""
+        """Return if the check passed; else skip or fail the item with the check's message."""
         row, cases, graded = self._graded()
         verdict, message = row.outcome.verdict, row.outcome.message
         if verdict is Verdict.PASSED:
@@ -168,7 +170,7 @@ class CheckItem(pytest.Item):
         _fail(row, cases)
 
     def _graded(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
-        """Return this check as it was graded, the most useful parameters first; all parameters; and the exercise."""
+        """Return the results of this check: for its most useful parameters, for all parameters, and of the exercise."""
         exercise = self.parent.exercise
         ours = (item for item in self.session.items if isinstance(item, CheckItem))
         graded = self.parent.lane.graded(exercise, [item.check for item in ours if item.parent.exercise == exercise])
@@ -180,12 +182,12 @@ class CheckItem(pytest.Item):
         return causes.cause or (causes.open or rows)[0], rows, graded
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return where the check stands, for editors, and what it is called."""
+        """Return the file, the line and the name of the check, which editors show."""
         return self.path, self.line, self.name
 
 
 def _fail(row: GradedCheck, cases: Sequence[GradedCheck] = ()) -> NoReturn:
-    """Fail with the message for the student, and no traceback of ours; of several cases it names those that fail."""
+    """Fail the item with the message for the student; of several cases, name those that fail."""
     lines = list(message_lines(row, terminal_width()))
     lost = [case for case in cases if case.outcome.verdict.decided and case.outcome.verdict is not Verdict.PASSED]
     if len(cases) > 1:
@@ -195,5 +197,5 @@ def _fail(row: GradedCheck, cases: Sequence[GradedCheck] = ()) -> NoReturn:
 
 
 def _skip(message: str) -> NoReturn:
-    """End with a reason of one line."""
+    """Skip the item, with the first line of a message as the reason."""
     pytest.skip(for_terminal(message.split("\n")[0]))

@@ -17,7 +17,7 @@ import pytest
 def pytest_collect_file(
     file_path: Path, parent: pytest.Collector
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Collect a course's check file by a lane, and keep other plugins from it, because they would import it."""
+    """Return our collector alone for a course's check file, since other plugins would import the file."""
     others = yield
     if file_path.suffix != ".py" or not file_path.name.startswith("check_"):
         return others
@@ -36,12 +36,12 @@ def pytest_collect_file(
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
-    """Give the time of a check of ours to its lane; any other item gets its timer from pytest-timeout."""
+    """Have our lane limit the time of a check; return None for other items, which have pytest-timeout's timers."""
     limit = getattr(item, "limit_own_time", None)
     return limit(settings.timeout) if limit is not None else None
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_cancel_timer(item: pytest.Item) -> bool | None:
-    """Leave out the timer of a check of ours."""
+    """Return True for a check of ours, which has no timer of pytest-timeout's to cancel."""
     return True if hasattr(item, "limit_own_time") else None

@@ -39,17 +39,17 @@ class Row:
 
     @property
     def possible(self) -> int:
-        """Hundredths of a point that the checks of this copy give: the scale of `grade`."""
+        """Hundredths of a point that the checks in this copy of the course are worth."""
         return self.exercise.points - self.exercise.withheld.points
 
     @property
     def is_open(self) -> bool:
-        """Whether it is still to be solved."""
+        """Whether the exercise is not solved yet."""
         return self.state in ("not_started", "started")
 
 
 def rows_of(course: Course, progress: Progress | None = None) -> list[Row]:
-    """Return a row for each exercise, in order, by default by the saved progress.
+    """Return a row for each exercise, in the course's order, by the saved progress unless another is given.
 
     Its file shows whether it was begun, the last run how far it is.
     """
@@ -58,7 +58,7 @@ def rows_of(course: Course, progress: Progress | None = None) -> list[Row]:
 
 
 def _rows_of_module(course: Course, module: Module, progress: Progress) -> list[Row]:
-    """Return the rows of a module; the files of other modules are not read."""
+    """Return the rows of the exercises in a module; files of other modules are not read."""
     submission = read_submission(course.root, module.exercises, author="")
     mine = []
     for exercise in module.exercises:
@@ -75,7 +75,7 @@ def _rows_of_module(course: Course, module: Module, progress: Progress) -> list[
 def filter_rows(
     course: Course, rows: Sequence[Row], names: Collection[str], topic: str | None, states: Collection[str]
 ) -> list[Row]:
-    """Return the rows with one of the names, of a topic, in one of the states.
+    """Return the rows that have one of the names, teach a topic, and are in one of the states.
 
     Args:
         course: the course.
@@ -87,12 +87,12 @@ def filter_rows(
     Raises:
         CourseError: there is no such exercise, module or topic.
     """
-    wanted = of_names(course, names, topic)
+    wanted = ids_of(course, names, topic)
     return [row for row in rows if row.exercise.id in wanted and (not states or row.state.replace("_", "-") in states)]
 
 
-def of_names(course: Course, names: Collection[str], topic: str | None) -> set[str]:
-    """Return the ids of the named exercises that teach a topic.
+def ids_of(course: Course, names: Collection[str], topic: str | None) -> set[str]:
+    """Return the ids of the exercises that have one of the names and teach a topic.
 
     Args:
         course: the course.
@@ -119,7 +119,7 @@ Whole = Callable[[Module], Module]
 
 
 def unchanged(module: Module) -> Module:
-    """Return a module of a course that has all exercises."""
+    """Return the module itself: the default `whole` for a course that has all exercises."""
     return module
 
 
@@ -129,7 +129,7 @@ def next_row(
     progress: Progress | None = None,
     whole: Whole = unchanged,
 ) -> Row | None:
-    """Return the exercise in hand until it is solved, then the first unsolved one after it; None for none.
+    """Return the row of the last graded exercise until it is solved, then of the next unsolved one; None for none.
 
     Args:
         course: the course.
@@ -154,7 +154,7 @@ def next_row(
 
 
 def exercise_in_hand(course: Course, name: str | None) -> Exercise:
-    """Return the exercise of a name, or the one that comes next.
+    """Return the exercise with this name, or without a name the one that comes next.
 
     Raises:
         CourseError: there is no such exercise, or nothing left to solve.
@@ -168,7 +168,7 @@ def exercise_in_hand(course: Course, name: str | None) -> Exercise:
 
 
 def solved_reference(course: Course, exercise: Exercise) -> Path:
-    """Return the reference of an exercise that the student has solved.
+    """Return the path of an exercise's reference, if the student has solved the exercise.
 
     Raises:
         CourseError: it is not solved, or there is no reference.

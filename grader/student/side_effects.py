@@ -13,7 +13,7 @@ _STARTS = ("os.system", "os.popen", "os.spawn", "os.exec", "os.posix_spawn", "su
 
 
 def side_effects(exercise: Exercise) -> Iterator[str]:
-    """Say what the sandbox does with files that the student's code writes, and with programs that it starts."""
+    """Yield a sentence if student code writes a file, which the sandbox discards, and one if it starts a program."""
     try:
         tree = ast.parse(exercise.starter.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # `grade` says what is wrong with it
@@ -30,7 +30,7 @@ def side_effects(exercise: Exercise) -> Iterator[str]:
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
-    """Return the names that a file imports, each with its dotted name: `np` is numpy."""
+    """Return the names that imports bind in a file, each with its dotted path: "numpy" for `np`."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -41,7 +41,7 @@ def _imported(tree: ast.Module) -> dict[str, str]:
 
 
 def _dotted(node: ast.expr, imported: Mapping[str, str]) -> str:
-    """Return the dotted name of what is called; of a method of some value, a dot and its name."""
+    """Return the dotted name of a called function, such as "torch.save"; ".save" for a method of a value."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -51,7 +51,7 @@ def _dotted(node: ast.expr, imported: Mapping[str, str]) -> str:
 
 
 def _writes(call: ast.Call, name: str) -> bool:
-    """Return whether a call is one of a method that writes a file, or opens one to write it."""
+    """Return whether a call is `write_text` or a similar method, or `open` with a mode that writes."""
     _, dot, method = name.rpartition(".")
     if method != "open":
         return bool(dot) and method in _WRITING_METHODS

@@ -27,7 +27,7 @@ _PARAGRAPH = re.compile(
 
 
 def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bool = False) -> Iterator[str]:
-    """Yield a task: where it is, how hard it is, how long it takes, its text, a picture.
+    """Yield the lines of `grade show`: where the file is, difficulty, time, the task's text and its picture.
 
     Args:
         exercise: the exercise.
@@ -44,7 +44,7 @@ def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bo
         raise CourseError(f"{shown} is missing, or has lost its task. {remedy}")
     yield from head(exercise, width)
     yield ""
-    yield from _task(exercise.task, exercise.title, width)
+    yield from _task_lines(exercise.task, exercise.title, width)
     if exercise.example is not None:
         yield ""
         yield from lines_of(exercise.example, width, plain=plain)
@@ -65,7 +65,7 @@ def _rules_lines(exercise: Exercise, width: int) -> Iterator[str]:
 
 
 def head(exercise: Exercise, width: int) -> Iterator[str]:
-    """Yield the number and the title of an exercise, in bold, and what stands below them."""
+    """Yield number and title of an exercise in bold; below them its kind, difficulty, time, points and path."""
     title = f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
     yield from (click.style(line, bold=True) for line in two_sides(title, "", width))
     minutes = f", about {exercise.minutes} minutes" if exercise.minutes else ""
@@ -75,8 +75,8 @@ def head(exercise: Exercise, width: int) -> Iterator[str]:
     yield f"  {typed(exercise.starter)}"
 
 
-def _task(doc: str, title: str, width: int) -> Iterator[str]:
-    """Yield the text of a task, in lines of this width; leave examples alone."""
+def _task_lines(doc: str, title: str, width: int) -> Iterator[str]:
+    """Yield the text of a task, wrapped to a width; examples in it stay as they are."""
     text = for_terminal(doc).rstrip()
     first, _, rest = text.partition("\n")
     text = rest if first.strip() == title else text  # the title stands above
@@ -89,7 +89,7 @@ def _task(doc: str, title: str, width: int) -> Iterator[str]:
 
 
 def solution_lines(exercise: Exercise, *, colours: bool = False) -> Iterator[str]:
-    """Yield the code of the reference, and of the other right solutions; in colours, if that is said."""
+    """Yield the code of the reference and of the other right solutions, coloured if `colours` is true."""
     assert exercise.reference is not None
     for number, path in enumerate((exercise.reference, *exercise.right)):
         answer = read_answer(exercise, path)

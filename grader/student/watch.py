@@ -74,7 +74,7 @@ class Watch(Progress):
         self._keys = ""  # typed while something ran
 
     def run(self, *, poll: bool = False) -> None:
-        """Grade the exercise, then again each time a file is saved.
+        """Grade the exercise, then again each time a file is saved, until the student leaves.
 
         Raises:
             GraderError: no process of ours can be had, or the folder cannot be watched.
@@ -89,16 +89,16 @@ class Watch(Progress):
             self._known = Known(self._setup, store)
             saved = watch_files(self._course.root, poll=poll)
             next(saved)  # from here on, no save is missed
-            self._on({self._exercise.starter})
+            self._handle({self._exercise.starter})
             for paths in saved:
                 keys, self._keys = self._keys + self._typed(), ""
                 for event in (paths, *keys):
                     if event == "q":
                         return
-                    self._on(event)
+                    self._handle(event)
 
     def running(self, what: str, seconds: float) -> None:
-        """Show what goes on; a student who wants to leave does not wait for their endless loop."""
+        """Print what is running; raise `_Leave` if the student has typed q meanwhile."""
         self._keys += self._typed()
         if "q" in self._keys:
             raise _Leave
@@ -106,9 +106,9 @@ class Watch(Progress):
 
     # -- what comes in
 
-    def _on(self, event: str | set[Path]) -> None:
-        """Do what a key says, or grade what was saved."""
-        action = _KEYS.get(event, ("", None))[1] if isinstance(event, str) else self._of_saved(event)
+    def _handle(self, event: str | set[Path]) -> None:
+        """Do what a typed key stands for, or grade the exercise if one of its files was saved."""
+        action = _KEYS.get(event, ("", None))[1] if isinstance(event, str) else self._action_for_saved(event)
         if event and self._confirms and action is not Watch._reset:
             self._confirms = False
             self._say("Nothing was restored.")
@@ -120,7 +120,7 @@ class Watch(Progress):
             if sys.stdin.isatty():
                 self._say(*self._legend())
 
-    def _of_saved(self, paths: set[Path]) -> Action | None:
+    def _action_for_saved(self, paths: set[Path]) -> Action | None:
         resolved = {path.resolve() for path in paths}
         saved = [item for item in self._course.exercises if item.starter.resolve() in resolved]
         if saved and self._exercise not in saved:  # a student who saves another exercise works on that one
@@ -128,7 +128,7 @@ class Watch(Progress):
         beside = any(self._exercise.starter.resolve().parent in path.parents for path in resolved)
         return Watch._grade if saved or beside else None
 
-    def _next(self) -> None:
+    def _go_to_next(self) -> None:
         rows = rows_of(self._course)
         place = [row.exercise.id for row in rows].index(self._exercise.id)
         # Round the course; the exercise in hand comes last.
@@ -142,20 +142,20 @@ class Watch(Progress):
             self._seen.pop(self._exercise.id, None)
             self._grade()
 
-    def _hint(self) -> None:
+    def _show_hint(self) -> None:
         self._say(*hints(self._course, self._exercise, terminal_width()))
 
-    def _show(self) -> None:
+    def _show_task(self) -> None:
         self._say(*show_lines(self._exercise, terminal_width(), plain=self._plain))
 
-    def _list(self) -> None:
+    def _list_exercises(self) -> None:
         self._say(*list_lines(self._course, rows_of(self._course), terminal_width()))
 
-    def _all(self) -> None:
+    def _grade_all(self) -> None:
         exercises = self._course.exercises
         report = grade_submission(self._plan(exercises, alone=False), own_files(self._course, exercises), self._lanes)
         self._say(*summary_lines(report, terminal_width()))
-        self._say(*after_run(self._course, report, terminal_width()), self._bar())
+        self._say(*after_run(self._course, report, terminal_width()), self._progress_bar())
 
     def _reset(self) -> None:
         path = self._exercise.starter
@@ -194,7 +194,7 @@ class Watch(Progress):
         # Which known mistake it looks like, after the verdict: that need not wait.
         diagnosed = self._lanes.ask(lambda lane: diagnose(graded, handed_in, self._setup, lane, self._known)).result()
         self._say(*mistake_lines(diagnosed.graded, terminal_width()))
-        self._say(*after_run(self._course, report, terminal_width()), self._bar())
+        self._say(*after_run(self._course, report, terminal_width()), self._progress_bar())
 
     def _plan(self, exercises: Sequence[Exercise], *, alone: bool) -> RunPlan:
         return RunPlan(self._course, exercises, self._setup, runs_untouched=alone, has_folder=True, compiles=True)
@@ -202,7 +202,7 @@ class Watch(Progress):
     # -- lines
 
     def _changes(self, graded: GradedExercise) -> Iterator[str]:
-        """Say how many checks changed since the last save."""
+        """Yield a sentence on how many checks passed or stopped passing since the last save, if any."""
         if graded.checks and graded.checks[0].check.id != "load":
             passed = {row.check.id for row in graded.checks if row.outcome.verdict is Verdict.PASSED}
             before = self._passed.get(graded.exercise.id, passed)
@@ -211,7 +211,7 @@ class Watch(Progress):
             if texts := [f"{counted(len(ids), what)} {how}" for ids, what, how in changes if ids]:
                 yield f"Since the last save: {' and '.join(texts)}."
 
-    def _bar(self) -> str:
+    def _progress_bar(self) -> str:
         rows = rows_of(self._course)
         done = sum(not row.is_open for row in rows)
         # In a copy without hidden checks, what passes here may not be done.
@@ -222,7 +222,7 @@ class Watch(Progress):
         return f"[{'#' * full}{'.' * (long - full)}] {text}"
 
     def _legend(self) -> Iterator[str]:
-        """Yield what each key does, in as many lines as it takes."""
+        """Yield what each key does, wrapped to the width of the terminal."""
         keys = "  ".join(f"{key}\0{what}".replace(" ", "\0") for key, (what, _) in _KEYS.items())
         for line in filled(keys, "", terminal_width(), ""):
             yield re.sub(r"\b\w\b", lambda key: click.style(key[0], bold=True), line)
@@ -231,11 +231,11 @@ class Watch(Progress):
 Action = Callable[[Watch], None]
 
 _KEYS: dict[str, tuple[str, Action]] = {
-    "n": ("next", Watch._next),
-    "h": ("hint", Watch._hint),
-    "s": ("show the task", Watch._show),
-    "l": ("list", Watch._list),
-    "a": ("check all", Watch._all),
+    "n": ("next", Watch._go_to_next),
+    "h": ("hint", Watch._show_hint),
+    "s": ("show the task", Watch._show_task),
+    "l": ("list", Watch._list_exercises),
+    "a": ("check all", Watch._grade_all),
     "r": ("reset", Watch._reset),
     "q": ("quit", lambda watch: None),
 }
@@ -247,13 +247,13 @@ _KEYS: dict[str, tuple[str, Action]] = {
 
 @contextmanager
 def keyboard() -> Iterator[Callable[[], str]]:
-    """Yield a function that returns the keys which were typed since it was called last.
+    """Yield a function that returns the keys typed since its last call, without waiting.
 
     Meanwhile the terminal hands keys over as they are typed, and shows none; Ctrl-C and Ctrl-Z work as before. After
     Ctrl-Z, a shell sets the terminal for itself, so this is done again when the process goes on.
     """
     if not sys.stdin.isatty() or sys.platform == "win32":
-        yield _windows if sys.stdin.isatty() else str
+        yield _windows_keys if sys.stdin.isatty() else str
         return
     import termios
     import tty
@@ -263,18 +263,18 @@ def keyboard() -> Iterator[Callable[[], str]]:
     handler = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(fd))
     tty.setcbreak(fd)
     try:
-        yield lambda: _posix(fd)
+        yield lambda: _posix_keys(fd)
     finally:
         signal.signal(signal.SIGCONT, handler)
         termios.tcsetattr(fd, termios.TCSADRAIN, before)
 
 
-def _posix(fd: int) -> str:
+def _posix_keys(fd: int) -> str:
     typed = os.read(fd, 64).decode("utf-8", "ignore") if select.select([fd], [], [], 0)[0] else ""
     return "" if typed.startswith("\x1b") else typed.lower()  # an arrow is several characters, and no letter of it
 
 
-def _windows() -> str:
+def _windows_keys() -> str:
     console: Any = __import__("msvcrt")
     keys = ""
     while console.kbhit():

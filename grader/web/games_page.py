@@ -34,7 +34,7 @@ class DrillPage:
         self._live, self._exercise = live, exercise
         self._memory = drilling.Memory(live.course)
         questions = drilling.read_questions(live.course)
-        self._drill = drilling.Drill(drilling.chosen(questions, _QUESTIONS, None, self._memory.rank))
+        self._drill = drilling.Drill(drilling.choose_questions(questions, _QUESTIONS, None, self._memory.rank))
         self._answers: dict[str, drilling.Answer] = {}
         self._asked: drilling.Question | None = None  # which is still to be answered
 
@@ -119,7 +119,7 @@ async def show_drill(live: Live) -> None:
         # NiceGUI waits three seconds for a page that is built, and a worker may need longer to begin.
         await ui.context.client.connected(timeout=_CONNECTED_S)
         try:
-            await DrillPage(live, drilling.runs_in(live.course)).show()
+            await DrillPage(live, drilling.exercise_with_torch(live.course)).show()
         except GraderError as error:
             look.html(f"<p>{for_html(str(error))}</p>")
 

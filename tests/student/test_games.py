@@ -212,7 +212,7 @@ def test_drill_asks_first_about_modules_that_were_begun(course: Course) -> None:
     write_progress(whole, Progress({"again": ExerciseProgress("started", 1.0)}))
     questions, memory = drilling.read_questions(whole), drilling.Memory(whole)
     for seed in range(5):
-        asked = drilling.chosen(questions, 2, seed, memory.rank)
+        asked = drilling.choose_questions(questions, 2, seed, memory.rank)
         assert [question.module for question in asked] == ["02_more", "01_basics"]
 
 

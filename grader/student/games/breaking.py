@@ -38,9 +38,9 @@ class Planted:
 
 
 def planted_in(course: Course, exercise: Exercise) -> Planted | None:
-    """Return the fault that is in an exercise's file, or None."""
+    """Return the fault that is planted in an exercise's file now, or None."""
     try:
-        planted = from_json(Planted, _note(course, exercise).read_bytes())
+        planted = from_json(Planted, _planted_path(course, exercise).read_bytes())
     except (OSError, FormatError):
         return None
     # A student who has put the file back has no fault in it.
@@ -50,7 +50,7 @@ def planted_in(course: Course, exercise: Exercise) -> Planted | None:
 def play(
     course: Course, exercise: Exercise, setup: Setup, seed: int | None, progress: Progress, *, give_up: bool = False
 ) -> Iterator[str]:
-    """Plant a fault, or look whether the one that is planted was found; what happened, in sentences.
+    """Plant a fault, or check whether the student has found the planted one; yield sentences on what happened.
 
     Args:
         course: the student's folder.
@@ -69,7 +69,7 @@ def play(
         raise CourseError(f"no fault is planted in {exercise.id}. To plant one:  grade break {exercise.id}")
     with own_exercise(course, exercise, setup, progress) as own:
         if planted is not None:
-            yield from _look_for(own, planted, give_up=give_up)
+            yield from _check_found(own, planted, give_up=give_up)
             return
         if not own.graded().exercises[0].passes:
             raise CourseError(f"{exercise.id} does not have full marks yet; first find the faults that it has")
@@ -82,8 +82,8 @@ def play(
     yield f"To give up:               grade break {exercise.id} --give-up"
 
 
-def _look_for(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterator[str]:
-    """Say whether the fault was found."""
+def _check_found(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterator[str]:
+    """Grade the file; if the fault is found or given up, restore the student's own file. Yield sentences on that."""
     exercise, report = own.exercise, own.graded()
     solved = report.exercises[0].passes
     if not solved and not give_up:
@@ -104,7 +104,7 @@ def _look_for(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterator[
 
 
 def choose(own: OwnExercise, chance: random.Random) -> Fault:
-    """Choose a fault for the student's text that the checks see; preferably one that raises nothing.
+    """Return a random fault that the checks detect, preferably one that raises no exception.
 
     Raises:
         CourseError: no fault is planted.
@@ -131,7 +131,7 @@ def choose(own: OwnExercise, chance: random.Random) -> Fault:
 
 
 def _first_failed_verdict(broken: GradedExercise) -> Verdict | None:
-    """Return the verdict of the first check that did not pass; None if all passed, or if the fault makes no sense."""
+    """Return the verdict of the first check that did not pass; None if all passed or the fault makes no sense."""
     for row in broken.checks:
         outcome = row.outcome
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
@@ -141,7 +141,7 @@ def _first_failed_verdict(broken: GradedExercise) -> Verdict | None:
 
 
 def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
-    """Save the student's file beside its place, and put the one with the fault there.
+    """Save the student's file beside itself, and write the version with the fault in its place.
 
     Args:
         course: of the exercise.
@@ -157,16 +157,16 @@ def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
         old = free_name(path)
         planted = Planted(fault, text.decode("utf-8"), old.name)
         make_own_folder(course.root)
-        _note(course, exercise).parent.mkdir(exist_ok=True)
+        _planted_path(course, exercise).parent.mkdir(exist_ok=True)
         # In this order: wherever it is interrupted, the student's own text is in a file, and known to be.
         write_whole(old, text)
-        write_whole(_note(course, exercise), to_json(planted, indent=1))
+        write_whole(_planted_path(course, exercise), to_json(planted, indent=1))
         write_whole(path, fault.source.encode("utf-8"))
     return planted
 
 
 def restore(course: Course, exercise: Exercise, planted: Planted) -> Path | None:
-    """Put the student's own file back.
+    """Put the student's own file back in the place of the one with the fault.
 
     Args:
         course: of the exercise.
@@ -188,9 +188,9 @@ def restore(course: Course, exercise: Exercise, planted: Planted) -> Path | None
             saved = free_name(path)
             os.replace(path, saved)
         os.replace(old, path)
-        _note(course, exercise).unlink(missing_ok=True)
+        _planted_path(course, exercise).unlink(missing_ok=True)
     return saved
 
 
-def _note(course: Course, exercise: Exercise) -> Path:
+def _planted_path(course: Course, exercise: Exercise) -> Path:
     return kept_folder(course.root) / "broken" / f"{exercise.id}.json"

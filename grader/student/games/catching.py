@@ -29,12 +29,12 @@ _TEMPLATE = Path(__file__).parents[1] / "templates" / "own_check.py.txt"
 
 
 def own_check(course: Course, exercise: Exercise) -> Path:
-    """Return the file of a student's own check of an exercise."""
+    """Return the path of the file with the student's own check of an exercise."""
     return course.root / "my_checks" / Places.of(exercise).shown_checks.name
 
 
 def write_template(course: Course, exercise: Exercise) -> Path | None:
-    """Lay out a check to begin with; None if there is one already.
+    """Write a template of the student's own check, and return its path; None if the file exists already.
 
     Raises:
         CourseError: it cannot be written.
@@ -53,16 +53,16 @@ def write_template(course: Course, exercise: Exercise) -> Path | None:
 
 
 def _functions(exercise: Exercise) -> list[str]:
-    """Return the public functions of the reference."""
+    """Return the names of the reference's public functions."""
     text = exercise.reference.read_text(encoding="utf-8") if exercise.reference else ""
     names = (node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
     return [name for name in names if not name.startswith("_")]
 
 
-def caught_by(
+def run_own_check(
     course: Course, exercise: Exercise, setup: Setup, width: int, progress: Progress | None = None
 ) -> tuple[list[str], bool]:
-    """Run a student's check against all known answers.
+    """Run a student's own check against all known answers.
 
     Args:
         course: of the exercise.
@@ -99,7 +99,7 @@ def caught_by(
 def _message_against(
     exercise: Exercise, own: Exercise, runtime: Runtime, setup: Setup, where: str, answer: Answer
 ) -> str | None:
-    """Return what the check says against an answer; None if the answer passes."""
+    """Return the check's message about an answer; None if the answer passes."""
     run = runtime.run(own, as_submitted(exercise, answer.source), setup.seed, CheckSelection(with_tries=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
@@ -110,7 +110,7 @@ def _message_against(
 
 
 def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
-    """Return the rules that a wrong answer breaks: its own statement, and the rule of the check that must catch it."""
+    """Return the rules that a wrong answer breaks, by its own file and by the check that must catch it."""
     files = [path for path in (exercise.shown_checks, exercise.hidden_checks) if path is not None]
     caught_by = answer.caught_by.split("[")[0]
     rules = {*answer.breaks, *(rule for path in files for id, rule, _ in declared_checks(path) if id == caught_by)}
@@ -120,7 +120,7 @@ def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
 def caught_lines(
     right: int, refused: Sequence[str], wrong: int, missed: Sequence[tuple[str, ...]], width: int
 ) -> Iterator[str]:
-    """Yield what a check caught, and the right answers that fail it.
+    """Yield how many wrong answers a check catches, which rules the others break, and how many right ones it fails.
 
     Args:
         right: how many right answers there are.

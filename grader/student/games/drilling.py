@@ -65,7 +65,7 @@ class Question:
 
     @property
     def id(self) -> str:
-        """Return the key that it is saved by: another text is another question."""
+        """Return a digest of the lines, by which answers are saved: with other lines it is another question."""
         return hashlib.sha256("\n".join(self.lines).encode()).hexdigest()[:12]
 
 
@@ -85,7 +85,7 @@ class Answer:
 
 
 def read_questions(course: Course, exercises: Collection[str] | None = None) -> list[Question]:
-    """Return the questions of a course.
+    """Return the questions of a course, or of some of its exercises.
 
     Args:
         course: the course.
@@ -144,7 +144,7 @@ def _questions(file: DrillFile, module: str, where: str) -> list[Question]:
 
 
 def answer_by(run: Callable[[str], str], question: Question) -> Answer:
-    """Return the answer to a question, whose lines are run elsewhere.
+    """Return the answer to a question by running its lines in a worker.
 
     Args:
         run: runs lines in a worker, and returns what they print.
@@ -169,8 +169,8 @@ def answer_by(run: Callable[[str], str], question: Question) -> Answer:
     return Answer(str(right), tuple(map(str, choices)), str(after))
 
 
-def runs_in(course: Course) -> Exercise:
-    """Return an exercise whose workers have PyTorch, in one of which lines can be run.
+def exercise_with_torch(course: Course) -> Exercise:
+    """Return the first exercise whose workers have PyTorch, so that a question's lines can run there.
 
     Raises:
         CourseError: the course has none.
@@ -182,7 +182,7 @@ def runs_in(course: Course) -> Exercise:
 
 
 def answer(question: Question) -> Answer:
-    """Run the lines of a question here, in a worker, and return what is right.
+    """Return the answer to a question by running its lines in this process, which must be a worker.
 
     Raises:
         CourseError: a line cannot be run.
@@ -261,7 +261,7 @@ class Memory:
         return self._path.relative_to(self._course.root).as_posix()
 
     def rank(self, question: Question) -> int:
-        """Return how late a question comes: first what was answered wrong, last what was right.
+        """Return a question's rank in the order of questions: 0 if it was answered wrong before, 3 if right.
 
         Of those that are new, the ones of begun modules come first: others may ask what is not taught yet.
         """
@@ -281,10 +281,10 @@ class Memory:
             self.problem = f"your answers are not saved: {error.strerror} ({self._shown})"
 
 
-def chosen(
+def choose_questions(
     questions: Sequence[Question], count: int, seed: int | None, rank: Callable[[Question], int]
 ) -> list[Question]:
-    """Choose questions: those of a low rank first, and at random among equals.
+    """Return `count` questions, those with the lowest rank first, and at random among equal ranks.
 
     Args:
         questions: all of them.
@@ -317,7 +317,7 @@ class Drill:
     _again: set[str] = field(default_factory=set)
 
     def answer(self, *, right: bool) -> bool:
-        """Note the answer to the next question; return whether it was the first one to this question."""
+        """Record the answer to the next question; return whether the question was answered for the first time."""
         question = self.left.pop(0)
         is_first = question.id not in self._again
         self.answered += is_first

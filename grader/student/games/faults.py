@@ -55,7 +55,7 @@ class Fault:
 
 
 def faults_of(source: str) -> list[Fault]:
-    """Return all faults that can be planted in the functions of a text, each of them once.
+    """Return all faults that can be planted in the functions of a Python source, without duplicates.
 
     Raises:
         SyntaxError, ValueError: it is not valid Python.
@@ -70,7 +70,7 @@ def faults_of(source: str) -> list[Fault]:
 
 
 def shuffled(faults: list[Fault], chance: random.Random) -> list[Fault]:
-    """Put faults into a random order in which kinds alternate, so that a frequent kind is not likelier."""
+    """Return faults in a random order in which kinds alternate, so that a frequent kind is not likelier."""
     kinds: dict[str, list[Fault]] = {}
     for fault in chance.sample(faults, len(faults)):
         kinds.setdefault(fault.what, []).append(fault)
@@ -79,7 +79,7 @@ def shuffled(faults: list[Fault], chance: random.Random) -> list[Fault]:
 
 
 def _nodes_of(statement: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the nodes of a statement, but not what is within an f-string: Python 3.11 does not know where it stands."""
+    """Yield the nodes of a statement, except those inside f-strings, whose positions Python 3.11 does not know."""
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop(0)
@@ -101,7 +101,7 @@ class _Text:
         self._signs = [(self._starts[token.start[0] - 1] + token.start[1], token.string) for token in signs]
 
     def span(self, node: ast.expr | ast.keyword) -> tuple[int, int]:
-        """Return the first and last position of a node in characters; the tree has lines, and columns of bytes."""
+        """Return the positions at which a node begins and ends in the text, in characters."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         places = ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
@@ -109,21 +109,21 @@ class _Text:
         return start, end
 
     def of(self, node: ast.expr | ast.keyword) -> str:
-        """Return the text of a node."""
+        """Return the source of a node."""
         start, end = self.span(node)
         return self.source[start:end]
 
     def operand(self, node: ast.expr) -> str:
-        """Return the text of a node, in parentheses where it is not an operand by itself."""
+        """Return the source of a node as an operand: in parentheses where that is needed."""
         return self.of(node) if _is_operand(node) else f"({self.of(node)})"
 
     def sign_between(self, left: ast.expr, right: ast.expr) -> tuple[int, str] | None:
-        """Return the position of the operator between two operands, and the operator; None if no fault replaces it."""
+        """Return the operator between two operands and its position; None if no fault replaces that operator."""
         start, end = self.span(left)[1], self.span(right)[0]
         return next(((place, sign) for place, sign in self._signs if start <= place < end), None)
 
-    def with_(self, start: int, end: int, new: str, what: str) -> Fault:
-        """Return the text with something else in one place."""
+    def fault_at(self, start: int, end: int, new: str, what: str) -> Fault:
+        """Return the fault that replaces the text from `start` to `end` by `new`."""
         line = self.source.count("\n", 0, start) + 1
         return Fault(what, line, self.source[:start] + new + self.source[end:])
 
@@ -135,17 +135,17 @@ def _is_operand(node: ast.expr) -> bool:
 def _faults(node: ast.AST, text: _Text) -> Iterator[Fault]:
     match node:
         case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant | ast.Tuple | ast.List):
-            yield text.with_(*text.span(value), f"{text.operand(value)}.clone()", "it returns a copy")
+            yield text.fault_at(*text.span(value), f"{text.operand(value)}.clone()", "it returns a copy")
         case ast.Call(func=ast.Name(id=name) as function) if (other := _OTHER_FUNCTION.get(name)) is not None:
-            yield text.with_(*text.span(function), other, f"`{other}` stands where you had `{name}`")
+            yield text.fault_at(*text.span(function), other, f"`{other}` stands where you had `{name}`")
         case ast.Call():
-            yield from _calls(node, text)
+            yield from _call_faults(node, text)
         case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in _DTYPES:
-            yield text.with_(*text.span(node), f"torch.{_DTYPES[name]}", "it uses another dtype")
+            yield text.fault_at(*text.span(node), f"torch.{_DTYPES[name]}", "it uses another dtype")
         case ast.Attribute(value=value, attr="T" | "mT"):
-            yield text.with_(*text.span(node), text.operand(value), "a transpose is missing")
+            yield text.fault_at(*text.span(node), text.operand(value), "a transpose is missing")
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            yield text.with_(*text.span(node), text.operand(operand), "a mask is inverted")
+            yield text.fault_at(*text.span(node), text.operand(operand), "a mask is inverted")
         case ast.BinOp(left=left, op=ast.MatMult(), right=right) if _is_operand(left) and _is_operand(right):
             yield from _swapped(left, right, text, "the operands of a matrix product are swapped")
         case (
@@ -157,17 +157,17 @@ def _faults(node: ast.AST, text: _Text) -> Iterator[Fault]:
                 place, sign = found
                 is_changed = f"`{_OTHER_SIGN[sign]}` stands where you had `{sign}`"
                 what = "a comparison is reversed" if isinstance(node, ast.Compare) else is_changed
-                yield text.with_(place, place + len(sign), _OTHER_SIGN[sign], what)
-        case ast.Subscript(slice=ast.expr() as index) if (element := _OTHER_ELEMENT.get(_number(index))) is not None:
-            yield text.with_(*text.span(index), element, "it takes another element")
+                yield text.fault_at(place, place + len(sign), _OTHER_SIGN[sign], what)
+        case ast.Subscript(slice=ast.expr() as index) if (element := _OTHER_ELEMENT.get(_int_of(index))) is not None:
+            yield text.fault_at(*text.span(index), element, "it takes another element")
 
 
-def _calls(node: ast.Call, text: _Text) -> Iterator[Fault]:
+def _call_faults(node: ast.Call, text: _Text) -> Iterator[Fault]:
     parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
     parts.sort(key=text.span)
     for place, part in enumerate(parts):
         if isinstance(part, ast.keyword) and part.arg in _DROPPED_KEYWORDS:
-            yield _without(parts, place, text)
+            yield _dropped_argument(parts, place, text)
         if isinstance(part, ast.keyword) and part.arg in ("dim", "axis"):
             yield from _other_dim(part.value, text)
     if not isinstance(node.func, ast.Attribute):
@@ -175,14 +175,14 @@ def _calls(node: ast.Call, text: _Text) -> Iterator[Fault]:
     owner, name = node.func.value, node.func.attr
     of_torch = isinstance(owner, ast.Name) and owner.id in ("torch", "np", "F")
     if name in _DROPPED_CALLS and not of_torch:
-        yield text.with_(*text.span(node), text.operand(owner), f"`.{name}(...)` is missing")
+        yield text.fault_at(*text.span(node), text.operand(owner), f"`.{name}(...)` is missing")
     if name.endswith("_") and not name.startswith("_") and not of_torch:
         _, end = text.span(node.func)
-        yield text.with_(end - 1, end, "", f"`{name[:-1]}` is not in place; you had `{name}`")
+        yield text.fault_at(end - 1, end, "", f"`{name[:-1]}` is not in place; you had `{name}`")
     args = node.args
     if of_torch and name in _DTYPE_OF_DATA and args and not any(part.arg == "dtype" for part in node.keywords):
         end = text.span(parts[-1])[1]
-        yield text.with_(end, end, ", dtype=torch.float64", "it uses another dtype")
+        yield text.fault_at(end, end, ", dtype=torch.float64", "it uses another dtype")
     if name in _DIM_FIRST and len(args) > of_torch:
         yield from _other_dim(args[int(of_torch)], text)
     if name in _ORDERED and len(args) >= 2 and (not of_torch or name in _MAKERS):
@@ -191,27 +191,27 @@ def _calls(node: ast.Call, text: _Text) -> Iterator[Fault]:
         yield from _swapped(args[1], args[2], text, "a mask is inverted")
     if name in ("masked_fill", "masked_fill_", "masked_select") and len(args) > of_torch:
         mask = args[int(of_torch)]
-        yield text.with_(*text.span(mask), f"~({text.of(mask)})", "a mask is inverted")
+        yield text.fault_at(*text.span(mask), f"~({text.of(mask)})", "a mask is inverted")
 
 
-def _without(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> Fault:
-    """Remove one argument of a call, and the comma that parts it from the others."""
+def _dropped_argument(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> Fault:
+    """Return the fault that removes one argument of a call, with its comma."""
     start, end = text.span(parts[place])
     if place > 0:
         start = text.span(parts[place - 1])[1]
     elif len(parts) > 1:
         end = text.span(parts[1])[0]
     name = getattr(parts[place], "arg", "")
-    return text.with_(start, end, "", f"`{name}=` is missing")
+    return text.fault_at(start, end, "", f"`{name}=` is missing")
 
 
 def _other_dim(value: ast.expr, text: _Text) -> Iterator[Fault]:
-    if (other := _OTHER_DIM.get(_number(value))) is not None:
-        yield text.with_(*text.span(value), other, "it works along another dim")
+    if (other := _OTHER_DIM.get(_int_of(value))) is not None:
+        yield text.fault_at(*text.span(value), other, "it works along another dim")
 
 
-def _number(value: ast.expr) -> int | None:
-    """Return the number of a literal, with its sign; None for anything else."""
+def _int_of(value: ast.expr) -> int | None:
+    """Return the value of an int literal, with its sign; None for any other expression."""
     try:
         number = ast.literal_eval(value)
     except (ValueError, TypeError, SyntaxError):
@@ -222,7 +222,7 @@ def _number(value: ast.expr) -> int | None:
 def _swapped(one: ast.expr, other: ast.expr, text: _Text, what: str) -> Iterator[Fault]:
     (start, middle), (again, end) = text.span(one), text.span(other)
     if not isinstance(one, ast.Starred) and not isinstance(other, ast.Starred):
-        yield text.with_(start, end, f"{text.of(other)}{text.source[middle:again]}{text.of(one)}", what)
+        yield text.fault_at(start, end, f"{text.of(other)}{text.source[middle:again]}{text.of(one)}", what)
 
 
 def _is_python(source: str) -> bool:

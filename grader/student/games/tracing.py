@@ -31,7 +31,7 @@ class Traced(NamedTuple):
 
 
 def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) -> tuple[list[Traced], list[str]]:
-    """Return what ran, with what took virtual time meanwhile; and what went wrong there, a line for each.
+    """Return what took virtual time in each run of an exercise's code, and a line for each problem.
 
     Args:
         course: the student's folder.
@@ -48,7 +48,7 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
         raise CourseError("--code is not Python; write it as you would at a prompt, such as --code 'f(torch.ones(3))'")
     submission = own_file(course, exercise)
     with Runtime([exercise], setup, hidden=(course.root,)) as runtime:
-        wanted = _wanted(exercise, runtime.checks_of(exercise), lines)
+        wanted = _runs_by_check(exercise, runtime.checks_of(exercise), lines)
         selection = CheckSelection(
             frozenset(wanted), with_tries=False, traced={id: text for id, (_, text) in wanted.items()}
         )
@@ -65,7 +65,7 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
 
 
 def traced_lines(runs: Sequence[Traced], width: int, *, plain: bool) -> Iterator[str]:
-    """Yield a timeline of each run in which something took time.
+    """Yield a timeline of each run in which something took virtual time.
 
     Args:
         runs: of the checks.
@@ -81,7 +81,7 @@ def traced_lines(runs: Sequence[Traced], width: int, *, plain: bool) -> Iterator
 
 
 def write_runs(runs: Sequence[Traced], path: Path) -> None:
-    """Write what took time as a trace for Perfetto and Chrome.
+    """Write what took virtual time as a trace file for Perfetto and Chrome.
 
     Raises:
         CourseError: nothing took time, or the file cannot be written.
@@ -93,7 +93,7 @@ def write_runs(runs: Sequence[Traced], path: Path) -> None:
 
 
 def spans_of(runs: Sequence[Traced]) -> list[Span]:
-    """Return the runs one after another, from 0 on, each below a span with its title."""
+    """Return the spans of all runs, one run after another from time 0, each below a span with its title."""
     spans: list[Span] = []
     now = 0.0
     for title, moments in (run for run in runs if run.moments):
@@ -104,8 +104,8 @@ def spans_of(runs: Sequence[Traced]) -> list[Span]:
     return spans
 
 
-def _wanted(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:
-    """Return what runs for each check of the simulated device, by its id: a title, and lines."""
+def _runs_by_check(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:
+    """Return for each check of the simulated device that runs, by its id, the title and the lines to run."""
     on_device = [check for check in checks if check.device.is_simulated]
     if not on_device:
         raise CourseError(f"{exercise.id} has no check that uses a device, so it has no timeline")
