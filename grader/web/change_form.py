@@ -26,7 +26,7 @@ Saved = Callable[[Planned], str | Awaitable[str]]
 def show_buttons(
     plan: Callable[[], Planned], fields: Sequence[ValueElement[Any]], saved: Saved, *, scores: bool = True
 ) -> None:
-    """Build two buttons below a form: one shows what the form changes, one saves that.
+    """Build two buttons below a form: "Show what it changes" and "Save".
 
     Args:
         plan: the function that works out the change from the fields; it runs in a thread.

@@ -222,7 +222,7 @@ class ClassFolder:
         return Snapshot(course, overview, found, files, rules, version, BatchOptions.of_next_run(journal.options()))
 
     def called(self, now: Snapshot, author: str) -> str:
-        """Return an author as pages name them: the platform's number, with the name if names are shown."""
+        """Return the words for an author on a page: the platform's number, with the name if names are shown."""
         name = now.overview.names.get(author, "") if self.shows_names else ""
         return f"{name} ({author})" if name else author
 

@@ -76,7 +76,7 @@ class Guard:
             await self.app(scope, receive, _with_policy(send))
 
     def _refusal(self, headers: Mapping[str, str]) -> str:
-        """Return why a request is refused with any token, or ""."""
+        """Return why a request is refused even if it has the token; "" if it is not refused."""
         if self.ends.is_set():
             return "The server ends."
         host = headers.get("host", "")

@@ -144,11 +144,11 @@ class Live:
         raise CourseError(f"this course has no exercise {id!r}")
 
     def grade(self, exercise: Exercise, *, again: bool = False) -> None:
-        """Have the thread grade an exercise as its file is now, unless that was graded already."""
+        """Add an exercise to the jobs: it is graded as its file is then, unless that was graded already."""
         self._jobs.put(lambda: self._grade(exercise, again=again))
 
     async def run_lines(self, exercise: Exercise, lines: str, check: str | None = None, *, own: bool = True) -> str:
-        """Run lines in a worker; return what they print.
+        """Run lines of Python in a worker, and return what they print.
 
         Args:
             exercise: whose files the lines may import.

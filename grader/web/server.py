@@ -74,7 +74,7 @@ def serve(
     hosts: Sequence[str] = (),
     opens: bool = True,
 ) -> None:
-    """Serve the pages that were declared, until Ctrl-C or SIGTERM.
+    """Run the server of all declared pages, until Ctrl-C or SIGTERM.
 
     Args:
         listener: of `open_socket`.

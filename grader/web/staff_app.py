@@ -48,7 +48,7 @@ _READING_S = 300.0
 
 
 def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
-    """Declare all pages of a class; return its title.
+    """Declare to NiceGUI all pages that staff see of a class, and return its title.
 
     Args:
         out: the folder that `grade batch` wrote.

@@ -20,7 +20,7 @@ from grader.web.memory_page import show_memory
 
 
 def declare(course: Course, setup: Setup, *, poll: bool = False) -> None:
-    """Declare all pages of a course. The grading begins with the server, and ends with it.
+    """Declare to NiceGUI all pages of a student's course; grading begins and ends with the server.
 
     Args:
         course: the student's folder.

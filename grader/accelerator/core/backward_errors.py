@@ -30,7 +30,7 @@ class Guard(torch._C._acc.DeviceGuard):
     """The device guard that C++ calls: it has the kind of the device."""
 
     def type_(self) -> Any:
-        """Return the `DeviceType`; first keep a pending Python error, at which C++ would end the process."""
+        """Return the `DeviceType`; first store a pending Python error, at which C++ would end the process."""
         if _RUNNING:
             _fetch(*_REFERENCES)
             if _PARTS[0].value:

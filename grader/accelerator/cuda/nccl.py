@@ -75,7 +75,7 @@ SimNccl.__name__ = SimNccl.__qualname__ = "ProcessGroupNCCL"
 
 
 def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
-    """Return the simulated NCCL backend of a process group; None if it has another one for the device, or none."""
+    """Return the simulated NCCL backend of a process group; None if the group has no such backend."""
     try:
         backend = group._get_backend(torch.device(machine.kind))
     except RuntimeError:

@@ -8,7 +8,7 @@ from grader.accelerator.sim.capture import Capture
 
 
 def prepare_for_capture(capture: Capture, call: Dispatch) -> None:
-    """Save what an operator is about to write to, as a graph captures it; raise if the host would wait for it."""
+    """Save the tensors that an operator will write to, for a graph capture; raise if the host would wait for it."""
     facts, inner = call.facts, call.inner
     if facts.writes:
         capture.before(written_by(facts, inner, call.named))

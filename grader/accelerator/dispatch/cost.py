@@ -27,7 +27,7 @@ _ONLY_WRITE = {"fill_", "zero_", "copy_", "_foreach_zero_", "_foreach_copy_"}
 
 
 def check_room(call: Dispatch, target: Device) -> None:
-    """Raise `torch.OutOfMemoryError` if the device has no room for the result of an operator; it has not run yet."""
+    """Raise `torch.OutOfMemoryError`, before an operator runs, if the device has no room for its result."""
     # The device's memory is checked before the CPU's kernel runs: the host must not allocate terabytes first, only to
     # learn that the device has no room.
     if call.facts.grows == "sizes":
@@ -67,7 +67,7 @@ def _broadcast_count(shapes: Sequence[torch.Size]) -> int:
 
 
 def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
-    """Return an operator's operations, as many of float32 as take the same time, and its bytes of memory traffic."""
+    """Return an operator's arithmetic, in float32 operations of the same duration, and its memory traffic in bytes."""
     facts, shells, fresh = call.facts, call.shells, call.fresh
     # What is given twice, as in `x * x`, is read once.
     if len(shells) > 1:

@@ -73,7 +73,7 @@ def _block_of_sparse(machine: Machine, out: torch.Tensor) -> Block | None:
 
 
 def sync_metadata(tensor: SimTensor) -> None:
-    """Update sizes, strides, offset, dtype and bits of a tensor on the device if its inner tensor has other ones."""
+    """Update sizes, strides, offset, dtype, conj and neg bits of a tensor on the device from its inner tensor."""
     if tensor._inner.layout is not torch.strided:
         hold_parts(tensor)
         return

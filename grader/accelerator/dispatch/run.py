@@ -191,7 +191,7 @@ def _check_operands(call: Dispatch, way: _Way) -> None:
 
 
 def _special_case(facts: Facts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator by the program's kernel, NCCL, a function of ours or its parts; else return `NotImplemented`."""
+    """Run an operator that is not computed by a CPU kernel on inner tensors; return `NotImplemented` for any other."""
     if (key := key_of(facts, func, machine.kind)) is not None:
         return func.redispatch(key, *args, **kwargs)
     if facts.namespace == "_c10d_functional":

@@ -45,7 +45,7 @@ def _patch_backward(machine: Machine) -> None:
 
 
 def _check_gradients(machine: Machine) -> None:
-    """Let a custom function's gradient on a wrong device raise; PyTorch does not check that of wrapper subclasses."""
+    """Let a custom function raise for a gradient on a wrong device; PyTorch does not check wrapper subclasses."""
     node: Any = torch.autograd.function.BackwardCFunction
     original = node.apply
 

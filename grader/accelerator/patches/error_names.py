@@ -30,7 +30,7 @@ def install(machine: Machine) -> None:
     for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
         # Of complex numbers: C++ makes several convolutions of one, and compares the types before.
         original = getattr(torch, name)
-        convolution = _passing_itself(naming(original))
+        convolution = _wrap_for_subclasses(naming(original))
         # PyTorch's own class of this kind knows the functions that were there when its module was imported.
         known: Any = sys.modules.get("torch.nn.utils._expanded_weights.expanded_weights_impl")
         if known is not None and original in known.HANDLED_FUNCTIONS:
@@ -41,7 +41,7 @@ def install(machine: Machine) -> None:
         put_builtin(owner, name, naming(getattr(owner, name)))
 
 
-def _passing_itself(function: Any) -> Any:
+def _wrap_for_subclasses(function: Any) -> Any:
     """Return a function that passes itself to a `__torch_function__`, and not the function that it replaced."""
 
     @functools.wraps(function)

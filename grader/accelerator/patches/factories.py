@@ -34,11 +34,11 @@ def install(machine: Machine) -> None:
     put(torch.utils.data.dataset, "randperm", torch.randperm)
     # After the loop above: these two are wrapped twice, for the device and for the numbers in a list.
     for name in ("tensor", "as_tensor"):
-        put_builtin(torch, name, _reading_lists(machine, getattr(torch, name)))
+        put_builtin(torch, name, _wrap_for_lists(machine, getattr(torch, name)))
     for name in ("sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor", "sparse_bsc_tensor"):
-        put_builtin(torch, name, _for_compressed_layout(machine, getattr(torch, name)))
-    put_builtin(torch, "sparse_compressed_tensor", _for_compressed_layout(machine, torch.sparse_compressed_tensor))
-    put_builtin(torch, "ctc_loss", _reading_lengths(torch.ctc_loss))
+        put_builtin(torch, name, _wrap_for_compressed_layout(machine, getattr(torch, name)))
+    put_builtin(torch, "sparse_compressed_tensor", _wrap_for_compressed_layout(machine, torch.sparse_compressed_tensor))
+    put_builtin(torch, "ctc_loss", _wrap_ctc_loss(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
         put(torch.fft, name, _translated(machine, getattr(torch.fft, name)))
 
@@ -53,7 +53,7 @@ def install(machine: Machine) -> None:
     put(device_mode.DeviceContext, "__torch_function__", in_mode)
 
 
-def _for_compressed_layout(machine: Machine, original: Any) -> Any:
+def _wrap_for_compressed_layout(machine: Machine, original: Any) -> Any:
     """Return a function that makes a sparse tensor with compressed rows or columns, on the device or on the CPU."""
 
     @functools.wraps(original)
@@ -87,7 +87,7 @@ def _translated(machine: Machine, original: Any) -> Any:
     return call
 
 
-def _reading_lists(machine: Machine, translated: Any) -> Any:
+def _wrap_for_lists(machine: Machine, translated: Any) -> Any:
     """Return a function such as `torch.tensor` that reads numbers from tensors of the device inside of a list."""
 
     @functools.wraps(translated)
@@ -118,7 +118,7 @@ def _holds_sim_tensors(data: Any) -> bool:
     )
 
 
-def _reading_lengths(original: Any) -> Any:
+def _wrap_ctc_loss(original: Any) -> Any:
     """Return `ctc_loss` as a function that reads the lengths on the host, also if they are on the device."""
 
     @functools.wraps(original)
@@ -133,7 +133,7 @@ def _reading_lengths(original: Any) -> Any:
 
 
 def _check_generator(machine: Machine, original: Any, args: Any, kwargs: dict[str, Any]) -> None:
-    """Raise if CPU tensors would be drawn from a generator of the simulated device.
+    """Raise `RuntimeError` if a CPU tensor would get its random numbers from a generator of the simulated device.
 
     The opposite, tensors of the device from a CPU generator, is checked where operators run.
     """

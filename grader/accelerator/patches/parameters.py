@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let a parameter that is made of a tensor of the device be a `SimParameter`, or of its own class on the device."""
+    """Let a parameter of a tensor on the device be a `SimParameter`, or of the class that `class_on_device` returns."""
     del machine
     make: Any = torch.Tensor._make_subclass
 

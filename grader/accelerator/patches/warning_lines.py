@@ -37,7 +37,9 @@ def install(machine: Machine) -> None:
 
     def show(message_shown: warnings.WarningMessage) -> None:
         frame = (
-            _caller(sys._getframe(1), message_shown.filename) if message_shown.filename.startswith(PACKAGE) else None
+            _calling_frame(sys._getframe(1), message_shown.filename)
+            if message_shown.filename.startswith(PACKAGE)
+            else None
         )
         if frame is None:
             original(message_shown)
@@ -55,7 +57,7 @@ def install(machine: Machine) -> None:
     shown._showwarnmsg = show
 
 
-def _caller(frame: FrameType | None, filename: str) -> FrameType | None:
+def _calling_frame(frame: FrameType | None, filename: str) -> FrameType | None:
     """Return the innermost frame of the program that called into this package's file `filename`."""
     while frame is not None and frame.f_code.co_filename != filename:
         frame = frame.f_back

@@ -72,7 +72,7 @@ def caller_of(name: str, results: int) -> str:
 
 
 def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: Any) -> None:
-    """Raise or warn, as PyTorch is set to, for an operator that has no deterministic kernel on CUDA.
+    """Raise or warn, as `use_deterministic_algorithms` was set, for an operator without a deterministic kernel on CUDA.
 
     Args:
         caller: the name that `caller_of` returns.

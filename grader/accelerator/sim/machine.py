@@ -111,7 +111,7 @@ class Machine:
 
     @property
     def current(self) -> int:
-        """The index that a device without an index means in this thread."""
+        """The index of the device that is current in this thread."""
         return self._here.device
 
     @current.setter
@@ -143,7 +143,7 @@ class Machine:
             getattr(torch, self.kind)._initialized = True
 
     def index_of(self, device: Any = None) -> int:
-        """Return the index that a device argument means: None, an int, a string or a `torch.device`."""
+        """Return the index of the device that an argument names: None, an int, a string or a `torch.device`."""
         if not self.used:
             self.settle()
         if device is None:

@@ -57,7 +57,7 @@ class Statistics:
         """How often there was no room."""
 
     def add_up(self) -> None:
-        """Add the blocks that were allocated and freed since the last call to the pools."""
+        """Update the pools by the blocks that were allocated and freed since the last call."""
         changes, self.changes = self.changes, []
         self._all.add(changes)
         self._large.add([change for change in changes if abs(change[0]) >= MIB])

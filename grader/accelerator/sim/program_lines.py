@@ -38,7 +38,7 @@ def frame_of_program(skip: int = 1) -> FrameType:
 
 
 def site_of_program() -> Site:
-    """Return the code and the instruction at which the program's innermost frame is; each operator needs it."""
+    """Return the code object and the offset of the instruction at which the program's innermost frame is."""
     # Who asks is called by code of ours, too.
     frame = frame_of_program(3)
     return frame.f_code, frame.f_lasti
