@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.author.cases import MAY_BE_RIGHT, Case, rules_of
-from grader.author.text import functions_of, line_of
+from grader.author.text import functions_of, numbered_line
 from grader.course.layout import Places
 from grader.grading.behaviour import Trace, traces_of
 from grader.grading.diagnosis import MOST
@@ -82,7 +82,7 @@ class Loss:
     @property
     def on_others(self) -> dict[str, float]:
         """The hundredths of a point that the wrong answer loses on each rule that it keeps."""
-        return {rule: self.lost[rule] for rule in in_order(self.lost) if rule not in self.own}
+        return {rule: self.lost[rule] for rule in sorted_rules(self.lost) if rule not in self.own}
 
 
 @dataclass
@@ -141,7 +141,7 @@ def _judge_each(proof: Proof, runs: Runs) -> None:
         if case.kind == "reference":  # the longest of its runs, those on a busy machine among them
             proof.seconds = max(proof.seconds, sum(row.outcome.seconds for row in graded.checks))
         broken = _quote_check(graded, "{} is at fault itself {}; fix it", Verdict.BROKEN)
-        problem = broken or _problem(case, graded)
+        problem = broken or _run_problem(case, graded)
         good, total = proof.counts.get(case.kind, (0, 0))
         proof.counts[case.kind] = (good + (not problem), total + 1)
         if problem:
@@ -159,7 +159,7 @@ def _judge_each(proof: Proof, runs: Runs) -> None:
         proof.problems.append(f"{Places.of(proof.exercise).shown.as_posix()}: {text}")
 
 
-def _problem(case: Case, graded: GradedExercise) -> str:
+def _run_problem(case: Case, graded: GradedExercise) -> str:
     """Return a sentence on why a run did not end as it should; "" if it did."""
     match case.kind:
         case "starter" if _has_full_marks(graded):
@@ -186,7 +186,7 @@ def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
     """Return a sentence about the first check with one of these verdicts, with its reason and its line; "" for none."""
     for outcome in (row.outcome for row in graded.checks if row.verdict in verdicts):
         reason = (outcome.detail.strip() or outcome.message).split("\n")[0]
-        return said.format(f"check_{outcome.check}", f"({reason}{_statement(graded.exercise, outcome)})")
+        return said.format(f"check_{outcome.check}", f"({reason}{_ended_at(graded.exercise, outcome)})")
     return ""
 
 
@@ -211,7 +211,7 @@ def _no_loss_problem(case: Case, graded: GradedExercise) -> str:
     score, named = graded.score, next(row for row in graded.checks if row.check.id == case.answer.caught_by)
     if not score.earned or score.earned < score.possible - score.undecided or not named.verdict.lost:
         return ""
-    rules = " and ".join(in_order({named.check.contract, *case.answer.breaks} - {""}))
+    rules = " and ".join(sorted_rules({named.check.contract, *case.answer.breaks} - {""}))
     return (
         f"it breaks {rules or 'what ' + case.answer.caught_by + ' examines'} and gets full marks, as "
         f"check_{case.answer.caught_by} is worth no points; give that check a share"
@@ -231,12 +231,12 @@ def _place(case: Case) -> str:
     return f"{folder}/{name}" if case.kind in ("starter", "reference") else f"{folder}: {name}"
 
 
-def _statement(exercise: Exercise, outcome: Outcome) -> str:
-    """Return the line of the check file at which a check ended, as ", line 12: assert x", or ""."""
+def _ended_at(exercise: Exercise, outcome: Outcome) -> str:
+    """Return the line of the check file at which a check ended, such as ", line 12: assert x"; "" if unknown."""
     check = f"check_{outcome.check.partition('[')[0]}"
     for path in (exercise.shown_checks, exercise.hidden_checks):
         if path is not None and outcome.line and check in functions_of(path):
-            return f", {line_of(path, outcome.line)}"
+            return f", {numbered_line(path, outcome.line)}"
     return ""
 
 
@@ -362,11 +362,12 @@ def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
                 yield f"{where}: breaks: it loses nothing on {rule}; remove that, or write a check that notices it"
         others = loss.on_others
         if sum(others.values()) > MOST_ON_OTHERS * exercise.points:
-            rules = ", ".join(in_order({*loss.own, *others} - {""}))
+            rules = ", ".join(sorted_rules({*loss.own, *others} - {""}))
+            lost = f"{points(sum(others.values()))} of {points(exercise.points)} points"
             yield (
-                f"{where}: it breaks {' and '.join(in_order(loss.own))}, and loses {points(sum(others.values()))} of "
-                f"{points(exercise.points)} points on rules that it keeps ({by_rule(others)}); let the checks of these "
-                f"need no more than their rule, or, if it breaks them by its nature, write  breaks: {rules}"
+                f"{where}: it breaks {' and '.join(sorted_rules(loss.own))}, and loses {lost} on rules that it keeps "
+                f"({losses_text(others)}); let the checks of these need no more than their rule, or, if it breaks them "
+                f"by its nature, write  breaks: {rules}"
             )
 
 
@@ -451,13 +452,13 @@ def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
             )
 
 
-def in_order(rules: Iterable[str]) -> list[str]:
+def sorted_rules(rules: Iterable[str]) -> list[str]:
     """Sort rules by number: C2 comes before C10."""
     return sorted(rules, key=lambda rule: (len(rule), rule))
 
 
-def by_rule(lost: Mapping[str, float]) -> str:
-    """Return in words how many hundredths of a point are lost on each rule."""
+def losses_text(lost: Mapping[str, float]) -> str:
+    """Return in words how many points are lost on each rule, such as "C1 2.5, C2 1"."""
     return ", ".join(f"{rule or 'no rule'} {points(lost[rule])}" for rule in lost)
 
 

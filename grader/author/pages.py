@@ -59,7 +59,7 @@ def _page(template: str, course: Course, **words: object) -> str:
     loader = FileSystemLoader(Path(__file__).with_name("templates"))
     templates = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
     numbers = {exercise.id: exercise.number for exercise in course.exercises}
-    templates.filters |= {"filled": _filled, "number": numbers.__getitem__, "plain": _cell_text, "time": _time}
+    templates.filters |= {"filled": _filled, "number": numbers.__getitem__, "plain": _cell_text, "time": _duration_text}
     return templates.get_template(template).render(words, course=course).rstrip("\n") + "\n"
 
 
@@ -72,8 +72,8 @@ def _cell_text(text: str) -> str:
     return for_terminal(text, one_line=True).replace("|", "/")
 
 
-def _time(minutes: int | None) -> str:
-    """Return minutes as hours and minutes; "" if the course does not say."""
+def _duration_text(minutes: int | None) -> str:
+    """Return minutes as text, such as "1 h 05 min"; "" if the course does not say how long an exercise takes."""
     if minutes is None:
         return ""
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

@@ -100,12 +100,12 @@ def collecting_problem(exercise: Exercise, problem: str) -> str:
     for one, first, two, second in _FRAME.findall(problem):
         for place, path in _check_files(exercise).items():
             if (one or two).replace("\\", "/").endswith(place.as_posix()):
-                where, line = place.as_posix(), f" {line_of(path, int(first or second))}"
+                where, line = place.as_posix(), f" {numbered_line(path, int(first or second))}"
     last = problem.strip().split("\n")[-1].removeprefix("E ").strip()
     return f"{where}: its checks cannot be collected; fix them:{line} ({last})"
 
 
-def line_of(path: Path, number: int) -> str:
+def numbered_line(path: Path, number: int) -> str:
     """Return a line of a check file with its number, such as "line 12: assert x"."""
     try:
         text = lines_of(path.read_text(encoding="utf-8"))[number - 1].strip()

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.author.cases import Case, cases_of
-from grader.author.judge import Proof, by_rule, in_order, judge, points
+from grader.author.judge import Proof, judge, losses_text, points, sorted_rules
 from grader.author.text import collecting_problem, course_problems, leaks, source_problems, text_problems
 from grader.course.answers import read_answer
 from grader.course.layout import COURSE_FILE, SHARED
@@ -60,7 +60,7 @@ _LOSSES = (
 
 
 def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
-    """Separate the exercises that can be run from those whose check files have lines without effect.
+    """Lint the check files; return the exercises that can be run, and proofs of the others.
 
     Returns:
         The exercises that can be run, and proofs of the others: lines of their check files have no effect, so what the
@@ -113,7 +113,7 @@ class Prover:
 
     def prove(self, runtime: Runtime, exercises: Sequence[Exercise]) -> list[Proof]:
         """Prove exercises of the course in a runtime that has their checks, and return the proofs."""
-        problems, cases = self._examine(exercises, self._collected(runtime, exercises))
+        problems, cases = self._examine(exercises, self._checks_of(runtime, exercises))
         if self.known_only:
             cases = [replace(case, busy=False) for case in cases if case.is_known]
         works = {case: case.work(self.course, self.setup) for case in cases}
@@ -137,7 +137,7 @@ class Prover:
         return [judge(item, problems[item.id], [run for run in runs if run[0].exercise is item], earlier[item.id])
                 for item in exercises]  # fmt: skip
 
-    def _collected(self, runtime: Runtime, exercises: Sequence[Exercise]) -> Collected:
+    def _checks_of(self, runtime: Runtime, exercises: Sequence[Exercise]) -> Collected:
         """Return the checks of exercises: from saved results of their references, or else as a lane collects them."""
         checks: list[Check] = []
         for exercise in exercises:
@@ -304,7 +304,7 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
 
 
 def unsaved_line(why: str) -> str:
-    """Return the sentence that results could not be saved.
+    """Return a sentence for the user: results could not be saved, and why.
 
     Args:
         why: what kept them from it.
@@ -352,6 +352,6 @@ def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
         for loss in proof.losses:
             name = for_terminal(f"{proof.exercise.number} {loss.name.removesuffix('.py')}", one_line=True)
             others = loss.on_others
-            own = f"{','.join(in_order(loss.own))} {points(loss.total - sum(others.values()))}"
-            rows.append([name, points(loss.total), own, by_rule(others)])
+            own = f"{','.join(sorted_rules(loss.own))} {points(loss.total - sum(others.values()))}"
+            rows.append([name, points(loss.total), own, losses_text(others)])
     yield from table_lines(_LOSSES, rows, WIDTH)

@@ -24,9 +24,9 @@ from grader.check.names import (
     deleted_names,
     imported_by,
     last_name,
+    object_at,
     parts_of_annotation,
     paths_of_attribute,
-    resolved,
     words_of,
 )
 from grader.check.source import Mention, SubmittedSource, source_of
@@ -114,7 +114,7 @@ def assert_no_hidden_code(function: Proxy, allow: Collection[str] = ()) -> None:
         word, _, how = mention.name.partition(" ")
         used = f"`{word}` {how}" if how else f"`{word}`"
         what = f"{used} could hide what your code does, so this check cannot judge it; {_advice_about(word, how)}"
-        raise CheckFailed(what + source.quoted(mention, connection.folder), from_text=True)
+        raise CheckFailed(what + source.quote(mention, connection.folder), from_text=True)
 
 
 def hidden_code(source: SubmittedSource, allow: Collection[str] = ()) -> Mention | None:
@@ -125,7 +125,7 @@ def hidden_code(source: SubmittedSource, allow: Collection[str] = ()) -> Mention
         allow: words that are allowed.
     """
     search, fine = _search_in(source), set[int]()  # ids of nodes that only begin an expression which hides nothing
-    for file, node in source.running():
+    for file, node in source.running_nodes():
         for name in search.hides(node, file, fine):
             if name.split(".")[-1] not in allow and name not in allow:
                 return Mention(name, file, getattr(node, "lineno", 0))
@@ -265,7 +265,7 @@ class _Search:
         """Whether all annotations in code that runs consist of names of classes, without strings or calls."""
         notes = (
             (file, note)
-            for file, node in self._source.running()
+            for file, node in self._source.running_nodes()
             for field in ("annotation", "returns")
             if (note := getattr(node, field, None)) is not None
         )
@@ -284,7 +284,7 @@ class _Search:
                 paths = paths_of_attribute(value, name, self._source.names[file], None)
             case _:
                 return False
-        return all(path.startswith("typing.") or isinstance(resolved(path), type) for path in paths)
+        return all(path.startswith("typing.") or isinstance(object_at(path), type) for path in paths)
 
     def _is_own(self, name: str, paths: Sequence[str] = ()) -> bool:
         """Return whether the student's files define a name with an underscore, and no library has the same name."""
@@ -393,7 +393,7 @@ def _is_internal_name(name: str) -> bool:
 def _is_harmless(paths: Sequence[str]) -> bool:
     """Return whether all dotted paths name exceptions, or operators of PyTorch's that return views."""
     for path in paths:
-        value = resolved(path)
+        value = object_at(path)
         if not (isinstance(value, type) and issubclass(value, BaseException)) and not _is_view(path.split(".")[-1]):
             return False
     return True

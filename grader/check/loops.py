@@ -97,7 +97,7 @@ def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collectio
     loops = [each for each in loops_of(source, str(child[2]) if child[0] == "name" else "") if each.name not in allow]
     if len(loops) > most:
         contains = "more loops than the rule allows" if most else "a loop"
-        line = source.quoted(loops[most], connection_of(function).folder)
+        line = source.quote(loops[most], connection_of(function).folder)
         said = f"`{word_of(function)}` contains {contains}: {_SAID[loops[most].name]}{line}"
         raise CheckFailed(said, from_text=True)
 

@@ -39,7 +39,7 @@ class Imported(NamedTuple):
     path: str
 
 
-def resolved(path: str) -> Any:
+def object_at(path: str) -> Any:
     """Return the object that a path such as "torch.nn.Linear" names in loaded modules, or None. Import nothing."""
     first, *rest = path.split(".")
     value: Any = sys.modules.get(first)
@@ -207,7 +207,7 @@ def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
             case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
                 paths = [".__matmul__"]  # numbers have all operators but this one
         for path in paths:
-            if id(each) not in of_types or not isinstance(resolved(path), type):
+            if id(each) not in of_types or not isinstance(object_at(path), type):
                 yield path, getattr(each, "lineno", 0)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from grader.check.hidden_code import assert_no_hidden_code
-from grader.check.names import resolved, words_of
+from grader.check.names import object_at, words_of
 from grader.check.source import Mention, source_of
 from grader.connection.connection import Proxy, connection_of, is_proxy, place_of, proxy_of_name, word_of
 from grader.connection.raised import raised_by_student, shown_lines
@@ -92,7 +92,7 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
     rules = {_name_in_rule(rule): _rule_text(rule) for rule in left_out}
     uses = list(_uses(function))
     # With `n = np`, a method of n may be a function of NumPy's.
-    packages = [name for name, _ in uses if name and isinstance(resolved(name), types.ModuleType)]
+    packages = [name for name, _ in uses if name and isinstance(object_at(name), types.ModuleType)]
     for name, mention in uses:
         forms = [name, *(f"{package}{mention.name}" for package in packages if mention.name.startswith("."))]
         if name.startswith("_"):  # an operator that PyTorch's own functions call: `_reshape_alias`
@@ -173,7 +173,7 @@ def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
 
 def _failure(function: Proxy, mention: Mention, why: str) -> CheckFailed:
     connection = connection_of(function)
-    line = source_of(connection).quoted(mention, connection.folder)
+    line = source_of(connection).quote(mention, connection.folder)
     # It follows from the text alone, so that a hidden check says it all.
     return CheckFailed(f"`{word_of(function)}` {why}{line}", from_text=True)
 
@@ -186,7 +186,7 @@ def _rule_name(mention: Mention, own: set[str]) -> str:
         return _canonical_name(name[1:]) if not doubtful or name == ".__matmul__" else ""
     if name.split(".")[0] != "torch":
         return name.removesuffix(".__call__") if not name.startswith("builtins.") else ""
-    value = resolved(name)
+    value = object_at(name)
     if not callable(value) or isinstance(value, (torch.dtype, types.ModuleType)):
         return ""
     return _canonical_name(next(part for part in reversed(name.split(".")) if not part.startswith("__")))

@@ -78,7 +78,7 @@ def _array(value: np.ndarray[Any, Any]) -> str:
 
 
 def shape(value: Any) -> tuple[int, ...]:
-    """Return the shape as a plain tuple, which prints short.
+    """Return the shape of a value as a tuple of ints, which prints shorter than a `torch.Size`.
 
     Args:
         value: a tensor, an array or a NumPy number.

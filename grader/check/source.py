@@ -113,7 +113,7 @@ class SubmittedSource:
         self._mark_running(graded)
         self.imports = [
             Mention(each.path.split(".")[0] if each.path[0] != "." else file.split("/")[0], file, node.lineno)
-            for file, node in self.running()
+            for file, node in self.running_nodes()
             for each in imported_by(node)
             if each.name in (*self.used[file], "*")
         ]
@@ -284,7 +284,7 @@ class SubmittedSource:
             case ast.MatchClass(kwd_attrs=names):
                 yield from names
 
-    def running(self) -> Iterator[tuple[str, Any]]:
+    def running_nodes(self) -> Iterator[tuple[str, Any]]:
         """Yield the nodes of all code that runs, each with its file, in the order of the source."""
         for file, top in self._tops.items():
             for statement in top:
@@ -292,7 +292,7 @@ class SubmittedSource:
 
     def uses(self, names: Collection[str]) -> bool:
         """Return whether code that runs uses one of these names: by itself, as an attribute, or as an import."""
-        for file, node in self.running():
+        for file, node in self.running_nodes():
             match node:
                 case ast.Name(id=name) | ast.Attribute(attr=name) if name in names:
                     return True
@@ -302,7 +302,7 @@ class SubmittedSource:
                     return True
         return False
 
-    def quoted(self, mention: Mention, folder: str) -> str:
+    def quote(self, mention: Mention, folder: str) -> str:
         """Return the file and line of a mention and that line's text, as the end of a message; "" if it has no line."""
         lines = self._contents.get(mention.file, b"").splitlines()  # of bytes, whose lines are those of the parser
         if not 0 < mention.line <= len(lines):

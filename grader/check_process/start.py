@@ -55,7 +55,7 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.Group | N
     # Each lane has a check process; their threads would take the cores from the workers.
     torch.set_num_threads(1)
     leave_slow_imports_out()
-    name_the_device()
+    register_device_name()
     # Nothing that happens to be installed or set on this machine may change a verdict.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in ("PYTEST_ADDOPTS", "PYTEST_TIMEOUT"):
@@ -142,7 +142,7 @@ def import_shared_code(planned: Sequence[PlannedExercise]) -> None:
         spec.loader.exec_module(module)
 
 
-def name_the_device() -> None:
+def register_device_name() -> None:
     """Register the device name "sim" with PyTorch in this process, in which there are no such devices.
 
     A name alone would break the parts of PyTorch that use the accelerator: optimizers, checkpointing, the random

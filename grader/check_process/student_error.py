@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.check_process.hidden_words import ERRORS
-from grader.check_process.submitted_lines import is_stub, lines_of, statements, undefined_names
+from grader.check_process.submitted_lines import is_stub, lines_of, statement_spans, undefined_names
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, Raised, debugger_hint, error_text, refuses_arguments, shown_lines
 from grader.connection.student import assigned_but_not_run
@@ -23,7 +23,7 @@ from grader.model.public_text import say
 _DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
 _NO_NAME = re.compile(r"name '(\w+)' is not defined")
 _MOST_STATEMENTS = 32
-"""A file with more statements in its functions could reveal a hidden number by the line in which it raises."""
+"""A file with more statement_spans in its functions could reveal a hidden number by the line in which it raises."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def known_line(lines: Sequence[Line], student: Connection) -> list[Line]:
     """
     file = f"{student.module}.py"
     content = student.files.get(file, b"")
-    starts = statements(content)
+    starts = statement_spans(content)
     if not 0 < len(starts) <= _MOST_STATEMENTS:
         return []
     for line in reversed(lines):

@@ -95,7 +95,7 @@ def may_lack_return(files: Mapping[str, bytes], names: Collection[str]) -> bool:
 
 
 @_read_once
-def statements(content: bytes) -> Mapping[int, int]:
+def statement_spans(content: bytes) -> Mapping[int, int]:
     """Map the first line of each statement in functions to its last; a compound statement ends before its body."""
     ends: dict[int, int] = {}
     for function in _functions(content):

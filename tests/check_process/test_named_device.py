@@ -34,9 +34,9 @@ PROGRAMS = {
 
 RUN = """
 import json, sys, torch, warnings
-from grader.check_process.start import name_the_device
+from grader.check_process.start import register_device_name
 warnings.simplefilter("ignore")
-name_the_device()
+register_device_name()
 told = {}
 for name, text in json.load(sys.stdin).items():
     try:

@@ -7,7 +7,7 @@ import copy
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from grader.author.port.text import Edits, moved
+from grader.author.port.text import Edits, indented
 from grader.lint.scope import Function, Source, parameters
 
 _COMPARED: dict[str, ast.cmpop] = {
@@ -45,7 +45,7 @@ def in_words_of_pytest(text: str) -> str:
     tree = ast.parse(text)
     source, edits = Source(tree), Edits(text)
     owners = {id(node): owner for owner, method in _methods(tree) for node in ast.walk(method)}
-    caught = {name for node in source.nodes if isinstance(node, ast.With) for name in _caught(node, owners)}
+    caught = {name for node in source.nodes if isinstance(node, ast.With) for name in _names_of_errors(node, owners)}
     used = list[str]()
     for node in source.nodes:
         match node:
@@ -100,7 +100,7 @@ def _assert_name(call: ast.Call, owners: dict[int, str], source: Source) -> str:
     return _SHORT.get(name) or "".join(part.capitalize() for part in name.removeprefix("assert_").split("_"))
 
 
-def _caught(node: ast.With, owners: dict[int, str]) -> Iterator[str]:
+def _names_of_errors(node: ast.With, owners: dict[int, str]) -> Iterator[str]:
     """Yield the names that `with self.assertRaises(...) as NAME` binds to expected errors."""
     for item in node.items:
         match item:
@@ -180,7 +180,9 @@ def _with_setups(text: str) -> str:
             continue
         methods = {one.name: one for one in node.body if isinstance(one, Function) and parameters(one)}
         setups = [methods[name] for name in _SETUPS if name in methods]
-        prepared = {one.attr for setup in setups for one in _attributes(setup) if isinstance(one.ctx, ast.Store)}
+        prepared = {
+            one.attr for setup in setups for one in _attributes_of_self(setup) if isinstance(one.ctx, ast.Store)
+        }
         others = [one for one in methods.values() if one not in setups]
         if not setups or any(prepared & _own_names(one) for one in methods.values()):
             continue  # a test has a variable of such a name
@@ -188,7 +190,7 @@ def _with_setups(text: str) -> str:
             edits.drop(setup)
             for decorator in setup.decorator_list:
                 edits.drop(decorator)
-        for one in (each for method in others for each in _attributes(method)):
+        for one in (each for method in others for each in _attributes_of_self(method)):
             if one.attr in prepared:
                 edits.replace(one, one.attr)
         for method in (one for one in others if one.name.startswith("test")):
@@ -204,12 +206,12 @@ def _setup_code(text: str, setup: Function, column: int) -> str:
     if not body:
         return ""
     edits = Edits(text)
-    for one in _attributes(setup):
+    for one in _attributes_of_self(setup):
         edits.replace(one, one.attr)
-    return moved(edits.result(body), column - body[0].col_offset)
+    return indented(edits.result(body), column - body[0].col_offset)
 
 
-def _attributes(method: Function) -> Iterator[ast.Attribute]:
+def _attributes_of_self(method: Function) -> Iterator[ast.Attribute]:
     """Yield the nodes in a method that are attributes of `self`, except the asserts of `unittest`."""
     owner = parameters(method)[0]
     for one in ast.walk(method):

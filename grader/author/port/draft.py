@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.author.port.rewrite import WORDS, Tests, has_generator, with_helpers
-from grader.author.port.text import HELPERS, Edits, Item, assembled, closure, items_of, not_installed
+from grader.author.port.text import HELPERS, Edits, Item, assemble, items_needed, items_of, not_installed
 from grader.course.answers import first_line, names_of
 from grader.course.layout import Places
 from grader.lint.lines import findings
@@ -111,9 +111,9 @@ class Port:
         return Draft(
             starter=stubs.replace(DOCSTRING, task),
             reference=self._reference or stubs.replace(DOCSTRING, "TODO: write the reference."),
-            shown=self._file("Shown checks: students have this file.", "", shown),
-            hidden=self._file("Hidden checks: each names its rule and gives a call to try.", _NO_EXAMPLE, hidden),
-            probe=self._probe(),
+            shown=self._check_file("Shown checks: students have this file.", "", shown),
+            hidden=self._check_file("Hidden checks: each names its rule and gives a call to try.", _NO_EXAMPLE, hidden),
+            probe=self._probe_file(),
             probe_is_shown=any(test in self._beside for test in shown),
             counts=(len(shown), len(hidden), len(self._beside)),
         )
@@ -128,13 +128,13 @@ class Port:
         functions = [node for node in ast.parse(whole).body if isinstance(node, Function)]
         flagged = {node.name for node in functions if lines & {*range(first_line(node), (node.end_lineno or 0) + 1)}}
         for test in self._plain.tests:
-            needed = closure(self._plain.items, [test])
+            needed = items_needed(self._plain.items, [test])
             names = {self._plain.name_in_checks(item.name) for item in needed} - self._plain.fixtures.keys()
             nodes = (node for item in needed for node in ast.walk(item.node))
             if names & flagged or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes):
                 yield test
 
-    def _file(self, docstring: str, above: str, tests: Sequence[str]) -> str:
+    def _check_file(self, docstring: str, above: str, tests: Sequence[str]) -> str:
         """Return the source of a check file with these tests, a comment above each, and all that they need."""
         names = {self._plain.name_in_checks(name): name for name in self._plain.tests}
         autouse = [name for name, item in self._plain.fixtures.items() if _is_autouse(item.node)]
@@ -144,13 +144,13 @@ class Port:
             text = self._plain.check_by_probe(self._plain.tests[name], item) if name in self._beside else item.text
             items += items_of(above + _with_rule(text, self._rules[name]))
         wanted = [*autouse, *map(self._plain.name_in_checks, tests)]
-        return with_todos(assembled(docstring, closure(items, wanted)), of_checks=True) if tests else ""
+        return with_todos(assemble(docstring, items_needed(items, wanted)), of_checks=True) if tests else ""
 
-    def _probe(self) -> str:
-        items = closure(self._plain.items, self._beside)
+    def _probe_file(self) -> str:
+        items = items_needed(self._plain.items, self._beside)
         code = items_of("\n\n".join([_PROBE_IMPORTS, *filter(None, map(self._plain.for_probe, items))]))
-        wanted = closure(code, map(self._plain.name_in_probe, self._beside))
-        return with_todos(assembled("Runs beside the student's code.", wanted), of_checks=False) if items else ""
+        wanted = items_needed(code, map(self._plain.name_in_probe, self._beside))
+        return with_todos(assemble("Runs beside the student's code.", wanted), of_checks=False) if items else ""
 
 
 def _is_autouse(fixture: ast.AST) -> bool:
@@ -200,7 +200,7 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str) -> tuple[dict[s
     items = items_of("\n\n".join(code))
     calls = {item.name: _call_text(item.node) for item in items} | {name: name for name in names if name in variables}
     imports = [item for item in known if imported(item.node)]
-    return calls, assembled(DOCSTRING, closure([*imports, *items], names))
+    return calls, assemble(DOCSTRING, items_needed([*imports, *items], names))
 
 
 def _call_text(node: ast.stmt) -> str:
@@ -303,7 +303,7 @@ def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
     source = Source(ast.parse(text))
     known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
     for function in (one for one in source.functions if source.decorator(one, CHECK, FIXTURE)):
-        given = {name for one in function.decorator_list for name in _parametrized(source, one)}
+        given = {name for one in function.decorator_list for name in _parametrize_names(source, one)}
         if unknown := [f"`{name}`" for name in parameters(function) if name not in known | given]:
             yield function.lineno, f"no fixture {', '.join(unknown)} is here: write it in this file; for {_ELSEWHERE}"
     missing, _ = names_of(text)
@@ -375,7 +375,7 @@ def _is_gap(node: ast.AST) -> bool:
     return False
 
 
-def _parametrized(source: Source, decorator: ast.expr) -> list[str]:
+def _parametrize_names(source: Source, decorator: ast.expr) -> list[str]:
     """Return the parameter names of a `pytest.mark.parametrize`; an empty list for another decorator."""
     if source.path(decorator) != "pytest.mark.parametrize" or not isinstance(decorator, ast.Call):
         return []

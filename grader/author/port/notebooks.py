@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.author.port.text import Item, closure, items_of, not_installed
+from grader.author.port.text import Item, items_needed, items_of, not_installed
 from grader.course.answers import names_of
 from grader.course.files import parse_yaml
 from grader.intake.cells import python_of
@@ -86,18 +86,18 @@ class Assignment:
         # A parameter that is called as a variable of the notebook does not need that.
         return [item for cell in self.code for item in items_of(cell, with_parameters=False)]
 
-    def _used(self) -> set[str]:
+    def _names_used_by_tests(self) -> set[str]:
         """Return the names that tests use and do not define."""
         texts = [f"def {name}():\n{textwrap.indent(_body(source), '    ')}" for name, source in self.tests.items()]
         return {name for text in texts for name in names_of(text)[0]}
 
-    def _variables(self) -> set[str]:
+    def _tested_variables(self) -> set[str]:
         """Return the variables that tests use and that the solution binds, or that are computed from such variables."""
         items = [item for item in self._items() if not imported(item.node)]
         students = self.solved | {item.name for item in items if item.name}
         while more := {name for item in items if item.uses & students for name in item.binds} - students:
             students |= more
-        return students & self._used() & {name for item in items if not item.name for name in item.binds}
+        return students & self._names_used_by_tests() & {name for item in items if not item.name for name in item.binds}
 
     def reference(self) -> str:
         """Return the source of the reference: functions, classes and tested variables, with what these need."""
@@ -105,8 +105,8 @@ class Assignment:
         own = self._items()
         items = [*tested, *own]  # a test may import what the solution uses
         names = [item.name for item in items if isinstance(item.node, (Function, ast.ClassDef))]
-        names += sorted(self._variables())
-        kept = closure(items, names)
+        names += sorted(self._tested_variables())
+        kept = items_needed(items, names)
         unused = [item for item in own if imported(item.node) and item not in kept]
         imports = [item for item in unused if not not_installed(item.node)]
         chosen = [item for item in items if item in kept or item in imports]
@@ -121,21 +121,21 @@ class Assignment:
         earlier, whole = list[Item](), dict[str, str]()
         for name, source in self.tests.items():
             undefined = names_of(f"def {name}():\n{textwrap.indent(_body(source), '    ')}")[0] - set(known)
-            needed = closure(earlier, undefined)
+            needed = items_needed(earlier, undefined)
             whole[name] = "\n".join([*(item.text.rstrip("\n") for item in needed), source])
             earlier += items_of(source, with_parameters=False)
         return whole
 
     def test_file(self) -> str:
         """Return a plain pytest file with a function for each test, and the notebook's variables that these use."""
-        items, used, variables = self._items(), self._used(), self._variables()
+        items, used, variables = self._items(), self._names_used_by_tests(), self._tested_variables()
         imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported(item.node))
         whole = self._with_earlier({name for item in items for name in item.binds})
         bodies = [f"def {name}():\n{textwrap.indent(_body(source), '    ')}" for name, source in whole.items()]
         needed = sorted(({item.name for item in items if item.name} & used) | variables)
         own = [f"from {MODULE} import {', '.join(needed)}"] if needed else []
         plain = [item for item in items if not item.name and not imported(item.node)]
-        given = [item.text.rstrip("\n") for item in closure(plain, used - variables)]
+        given = [item.text.rstrip("\n") for item in items_needed(plain, used - variables)]
         return "\n".join([*imports, *own, "", *given, "", "", "\n\n\n".join(bodies), ""])
 
 
@@ -226,7 +226,7 @@ def _of_otter(rows: Sequence[Row]) -> Assignment:
         if kind != "code":
             match _mark(source):
                 case "BEGIN", "QUESTION":
-                    question = _yaml(source)
+                    question = _settings_in(source)
                     if question.get("manual"):
                         points = question.get("points", 1)
                         made.notes.append(
@@ -252,7 +252,7 @@ def _of_otter(rows: Sequence[Row]) -> Assignment:
 def _test_of_otter(code: str, cell: Mapping[str, Any], question: Mapping[str, Any]) -> tuple[str, float | None]:
     """Return the code in a test cell of otter-grader, and its points if they are a number."""
     config = _CONFIG.match(code)
-    settings = _yaml(f"\n{config[1]}") if config else {}
+    settings = _settings_in(f"\n{config[1]}") if config else {}
     code = code[config.end() :] if config else re.sub(r"^# HIDDEN[^\n]*\n", "", code)
     points = settings.get("points", question.get("points"))
     tree = ast.parse(code)
@@ -271,7 +271,7 @@ def _test_of_otter(code: str, cell: Mapping[str, Any], question: Mapping[str, An
             code = "\n".join([*map(ast.unparse, before), *given, *map(ast.unparse, last.body)])
         case [*before, ast.Expr(value=value)] if (shown := _output_of(cell)) is not None:
             head = [ast.unparse(statement) for statement in before]
-            code = "\n".join([*head, _compared(ast.unparse(value), shown)])
+            code = "\n".join([*head, _equality_assert(ast.unparse(value), shown)])
     return code, _number(points)
 
 
@@ -291,7 +291,7 @@ def _number(points: object) -> float | None:
         return None
 
 
-def _compared(expression: str, shown: str) -> str:
+def _equality_assert(expression: str, shown: str) -> str:
     """Return the source of an assert that an expression has the value that the notebook shows."""
     if scalar := _NUMPY.fullmatch(shown.strip()):
         shown = scalar[1] or scalar[2]
@@ -320,7 +320,7 @@ def _mark(source: str) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
-def _yaml(source: str) -> dict[str, Any]:
+def _settings_in(source: str) -> dict[str, Any]:
     """Return the YAML settings in a cell of otter-grader, without its marks."""
     lines = [line for line in source.replace("```", "").splitlines() if line.strip()]
     settings = [line.removeprefix("# ") for line in lines if not _MARK.match(line.strip())]

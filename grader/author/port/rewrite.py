@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 import numpy as np
 
 from grader.author.port.asserts import in_words_of_pytest
-from grader.author.port.text import Edits, Item, assembled, items_of, moved
+from grader.author.port.text import Edits, Item, assemble, indented, items_of
 from grader.course.answers import first_line, lines_of, names_of
 from grader.lint.scope import FIXTURE, Function, Kind, Scope, Source, imported, parameters, scopes
 from grader.model.errors import CourseError
@@ -81,7 +81,7 @@ class Tests:
         for item in whole:
             for name, (module, inner) in imported(item.node).items():
                 self._note_import(name, module, inner, defined)
-        self._source = Source(ast.parse(assembled("", self.items)))
+        self._source = Source(ast.parse(assemble("", self.items)))
         self._functions = [item for item in self.items if isinstance(item.node, Function)]
         self.tests = {item.name: item for item in self._functions if item.name.startswith("test")}
         if not self.tests:
@@ -327,7 +327,7 @@ class Tests:
                 for name in taken if name in self.fixtures]  # fmt: skip
         text = "".join(made) + (edits.result(body) if body else f"{blanks}pass\n")
         for name in reversed([name for name in taken if name in _WRAPS]):
-            text = "".join(f"{blanks}{line}" for line in _WRAPS[name]) + moved(text, 4)
+            text = "".join(f"{blanks}{line}" for line in _WRAPS[name]) + indented(text, 4)
         return f"def {self.name_in_probe(item.name)}({', '.join(params)}):\n{text}"
 
     def _given_to_probe(self, node: Function) -> list[str]:
@@ -361,7 +361,7 @@ def _flattened(item: Item, source: Source) -> str:
 def _functions_of(node: ast.ClassDef, text: str) -> str:
     """Return the methods of a test class as functions, and its other statements as statements of the file."""
     first = node.body[0]
-    body = moved("".join(lines_of(text)[first_line(first) - 1 : node.end_lineno]), -first.col_offset)
+    body = indented("".join(lines_of(text)[first_line(first) - 1 : node.end_lineno]), -first.col_offset)
     statements, edits = ast.parse(body).body, Edits(body)
     methods = [one for one in statements if isinstance(one, Function)]
     targets = [target for one in statements if isinstance(one, ast.Assign) for target in one.targets]

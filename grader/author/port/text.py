@@ -97,7 +97,7 @@ class Edits:
         return b"".join([*parts, self._bytes[done:last]]).decode()
 
 
-def moved(block: str, columns: int) -> str:
+def indented(block: str, columns: int) -> str:
     """Return a block of statements indented by more columns, or by fewer if the number is negative.
 
     A line that begins inside a text stays: it is a part of a value.
@@ -154,13 +154,13 @@ def items_of(text: str, *, with_parameters: bool = True) -> list[Item]:
         own = "".join(lines[first:last]).rstrip("\n") + "\n"
         (node,) = ast.parse(own).body
         uses, binds = names_of(own)
-        binds |= _changed(node)
+        binds |= _mutated_names(node)
         uses |= {one.arg for one in ast.walk(node) if with_parameters and isinstance(one, ast.arg)}
         items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
     return items
 
 
-def _changed(node: ast.stmt) -> set[str]:
+def _mutated_names(node: ast.stmt) -> set[str]:
     """Return the names whose elements or attributes a statement sets, such as `a` in `a[0] = 1`."""
     if isinstance(node, (Function, ast.ClassDef)):
         return set()
@@ -180,7 +180,7 @@ def not_installed(node: ast.AST) -> list[str]:
     return [root for root in roots if root and find_spec(root) is None]
 
 
-def closure(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
+def items_needed(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
     """Return the statements that bind these names, and those that bind what they use, in the order of the file."""
     items, wanted = list(items), set(names)
     chosen: set[int] = set()
@@ -190,7 +190,7 @@ def closure(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
     return [items[place] for place in sorted(chosen)]
 
 
-def assembled(docstring: str, items: Iterable[Item]) -> str:
+def assemble(docstring: str, items: Iterable[Item]) -> str:
     """Return the source of a file: the docstring, the imports, those of `grader.check` last, then the other items."""
     blocks = {"": [f'"""{docstring}"""\n'], "imports": list[str](), HELPERS: list[str]()}
     code, large = "", False
