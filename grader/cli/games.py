@@ -73,7 +73,7 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
     # A course's lines: in a worker, as everything that a course or a student brings along.
     with Runtime([exercise], setup, hidden=(course.root,), progress=ProgressLine(say), warm=True) as runtime:
         # The lines of a question that comes again are not run again.
-        answer_of = cache(partial(drilling.answer_by, partial(run_lines, runtime, exercise, seed=setup.seed)))
+        answer_of = cache(partial(drilling.answer_in_worker, partial(run_lines, runtime, exercise, seed=setup.seed)))
         while drill.left:
             question = drill.left[0]
             right = ask(question, answer_of(question))
@@ -135,11 +135,11 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
     """Draw what your code does on the simulated GPU. The timeline is also written for Perfetto and Chrome."""
     say = Say()
     from grader.grading.lanes import setup_of
-    from grader.student.games.tracing import traced_lines, traces, write_runs
+    from grader.student.games.tracing import trace_runs, traced_lines, write_runs
 
     course, exercise = options.exercise_here(name)
     path = out or Path(f"{exercise.id}.trace.json")
-    runs, problems = traces(course, exercise, setup_of(start), code)
+    runs, problems = trace_runs(course, exercise, setup_of(start), code)
     say(*traced_lines(runs, terminal_width(), plain=plain))
     say.prose(*(line for problem in problems for line in problem.split("\n")))
     write_runs(runs, path)

@@ -80,7 +80,7 @@ def _beginning(message: Message) -> Beginning | None:
 
 
 def _take_over(typed: fork_messages.RunCommand, *given: int) -> Callable[[], None]:
-    """Take over the streams, folder and environment of the process that the user started; return what runs it."""
+    """Take over the streams, folder and environment of the user's process; return a function that runs its command."""
     *streams, folder, lifeline = given
     for descriptor, stream in zip(streams, (INPUT, OUTPUT, ERRORS), strict=True):
         os.dup2(descriptor, stream)

@@ -182,10 +182,10 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
 @click.option("--all", "everything", is_flag=True, help="Show all hints.")
 def hint_command(name: str | None, again: bool, everything: bool) -> None:
     """Show the next of three hints; hints cost no points."""
-    from grader.student.hints import hints
+    from grader.student.hints import hint_lines
 
     course, exercise = options.exercise_here(name)
-    Say()(*hints(course, exercise, terminal_width(), again=again, everything=everything))
+    Say()(*hint_lines(course, exercise, terminal_width(), again=again, everything=everything))
 
 
 @click.command("reset")

@@ -148,7 +148,7 @@ _GRADIENT = "call `gradients(student.f, ...)`, which returns a gradient per argu
 _OPERATION = "a proxy supports attributes, calls, items, len and iteration: write a probe that returns a value"
 _OF_PYTHON = ("repr", "str", "format", "hash", "bool", "int", "float", "abs", "round")
 """Functions of Python's that see the proxy itself, and nothing of the object in the worker."""
-_HANDED: dict[Kind | None, tuple[str, str]] = {
+_UNSENDABLE: dict[Kind | None, tuple[str, str]] = {
     Kind.LOCAL: ("a function or class of the check file", PROBE),
     Kind.MADE: (
         "an object of the check process",
@@ -165,16 +165,16 @@ _HANDED: dict[Kind | None, tuple[str, str]] = {
 def _around_calls(source: Source) -> Iterator[Finding]:
     """Yield each line of a check that does not affect the student code that it calls, such as a `with` around it."""
     for scope in scopes(source):
-        yield from _contexts(scope)
+        yield from _contexts_without_effect(scope)
         for node in scope.nodes:
             if isinstance(node, ast.Call):
-                yield from _handed(scope, node) if scope.runs_in_worker(node) else ()
-                yield from _gradients(scope, node)
-            yield from _writes(scope, node)
-            yield from _operations(scope, node)
+                yield from _unsendable_arguments(scope, node) if scope.runs_in_worker(node) else ()
+                yield from _lost_gradients(scope, node)
+            yield from _writes_to_copies(scope, node)
+            yield from _unsupported_operations(scope, node)
 
 
-def _contexts(scope: Scope) -> Iterator[Finding]:
+def _contexts_without_effect(scope: Scope) -> Iterator[Finding]:
     """Yield `with` blocks and decorators around calls of student code that do not affect it, as `torch.no_grad`."""
     blocks = [node for node in scope.nodes if isinstance(node, (ast.With, ast.AsyncWith))]
     around = [(item.context_expr, block.body) for block in blocks for item in block.items]
@@ -186,11 +186,11 @@ def _contexts(scope: Scope) -> Iterator[Finding]:
             yield Finding(context.lineno, f"`{path}` holds in the check process, not in the calls inside it", instead)
 
 
-def _handed(scope: Scope, call: ast.Call) -> Iterator[Finding]:
+def _unsendable_arguments(scope: Scope, call: ast.Call) -> Iterator[Finding]:
     """Yield arguments of a call of student code that cannot be sent to a worker, such as a function or a model."""
     for value in arguments(call):
         kind, (library, _, name) = scope.kind(value), scope.source.path(value).partition(".")
-        what, instead = _HANDED.get(kind, ("", ""))
+        what, instead = _UNSENDABLE.get(kind, ("", ""))
         if library in ("torch", "numpy", "math") and not isinstance(value, ast.Call):
             what, instead = "" if _NO_FUNCTION.fullmatch(name) else f"a function or class of {library}", PROBE
         if what:
@@ -199,7 +199,7 @@ def _handed(scope: Scope, call: ast.Call) -> Iterator[Finding]:
             )
 
 
-def _gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
+def _lost_gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
     """Yield a call such as `backward` whose gradient would have to go back through student code."""
     used: list[ast.expr] = []
     if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
@@ -211,7 +211,7 @@ def _gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
         yield Finding(call.lineno, what, _GRADIENT)
 
 
-def _writes(scope: Scope, node: ast.AST) -> Iterator[Finding]:
+def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
     """Yield a write into a tensor of a student's object, or a use of its `grad`: the check has a copy of the tensor."""
     copied: ast.expr | None = None
     match node:
@@ -236,7 +236,7 @@ def _is_inside(scope: Scope, node: ast.AST) -> bool:
     return depth > 0 and scope.kind(node) is Kind.OBJECT
 
 
-def _operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
+def _unsupported_operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
     """Yield operations that a proxy does not support, such as `==`, `+`, `with` and `isinstance`."""
     used: list[ast.expr] = []
     match node:

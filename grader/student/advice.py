@@ -85,7 +85,8 @@ def advice(
             yield from _after_full_marks(report.exercises[0].exercise, saved=saved)
         following = next_row(course, progress=progress, whole=whole)
         if following is None:
-            yield from ending(course, rows_of(replace(course, modules=tuple(map(whole, course.modules))), progress))
+            everything = replace(course, modules=tuple(map(whole, course.modules)))
+            yield from ending_lines(course, rows_of(everything, progress))
         else:
             yield f"Next: {following.exercise.number} {following.exercise.title}:  grade next"
     elif not any(item.checks for item in report.exercises):
@@ -114,7 +115,7 @@ def _golf_line(count: int, par: int) -> str:
     return f"Golf: your functions have {counted(count, 'operation')} (calls, operators, indexes): {how}."
 
 
-def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
+def ending_lines(course: Course, rows: Sequence[Row]) -> Iterator[str]:
     """Yield the sentences that a student reads after the last exercise of the course."""
     done = [row for row in rows if row.state in ("done", PASSES_HERE)]
     known = len(rows) - len(done)

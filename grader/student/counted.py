@@ -39,7 +39,7 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) 
         if text is not None
     }
     with own_exercise(course, exercise, setup) as own:
-        graded = {name: own.graded(answer, with_tries=False).exercises[0] for name, answer in answers.items()}
+        graded = {name: own.grade(answer, with_tries=False).exercises[0] for name, answer in answers.items()}
     counts = {
         name: {row.check.id: counts_text(row.outcome.counters) for row in it.checks} for name, it in graded.items()
     }

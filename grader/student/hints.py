@@ -13,7 +13,7 @@ from grader.report.safe import prose
 from grader.student import folder
 
 
-def hints(
+def hint_lines(
     course: Course, exercise: Exercise, width: int, *, again: bool = False, everything: bool = False
 ) -> Iterator[str]:
     """Yield the lines of the next hint of an exercise, and save that it was seen.

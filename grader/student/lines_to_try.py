@@ -43,7 +43,7 @@ def run_lines_to_try(
         Runtime([exercise], setup, hidden=(course.root,), progress=progress, warm=True) as runtime,
     ):
         own = OwnExercise(course, exercise, setup, runtime)
-        (graded,) = own.graded(handed_in, store, compiles=True).exercises
+        (graded,) = own.grade(handed_in, store, compiles=True).exercises
         rows = Causes.of(graded.checks)
         for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
             if lines := list(lines_of(row, exercise.id)):

@@ -153,9 +153,9 @@ class NotebookGrader:
             return {
                 "error": "\n".join([f"run the cell that defines `{name}` first: {exercise.id} needs it", *module.notes])
             }
-        return self._graded(course, exercise, folder, source, module, own=own)
+        return self._grade(course, exercise, folder, source, module, own=own)
 
-    def _graded(
+    def _grade(
         self, course: Course, exercise: Exercise, folder: Path, source: bytes, module: Module, *, own: bool
     ) -> dict[str, str]:
         """Grade source as if it were a file in a folder, and return the report as `html` and `text`."""

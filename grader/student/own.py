@@ -52,7 +52,7 @@ class OwnExercise:
     setup: Setup
     lanes: Executor
 
-    def graded(self, handed_in: Submission | None = None, store: Store | None = None, **choices: Any) -> Report:
+    def grade(self, handed_in: Submission | None = None, store: Store | None = None, **choices: Any) -> Report:
         """Grade the exercise, even if its file is the starter, and return the report.
 
         Args:

@@ -76,12 +76,12 @@ class CourseLane:
         files = ((item, file) for item in self._course.exercises for file in (item.shown_checks, item.hidden_checks))
         return next((item for item, file in files if file is not None and file.resolve() == path.resolve()), None)
 
-    def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
+    def grade(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
         """Grade an exercise by the named checks, once, and return the result with all their parameters."""
         if exercise.id not in self._graded:
             own = OwnExercise(self._course, exercise, setup_of(), self._lanes)
             handed_in = own_files(self._course, [exercise])
-            (self._graded[exercise.id],) = own.graded(handed_in, checks=frozenset(checks)).exercises
+            (self._graded[exercise.id],) = own.grade(handed_in, checks=frozenset(checks)).exercises
         return self._graded[exercise.id]
 
     @cached_property
@@ -173,7 +173,7 @@ class CheckItem(pytest.Item):
         """Return the results of this check: for its most useful parameters, for all parameters, and of the exercise."""
         exercise = self.parent.exercise
         ours = (item for item in self.session.items if isinstance(item, CheckItem))
-        graded = self.parent.lane.graded(exercise, [item.check for item in ours if item.parent.exercise == exercise])
+        graded = self.parent.lane.grade(exercise, [item.check for item in ours if item.parent.exercise == exercise])
         # Where the file cannot be read by a lane, there is one row, which says so.
         rows = [row for row in graded.checks if row.check.id.split("[")[0] == self.check] or graded.checks
         if not rows:

@@ -33,9 +33,9 @@ from grader.model.score import counted
 from grader.report.console import Say, shows_colours, terminal_width
 from grader.report.safe import filled
 from grader.report.terminal import exercise_lines, mistake_lines, summary_lines
-from grader.student.advice import after_run, ending
+from grader.student.advice import after_run, ending_lines
 from grader.student.folder import reset, starter_of, typed
-from grader.student.hints import hints
+from grader.student.hints import hint_lines
 from grader.student.list_page import list_lines
 from grader.student.own import own_files
 from grader.student.rows import rows_of
@@ -134,7 +134,7 @@ class Watch(Progress):
         # Round the course; the exercise in hand comes last.
         following = next((row for row in (*rows[place + 1 :], *rows[: place + 1]) if row.is_open), None)
         if following is None:
-            self._say.prose(*ending(self._course, rows))
+            self._say.prose(*ending_lines(self._course, rows))
         elif following is rows[place]:
             self._say("You have solved all other exercises.")
         else:
@@ -143,7 +143,7 @@ class Watch(Progress):
             self._grade()
 
     def _show_hint(self) -> None:
-        self._say(*hints(self._course, self._exercise, terminal_width()))
+        self._say(*hint_lines(self._course, self._exercise, terminal_width()))
 
     def _show_task(self) -> None:
         self._say(*show_lines(self._exercise, terminal_width(), plain=self._plain))

@@ -80,7 +80,7 @@ class DrillPage:
     async def _answer_of(self, question: drilling.Question) -> drilling.Answer:
         """Return the answer to a question; a worker runs its lines, as this process imports no PyTorch."""
         return await self._live.do(
-            lambda runtime: drilling.answer_by(
+            lambda runtime: drilling.answer_in_worker(
                 lambda lines: run_lines(runtime, self._exercise, lines, self._live.setup.seed), question
             )
         )

@@ -21,7 +21,7 @@ from grader.model.errors import CourseError
 from grader.runner.lane import Lane
 from grader.student.folder import ExerciseProgress, Progress, write_progress
 from grader.student.games import drilling
-from grader.student.games.breaking import choose, plant, planted_in, restore
+from grader.student.games.breaking import choose_fault, plant_fault, planted_in, restore
 from grader.student.games.catching import caught_lines
 from grader.student.games.faults import Fault
 from grader.student.own import OwnExercise
@@ -61,12 +61,12 @@ def test_a_fault_that_nobody_sees_is_not_planted(course: Course, double: Exercis
     """A text of which all faults keep full marks, or which has none, is not broken."""
     double.starter.write_text("import torch\n\n\ndouble = lambda x: 2 * x\ndouble_ = lambda x: x.mul_(2)\n")
     with pytest.raises(CourseError, match="no fault could be planted"):
-        choose(OwnExercise(course, double, FORK, InLane(fork_lane)), random.Random(3))
+        choose_fault(OwnExercise(course, double, FORK, InLane(fork_lane)), random.Random(3))
 
 
 def test_what_was_written_meanwhile_is_kept(course: Course, double: Exercise) -> None:
     """Whoever has changed the broken file finds that beside their own, which comes back."""
-    planted = plant(course, double, Fault("a number was another one", 5, TRIPLE))
+    planted = plant_fault(course, double, Fault("a number was another one", 5, TRIPLE))
     assert (planted.own, planted.fault.source, planted.fault.line) == (MINE, TRIPLE, 5)
     double.starter.write_text("# in the middle of something\n")
     kept = restore(course, double, planted)
@@ -77,7 +77,7 @@ def test_what_was_written_meanwhile_is_kept(course: Course, double: Exercise) ->
 
 def test_a_note_without_its_file_counts_for_nothing(course: Course, double: Exercise) -> None:
     """A kept file that is gone, or a damaged note, is no fault planted: nothing is put in the place of the file."""
-    planted = plant(course, double, Fault("a number was another one", 5, TRIPLE))
+    planted = plant_fault(course, double, Fault("a number was another one", 5, TRIPLE))
     note = course.root / ".grade/broken/double.json"
     good = note.read_text()
     note.write_text(good[:20])
@@ -101,7 +101,7 @@ def test_a_fault_is_looked_for_and_given_up(
     assert "has one fault now" in run("break", "double", "--seed", "1").output
     assert beside(double) == ["double.py", "double.py.old"]
     assert double.starter.read_text() != MINE == double.starter.with_name("double.py.old").read_text()
-    (graded,) = OwnExercise(course, double, FORK, InLane(fork_lane)).graded().exercises
+    (graded,) = OwnExercise(course, double, FORK, InLane(fork_lane)).grade().exercises
     assert graded.state == "started"
     assert not {row.outcome.cause for row in graded.checks} & {"load", "name", "signature"}
     assert "The fault is still there:" in run("break", "double").output
@@ -228,13 +228,13 @@ def test_drill_runs_the_lines_of_a_question_once(course: Course, monkeypatch: py
     """What was answered wrong comes again, and its answer is known: its lines have run."""
     (course.root / "exercises/01_basics/drill.yaml").write_text(DRILL)
     ran: list[str] = []
-    as_before = drilling.answer_by
+    as_before = drilling.answer_in_worker
 
     def counted(run: Callable[[str], str], question: drilling.Question) -> drilling.Answer:
         ran.append(question.id)
         return as_before(run, question)
 
-    monkeypatch.setattr(drilling, "answer_by", counted)
+    monkeypatch.setattr(drilling, "answer_in_worker", counted)
     told = drilled("n\nn\ny\ny\n" * 4, "total")
     assert told.count("Does b change?") > 2
     assert len(ran) == 2

@@ -71,10 +71,10 @@ def play(
         if planted is not None:
             yield from _check_found(own, planted, give_up=give_up)
             return
-        if not own.graded().exercises[0].passes:
+        if not own.grade().exercises[0].passes:
             raise CourseError(f"{exercise.id} does not have full marks yet; first find the faults that it has")
-        fault = choose(own, random.Random(seed))  # noqa: S311  a game
-    planted = plant(course, exercise, fault)
+        fault = choose_fault(own, random.Random(seed))  # noqa: S311  a game
+    planted = plant_fault(course, exercise, fault)
     yield f"{typed(exercise.starter)} has one fault now; nothing else was changed."
     yield f"Your own file is saved beside it, as {planted.old}. Do not look into it: find the fault."
     yield f"To see what fails:        grade {exercise.id}"
@@ -84,7 +84,7 @@ def play(
 
 def _check_found(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterator[str]:
     """Grade the file; if the fault is found or given up, restore the student's own file. Yield sentences on that."""
-    exercise, report = own.exercise, own.graded()
+    exercise, report = own.exercise, own.grade()
     solved = report.exercises[0].passes
     if not solved and not give_up:
         rows = report.exercises[0].checks
@@ -92,7 +92,7 @@ def _check_found(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterat
         yield f"The fault is still there: {failing} of {len(rows)} checks fail. To see why:  grade {exercise.id}"
         return
     fault, replaced = planted.fault, restore(own.course, exercise, planted)
-    report = report if solved else own.graded()
+    report = report if solved else own.grade()
     write_progress(own.course, read_progress(own.course).after(report))
     result = "You found it!" if solved else "You did not find it this time."
     yield f"{result} The fault was in line {fault.line}: {fault.what}."
@@ -103,7 +103,7 @@ def _check_found(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterat
         yield f"The version with your changes is beside it, as {replaced.name}; it is not graded."
 
 
-def choose(own: OwnExercise, chance: random.Random) -> Fault:
+def choose_fault(own: OwnExercise, chance: random.Random) -> Fault:
     """Return a random fault that the checks detect, preferably one that raises no exception.
 
     Raises:
@@ -118,7 +118,7 @@ def choose(own: OwnExercise, chance: random.Random) -> Fault:
     raises: Fault | None = None
     for fault in shuffled(possible, chance)[:_MOST_TRIED]:
         broken = handed_in.with_files(exercise, {**files, exercise.file_name: fault.source.encode()})
-        seen = _first_failed_verdict(own.graded(broken, stops=True).exercises[0])
+        seen = _first_failed_verdict(own.grade(broken, stops=True).exercises[0])
         if seen is Verdict.FAILED:
             return fault
         if seen is Verdict.CRASHED:
@@ -140,7 +140,7 @@ def _first_failed_verdict(broken: GradedExercise) -> Verdict | None:
     return None
 
 
-def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
+def plant_fault(course: Course, exercise: Exercise, fault: Fault) -> Planted:
     """Save the student's file beside itself, and write the version with the fault in its place.
 
     Args:

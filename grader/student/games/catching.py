@@ -43,7 +43,7 @@ def write_template(course: Course, exercise: Exercise) -> Path | None:
     if path.exists():
         return None
     rules = "\n".join(f"{name}  {text}" for name, text in exercise.contract.items())
-    calls = ", ".join(f"student.{name}(...)" for name in _functions(exercise))
+    calls = ", ".join(f"student.{name}(...)" for name in _public_functions(exercise))
     words = {"title": exercise.title, "rules": rules.replace("\\", "\\\\"), "calls": calls or "student"}
     text = _TEMPLATE.read_text(encoding="utf-8").format(**words)
     with failing_as(f"{path.relative_to(course.root).as_posix()} cannot be written"):
@@ -52,7 +52,7 @@ def write_template(course: Course, exercise: Exercise) -> Path | None:
     return path
 
 
-def _functions(exercise: Exercise) -> list[str]:
+def _public_functions(exercise: Exercise) -> list[str]:
     """Return the names of the reference's public functions."""
     text = exercise.reference.read_text(encoding="utf-8") if exercise.reference else ""
     names = (node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))

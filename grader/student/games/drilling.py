@@ -143,7 +143,7 @@ def _questions(file: DrillFile, module: str, where: str) -> list[Question]:
     return [*rounds, *shown]
 
 
-def answer_by(run: Callable[[str], str], question: Question) -> Answer:
+def answer_in_worker(run: Callable[[str], str], question: Question) -> Answer:
     """Return the answer to a question by running its lines in a worker.
 
     Args:

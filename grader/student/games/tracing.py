@@ -30,8 +30,8 @@ class Traced(NamedTuple):
     moments: tuple[Moment, ...]
 
 
-def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) -> tuple[list[Traced], list[str]]:
-    """Return what took virtual time in each run of an exercise's code, and a line for each problem.
+def trace_runs(course: Course, exercise: Exercise, setup: Setup, lines: str | None) -> tuple[list[Traced], list[str]]:
+    """Run an exercise's code on the simulated device; return what took virtual time, and a line for each problem.
 
     Args:
         course: the student's folder.
