@@ -112,6 +112,20 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
         yield f"print({source})" if isinstance(node, ast.Expr) and not _prints(node) else source
 
 
+def as_in_a_prompt(lines: str) -> str:
+    """Return lines of a program in which each expression that is a line of its own is printed, as a prompt does it."""
+    tree = _parsed(lines)
+    rows = [row.encode() for row in lines.split("\n")]  # places in a tree count bytes
+    for node in reversed(tree.body if tree is not None else []):
+        if isinstance(node, ast.Expr) and not _prints(node) and node.end_lineno and node.end_col_offset is not None:
+            for number, at, mark in (
+                (node.end_lineno, node.end_col_offset, b")"),
+                (node.lineno, node.col_offset, b"print("),
+            ):
+                rows[number - 1] = rows[number - 1][:at] + mark + rows[number - 1][at:]
+    return b"\n".join(rows).decode()
+
+
 def _parsed(text: str) -> ast.Module | None:
     """Return the syntax tree of an example; None if it is advice in words."""
     try:

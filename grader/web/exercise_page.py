@@ -6,32 +6,37 @@ import ast
 import asyncio
 import json
 import re
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from html import escape
 
 from nicegui import background_tasks, ui
 
 from grader.model import Exercise, GradedExercise
+from grader.model.check import LINES_TO_TRY
 from grader.model.errors import CourseError, GraderError
 from grader.model.score import Causes
-from grader.report.html import fragment
+from grader.report.html import fragment, svg_of
 from grader.report.safe import for_html
 from grader.report.student_line import line_of
+from grader.report.words import at_rule, beside_picture, mistake_texts
 from grader.student.folder import read_progress, reset, write_progress
 from grader.student.games.breaking import planted_in
-from grader.student.lines_to_try import lines_of
 from grader.student.rows import next_row, solved_reference
 from grader.student.task_page import solution_lines
 from grader.web import look
 from grader.web.editor import mark, replace_text, show_editor
 from grader.web.live import Live, Result
 from grader.web.map_page import links
-from grader.web.memory_page import show_panel
+from grader.web.memory_page import MemoryPanel, with_tensors
 from grader.web.own_text import OnDisk, keep_both, read, save
 from grader.web.task import pre, rule_marks, task_html
+from grader.web.try_it import TryIt
 
 _PAUSE_S = 0.15
 """So long nothing is typed, and the text is saved."""
 
+_FIRST_LINES = 4
 _MEMORY_TOPICS = ("02", "05", "08", "09")
 _SYNTAX = re.compile(r"\bline (\d{1,6})\b")
 """Of a file that Python cannot read, the message names the line."""
@@ -82,14 +87,16 @@ class ExercisePage:
                     self._show_hints()
                 with ui.element("section").classes("edit card").props('aria-label="Your file"'):
                     self._show_editor(on_disk)
-                    self._status = look.html("").props('role="status" aria-live="polite"')
-                with ui.element("section").classes("card checks").props('aria-label="Checks"'):
+                    with ui.element("div").classes("first").props('role="status" aria-live="polite"'):
+                        self._status = look.html("")
+                        self._first = look.html("")
+                    self._following = ui.element("div")
+                with ui.element("section").classes("card checks").props('aria-label="Checks" id="checks"'):
                     self._results = ui.element("div").style("width:100%")
-            if exercise.module[:2] in _MEMORY_TOPICS:
-                with ui.element("details").classes("card").style("margin-top:1rem") as panel:
-                    look.html("See the memory: draw tensors as views on their storages", "summary")
-                    draw = show_panel(self._live, exercise)
-                panel.on("toggle", draw)  # a worker that draws for nobody would delay the first verdicts
+                    self._try_it = ui.element("div").style("width:100%")
+            draw = self._show_memory()
+            with self._try_it:
+                self._tries = TryIt(self._live, exercise, draw if not exercise.without else None)
         self._live.listen(self, exercise.id, self._on_result)
         client.on_delete(lambda: self._live.forget(self))
         client.on_connect(self._on_connect)
@@ -97,9 +104,34 @@ class ExercisePage:
             self._show_result(last)
         self._live.grade(exercise)
 
+    def _show_memory(self) -> Callable[[str], Awaitable[None]] | None:
+        """Show the panel that draws memory, below all; return what draws lines there, or None without a panel."""
+        exercise = self._exercise
+        # Workers of an exercise without PyTorch have none: then it draws in those of another one.
+        drawn = exercise if not exercise.without else with_tensors(self._live.course)
+        if exercise.module[:2] not in _MEMORY_TOPICS or drawn is None:
+            return None
+        with ui.element("details").classes("card memory").style("margin-top:1rem") as panel:
+            look.html("See the memory: draw tensors as views on their storages", "summary")
+            memory = MemoryPanel(self._live, drawn, own=drawn is exercise)
+        panel.on("toggle", memory.draw)  # a worker that draws for nobody would delay the first verdicts
+
+        def reveal() -> None:
+            ui.run_javascript(
+                f"const p = getHtmlElement({panel.id}); p.open = true; p.scrollIntoView(); p.firstElementChild.focus();"
+            )
+
+        async def draw(lines: str) -> None:
+            reveal()
+            await memory.draw_lines(lines)
+
+        with self._hint_buttons:
+            look.button("See the memory", reveal)
+        return draw
+
     def _show_editor(self, on_disk: OnDisk) -> None:
         name = escape(self._exercise.file_name)
-        look.html(f'{name} <span class="soft">saved as you type; Escape, then Tab leaves it</span>', "h2")
+        look.html(f'{name} <span class="soft small">saved as you type; Escape, then Tab leaves it</span>', "h2")
         if on_disk.problem:
             look.html(f'<div class="warn">{for_html(on_disk.problem)}</div>')
         self._editor = show_editor(
@@ -296,16 +328,21 @@ class ExercisePage:
         passed = sum(row.verdict.value == "passed" for row in graded.checks)
         said = f"{passed} of {len(graded.checks)} checks pass" if lost else f"All {passed} checks pass"
         self._status.content = f"<p><b>{said}</b>{'' if result.is_complete else ' ...'}</p>"
+        self._first.content = first_html(graded)
         self._underline(graded)
+        shown = fragment([without_lines(graded)])
+        self._tries.offer(graded)
+        self._following.clear()
         if not result.is_complete or self._report is None:
             self._results.clear()
             with self._results:
                 self._show_planted()
-                self._report = look.html(fragment([graded]))
-                self._show_tries(graded)
-        else:  # what the student ran meanwhile stays
-            self._report.content = fragment([graded])
+                self._report = look.html(shown)
+        else:
+            self._report.content = shown
         if result.is_complete and graded.passes:
+            with self._following:
+                self._show_next()
             with self._results:
                 self._show_after(result)
 
@@ -323,38 +360,16 @@ class ExercisePage:
             start, end = before + len(own) - len(own.lstrip()), before + len(own)
         mark(self._editor, start, end, "cm-wrong")
 
-    def _show_tries(self, graded: GradedExercise) -> None:
-        rows = Causes.of(graded.checks)
-        for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
-            lines = "\n".join(lines_of(row, self._exercise.id))
-            if lines:
-                check = row.check.id
-                look.html("Try it", "h2")
-                look.html(pre(lines))
-                shown = look.html("").props('aria-live="polite"')
-
-                async def run(lines: str = lines, check: str = check, shown: ui.html = shown) -> None:
-                    shown.content = '<p class="soft">Running ...</p>'
-                    runs = "\n".join(
-                        line
-                        for line in lines.split("\n")
-                        if not line.startswith(("from grader import accelerator", "accelerator.enable("))
-                    )
-                    try:
-                        shown.content = pre(await self._live.run_lines(self._exercise, runs, check) or "(no output)")
-                    except GraderError as error:
-                        shown.content = f"<p>{for_html(str(error))}</p>"
-
-                look.button("Run these lines", run)
-                return
+    def _show_next(self) -> None:
+        following = next_row(self._live.course)
+        if following is not None and following.exercise is not self._exercise:
+            words = f"Next: {following.exercise.number} {following.exercise.title}"
+            ui.link(words, f"/exercise/{following.exercise.id}").classes("b first")
 
     def _show_after(self, result: Result) -> None:
         exercise = self._exercise
         with ui.element("div").classes("card").style("margin-top:1rem"):
-            following = next_row(self._live.course)
-            if following is not None and following.exercise is not exercise:
-                words = f"Next: {following.exercise.number} {following.exercise.title}"
-                ui.link(words, f"/exercise/{following.exercise.id}").classes("b first")
+            look.heading("You have solved it")
             for text in result.advice:
                 if text.startswith("Golf:"):
                     look.html(f"<p>{for_html(text)}</p>")
@@ -377,7 +392,9 @@ class ExercisePage:
         with ui.element("div"):
             look.heading("Hints")
             self._hints = look.html("").props('aria-live="polite"')
-            self._more = look.button("Show a hint", self._next_hint)
+            self._hint_buttons = ui.element("div").classes("in-line")
+            with self._hint_buttons:
+                self._more = look.button("Show a hint", self._next_hint)
         self._fill_hints(min(read_progress(self._live.course).of(exercise.id).hints, len(exercise.hints)))
 
     def _fill_hints(self, seen: int) -> None:
@@ -389,8 +406,6 @@ class ExercisePage:
         self._more.set_visibility(bool(left))
 
     def _next_hint(self) -> None:
-        from dataclasses import replace
-
         progress = read_progress(self._live.course)
         saved = progress.of(self._exercise.id)
         seen = min(saved.hints + 1, len(self._exercise.hints))
@@ -400,3 +415,28 @@ class ExercisePage:
         if problem:
             self._say(problem)
         self._fill_hints(seen)
+
+
+def first_html(graded: GradedExercise) -> str:
+    """Return what to read first, below the editor: a few lines of the message, its picture, and the known mistake."""
+    cause = Causes.of(graded.checks).cause
+    if cause is None:
+        return ""
+    story, _ = at_rule(beside_picture(cause.outcome), cause.check.contract)
+    lines = [line for line in story.split("\n") if line.strip()]
+    rule = f"<b>{for_html(cause.check.contract)}</b> " if cause.check.contract else ""
+    said = "".join(f"<p>{for_html(text)}</p>" for text in mistake_texts(graded, cause))
+    text = for_html("\n".join([*lines[:_FIRST_LINES], *(["..."] if len(lines) > _FIRST_LINES else [])]))
+    picture = cause.outcome.picture
+    drawn = f'<figure tabindex="0">{svg_of(picture)}</figure>' if picture is not None else ""
+    return f'<div class="cause"><pre>{rule}{text}</pre>{said}{drawn}<a href="#checks">Read all of it</a></div>'
+
+
+def without_lines(graded: GradedExercise) -> GradedExercise:
+    """Return the exercise with messages that do not end with lines to try: these are in a box of their own."""
+    heading = f"\n{LINES_TO_TRY}"
+    rows = []
+    for row in graded.checks:
+        message, found, _ = row.outcome.message.rpartition(heading)
+        rows.append(replace(row, outcome=replace(row.outcome, message=message.rstrip())) if found else row)
+    return replace(graded, checks=tuple(rows))

@@ -67,11 +67,11 @@ class DrillPage:
         with self._question:
             look.html(pre("\n".join(f">>> {line}" for line in question.lines)))
             look.html(f"<p>{for_html(question.asked)}</p>")
+            self._said = look.html("").props('role="status" aria-live="polite"')
             self._choices = ui.element("div").classes("in-line")
             with self._choices:
                 choices = in_some_order(question, answer, random.Random())  # noqa: S311  a game
                 buttons = [look.button(each, partial(self._answered, question, answer, each)) for each in choices]
-            self._said = look.html("").props('role="status" aria-live="polite"')
             for button in buttons:
                 button.style("font-family:ui-monospace, Menlo, Consolas, monospace;white-space:pre-wrap")
             if self._drill.answered:  # so is the button that led here
@@ -86,7 +86,7 @@ class DrillPage:
         )
 
     async def _answered(self, question: drilling.Question, answer: drilling.Answer, choice: str) -> None:
-        """Show below the question whether the choice is right, and why, until the student goes on."""
+        """Show above the button whether the choice is right, and why, until the student goes on."""
         if self._asked is not question:  # a second click, on the way while the first was answered
             return
         self._asked, is_right = None, choice == answer.right
@@ -160,6 +160,8 @@ def _show_break(live: Live, exercise: Exercise) -> None:
             return first
 
     offer()
+    if breaking.planted_in(live.course, exercise) is not None:
+        said.content = f"<p>A fault is planted in {for_html(exercise.file_name)}: find it, and put it right.</p>"
 
 
 async def _lines(live: Live, exercise: Exercise, *, give_up: bool) -> str:

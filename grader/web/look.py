@@ -9,12 +9,25 @@ from html import escape
 from nicegui import ui
 
 _CSS = """
+:root { color-scheme:light dark; }
 :root { --paper:#ffffff; --ink:#1b1f24; --soft:#57606a; --line:#d0d7de; --code:#f3f5f7; --pass:#0a5a9c; --fail:#a33a00;
   --open:#5b4a9e; --warm:#fdf4ec; --card:#ffffff; --back:#f6f8fa; --accent:#0a5a9c; --on-accent:#ffffff; }
 @media (prefers-color-scheme: dark) { .cm-editor .cm-gutterElement { color:#9aa3ac; } }
 @media (prefers-color-scheme: dark) { :root { --paper:#14181d; --ink:#e6e9ed; --soft:#a9b3bd; --line:#3a434d;
   --code:#1f262d; --pass:#7cc0ff; --fail:#ffa86b; --open:#c3b5ff; --warm:#2a211a; --card:#191e24; --back:#0f1317;
   --accent:#7cc0ff; --on-accent:#0b1a28; } }
+@media (prefers-color-scheme: dark) {
+  svg.cells > rect, figure svg > rect { fill:var(--code); }
+  svg.cells text[fill="#1b1f24"], figure text[fill="#1b1f24"] { fill:var(--ink); }
+  svg.cells text[fill="#4b5563"], figure text[fill="#6b7280"] { fill:var(--soft); }
+  svg.cells rect[fill="#ffffff"] { fill:var(--code); }
+  [fill="#d5ebf8"] { fill:#12344c; } text[fill="#0072B2"], text[fill="#0b3a57"] { fill:#9bd0f5; }
+  [fill="#fbe2d3"] { fill:#4d2912; } text[fill="#a3541b"], text[fill="#D55E00"] { fill:#ffb184; }
+  [fill="#d3efe5"] { fill:#0c3d30; } text[fill="#00795a"] { fill:#7fdcbf; }
+  [fill="#f5deee"] { fill:#442139; } text[fill="#8a4a79"] { fill:#eab0d9; }
+  [fill="#f3efc4"] { fill:#3b370d; } text[fill="#6f6400"] { fill:#ddd27a; }
+  [stroke="#0072B2"] { stroke:#4f9fd6; } [stroke="#a3541b"] { stroke:#d8814a; } [stroke="#00795a"] { stroke:#3fae8c; }
+  [stroke="#8a4a79"] { stroke:#c07fac; } [stroke="#6f6400"] { stroke:#a99d3a; } }
 body { background:var(--back) !important; color:var(--ink) !important; font:16px/1.5 system-ui, sans-serif; }
 .nicegui-content { padding:0 !important; gap:0 !important; align-items:stretch !important; }
 .page { max-width:110rem; margin:0 auto; padding:1rem; width:100%; box-sizing:border-box; }
@@ -26,8 +39,12 @@ h1 { font-size:1.5rem !important; line-height:1.25 !important; margin:.25rem 0 .
 h2 { font-size:1.1rem !important; line-height:1.35 !important; margin:1rem 0 .4rem !important; font-weight:700; }
 .card { background:var(--card); border:1px solid var(--line); border-radius:8px; padding:.9rem 1rem; min-width:0;
   box-sizing:border-box; width:100%; }
-.card > h2:first-child { margin-top:0 !important; }
-.soft { color:var(--soft); }
+.card > h2:first-child { margin-top:0 !important; } .card.task > div:first-child > p:first-child { margin-top:0; }
+.soft { color:var(--soft); } .small { font-size:.85rem; font-weight:400; }
+.cause { border-left:4px solid var(--fail); background:var(--warm); padding:.4rem .75rem; max-height:13rem;
+  overflow-y:auto; } .cause pre { margin:0 0 .25rem; white-space:pre-wrap; overflow-wrap:anywhere;
+  font:.88rem/1.45 ui-monospace, "SF Mono", Menlo, Consolas, monospace; } .cause p { margin:.25rem 0; font-weight:600; }
+.first > div > p { margin:.4rem 0; }
 button.b, a.b { display:inline-block; font:inherit; font-size:.95rem; padding:.35rem .8rem; border-radius:6px;
   cursor:pointer; border:1px solid var(--line); background:var(--card); color:var(--ink); text-decoration:none; }
 button.b.first, a.b.first { background:var(--accent); color:var(--on-accent); border-color:var(--accent); }
@@ -46,6 +63,7 @@ table.list th, table.list td { text-align:left; padding:.35rem .5rem; border-top
 table.list caption { text-align:left; padding:.75rem .5rem .25rem; }
 table.list thead th { border-top:0; color:var(--soft); font-size:.85rem; }
 table.list td.num, table.list th.num { text-align:right; font-variant-numeric:tabular-nums; white-space:nowrap; }
+table.fixed { table-layout:fixed; } table.fixed th.num { width:5.5rem; } table.fixed th.where { width:7rem; }
 .state { white-space:nowrap; font-weight:600; } .state.done,.state.shown_pass { color:var(--pass); }
 .state.started { color:var(--fail); } .state.not_started,.state.known { color:var(--soft); font-weight:400; }
 .work { display:grid; gap:1rem; grid-template-columns:minmax(0,1fr); }
@@ -56,7 +74,7 @@ table.list td.num, table.list th.num { text-align:right; font-variant-numeric:ta
   .work .edit { position:sticky; top:.5rem; } }
 @media (min-width:92rem) { .work { grid-template-columns:minmax(0,4fr) minmax(0,6fr) minmax(0,5fr);
   grid-template-areas:"task edit checks"; } }
-.edit .nicegui-codemirror { border:1px solid var(--line); border-radius:6px; height:min(66vh,46rem); font-size:14px; }
+.edit .nicegui-codemirror { border:1px solid var(--line); border-radius:6px; height:min(52vh,46rem); font-size:14px; }
 .side { display:grid; gap:1rem; min-width:0; }
 .rule { display:grid; grid-template-columns:1.2em auto; column-gap:.5rem; padding:.4rem .5rem; border-left:4px solid
   var(--line); margin:.3rem 0; grid-template-areas:"mark head" ". text"; }
@@ -68,7 +86,8 @@ table.list td.num, table.list th.num { text-align:right; font-variant-numeric:ta
 .warn { background:var(--warm); border:1px solid var(--fail); border-radius:8px; padding:.7rem 1rem; width:100%;
   box-sizing:border-box; }
 .picture { overflow-x:auto; max-width:100%; } svg.cells { max-width:none; display:block; }
-svg.cells .cell.on rect { stroke:#111; stroke-width:4; } svg.cells .cell.on text { font-weight:700; }
+svg.cells .cell.on rect { stroke:var(--ink); stroke-width:4; } svg.cells .cell.on text { font-weight:700; }
+.page figure svg { max-width:max(100%, 28rem); height:auto; }
 .cm-wrong { text-decoration:underline wavy var(--fail); text-underline-offset:3px; background:var(--warm); }
 .field { font:inherit; padding:.35rem .5rem; border:1px solid var(--line); border-radius:6px; background:var(--paper);
   color:var(--ink); min-width:0; } .field.mono { font-family:ui-monospace, Menlo, Consolas, monospace; }
@@ -77,6 +96,7 @@ svg.cells .cell.on rect { stroke:#111; stroke-width:4; } svg.cells .cell.on text
 .numbered .said { display:block; white-space:pre-wrap; font:.95rem/1.4 system-ui, sans-serif;
   margin:.1rem 0 .3rem 3.2rem; padding-left:.6rem; border-left:4px solid var(--accent); }
 mark { background:var(--warm); color:inherit; border-bottom:2px solid var(--fail); }
+.code-area textarea { font:.88rem/1.45 ui-monospace, "SF Mono", Menlo, Consolas, monospace !important; }
 textarea.field { width:100%; box-sizing:border-box; }
 .q-loading-bar { display:none !important; }  /* it has no name for readers who cannot see it */
 summary { display:list-item !important; cursor:pointer; }
@@ -92,9 +112,10 @@ label.for { display:grid; gap:.15rem; font-size:.9rem; color:var(--soft); min-wi
 _SCRIPT = """
 document.addEventListener('mouseover', e => mark(e.target)); document.addEventListener('focusin', e => mark(e.target));
 function mark(target) { const cell = target.closest && target.closest('svg.cells .cell');
+  if (cell) markPlace(cell.closest('svg'), cell.dataset.place); }
+function markPlace(drawing, place) {
   document.querySelectorAll('svg.cells .cell.on').forEach(c => c.classList.remove('on'));
-  if (!cell) return; const svg = cell.closest('svg');
-  svg.querySelectorAll('.cell[data-place="' + cell.dataset.place + '"]').forEach(c => c.classList.add('on')); }
+  drawing.querySelectorAll('.cell[data-place="' + place + '"]').forEach(c => c.classList.add('on')); }
 """
 """What a drawing needs: a cell and its place in the storage are marked together."""
 
@@ -158,6 +179,17 @@ def focus(element: ui.element) -> None:
         f"(async () => {{ while (!getHtmlElement({element.id})) await new Promise(done => setTimeout(done, 20));"
         f" getHtmlElement({element.id}).focus(); }})()"
     )
+
+
+def code_area(text: str, name: str) -> ui.textarea:
+    """Make a box for some lines of code, which grows with them.
+
+    Args:
+        text: at first.
+        name: for readers who cannot see it.
+    """
+    area = ui.textarea(value=text).props("outlined dense autogrow spellcheck=false autocapitalize=off")
+    return area.props(f'aria-label="{escape(name)}"').classes("code-area").style("width:100%")
 
 
 def heading(words: str, level: int = 2) -> ui.html:

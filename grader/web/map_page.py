@@ -59,7 +59,7 @@ def _show_module(title: str, rows: list[Row]) -> None:
         look.html(f'{for_html(title)} <span class="soft">{done} of {len(rows)}</span>', "h2")
         body = "".join(_row(row) for row in rows)
         look.html(
-            '<table class="list"><thead><tr><th scope="col">Exercise</th><th scope="col">State</th>'
+            '<table class="list fixed"><thead><tr><th scope="col">Exercise</th><th scope="col" class="where">State</th>'
             f'<th scope="col" class="num">Points</th></tr></thead><tbody>{body}</tbody></table>'
         )
 

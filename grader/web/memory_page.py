@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Awaitable, Callable
+from functools import partial
 from html import escape
 
 from nicegui import ui
 
 from grader.drawing.evaluated import answer_of, program
-from grader.drawing.svg import cells_svg
+from grader.drawing.svg import cells_svg, storage_letter
 from grader.drawing.tensor import shared_sentences
-from grader.model import Exercise
-from grader.model.errors import GraderError
+from grader.model import Course, Exercise
+from grader.model.errors import FormatError, GraderError
 from grader.model.picture import View
 from grader.report.safe import for_html
 from grader.web import look
@@ -29,7 +30,7 @@ _TRIES = (
     ("NumPy", "a = np.arange(6)\nt = torch.from_numpy(a)[2:]"),
 )
 _NUMBERS = re.compile(r"-?\d+")
-_MOST = 4096
+_BY_HAND = re.compile(r"v = \w+\.as_strided\(")
 
 
 def show_memory(live: Live) -> None:
@@ -38,95 +39,132 @@ def show_memory(live: Live) -> None:
         look.heading("See the memory", 1)
         look.html(
             "<p>A tensor is a view on a storage: element <code>[i, j]</code> lies at "
-            "<code>offset + i * stride[0] + j * stride[1]</code>. Move the mouse over a cell, or press Tab to the box "
-            "below the picture, to see where it lies. What shares memory has one colour and one letter.</p>"
+            "<code>offset + i * stride[0] + j * stride[1]</code>. Move the mouse over a cell to see where it lies, or "
+            "write an element into the box below the picture. What shares memory has one colour and one letter.</p>"
         )
-        exercise = next((one for one in live.course.exercises if not one.without), None)
+        exercise = with_tensors(live.course)
         if exercise is None:
             look.html("<p>This course has no exercise about tensors.</p>")
             return
-        ui.timer(0.1, show_panel(live, exercise, own=False), once=True)
+        ui.timer(0.1, MemoryPanel(live, exercise, own=False).draw, once=True)
 
 
-def show_panel(live: Live, exercise: Exercise, *, own: bool = True) -> Callable[[], Awaitable[None]]:
-    """Build the panel that draws tensors of the student's lines; return the function that draws them.
+def with_tensors(course: Course) -> Exercise | None:
+    """Return the first exercise whose workers have PyTorch; None if there is none."""
+    return next((one for one in course.exercises if not one.without), None)
+
+
+class MemoryPanel:
+    """Lines, strides by hand, and the drawing; it is built where it is made, and drawn by `draw`.
 
     Args:
         live: runs the lines.
         exercise: in whose worker they run.
         own: whether the lines may use the names of the student's file.
     """
-    tries: list[tuple[ui.element, str]] = []
-    with ui.element("div").classes("card"):
-        with ui.element("label").classes("for"):
-            also = f", and the names of {exercise.file_name}" if own else ""
-            look.html(f"Lines of Python; they know torch and np{escape(also)}", "span")
-            lines = _area(_FIRST)
-        with ui.element("div").classes("in-line").style("margin:.5rem 0"):
-            draw = look.button("Draw", lambda: None, first=True)
-            for words, text in _TRIES:
-                tries.append((look.button(words, lambda: None), text))
-        with ui.element("fieldset").style("border:1px solid var(--line);border-radius:6px;margin:.5rem 0"):
-            look.html("A view of x by hand", "legend")
+
+    def __init__(self, live: Live, exercise: Exercise, *, own: bool = True) -> None:
+        self._live, self._exercise, self._own = live, exercise, own
+        self._views: list[View] = []
+        self._base = "x"
+        self._asked = self._draws = False
+        with ui.element("div").classes("card"):
+            with ui.element("label").classes("for"):
+                also = f", and the names of {exercise.file_name}" if own else ""
+                look.html(f"Lines of Python; they know torch and np{escape(also)}", "span")
+                self._lines = look.code_area(_FIRST, "Lines of Python")
+            with ui.element("div").classes("in-line").style("margin:.5rem 0"):
+                look.button("Draw", self.draw, first=True)
+                for words, text in _TRIES:
+                    look.button(words, partial(self.draw_lines, text))
+            with ui.element("fieldset").style("border:1px solid var(--line);border-radius:6px;margin:.5rem 0"):
+                self._legend = look.html("A view of x by hand", "legend")
+                with ui.element("div").classes("in-line"):
+                    boxes = (("Shape", "3, 2"), ("Strides", "1, 8"), ("Offset", "1"))
+                    self._boxes = [_box(words, text) for words, text in boxes]
+                    look.button("Add this view", self._add_by_hand)
+            self._said = look.html("").props('role="status" aria-live="polite"')
+            self._picture = look.html("").classes("picture").props('tabindex="0" aria-label="Drawing of the memory"')
+            self._facts = look.html("")
             with ui.element("div").classes("in-line"):
-                boxes = [_box(words, text) for words, text in (("Shape", "3, 2"), ("Strides", "1, 8"), ("Offset", "1"))]
-                hand = look.button("Add this view", lambda: None)
-        said = look.html("").props('role="status" aria-live="polite"')
-        picture = look.html("").classes("picture").props('tabindex="0" aria-label="Drawing of the memory"')
-        facts = look.html("")
-        with ui.element("div").classes("in-line"):
-            where = _box("Which element? Such as y[1, 0]", "y[1, 0]")
-            answer = look.html("").props('aria-live="polite"')
+                self._where = _box("Which element? Such as y[1, 0]", "y[1, 0]")
+                look.button("Show its place", self._show_place)
+                self._answer = look.html("").props('aria-live="polite"')
+        self._lines.on("keydown.ctrl.enter", self.draw)
+        self._where.on("keydown.enter", self._show_place)
 
-    state: dict[str, list[View]] = {"views": []}
+    async def draw_lines(self, text: str) -> None:
+        """Draw what other lines make."""
+        self._lines.value = text
+        await self.draw()
 
-    async def redraw() -> None:
-        said.content = '<p class="soft">Drawing ...</p>'
-        rows = [line for line in str(lines.value).split("\n") if line.strip()]
+    async def draw(self) -> None:
+        """Draw what the lines make; who asks while it is drawn has the lines drawn that are there then."""
+        self._asked = True
+        if self._draws:
+            return
+        self._draws = True
         try:
-            printed = await live.run_lines(exercise, program(rows, exercise.id if own else ""), own=own)
-            found = answer_of(printed)
+            while self._asked:
+                self._asked = False
+                await self._draw_once()
+        finally:
+            self._draws = False
+
+    async def _draw_once(self) -> None:
+        self._said.content = '<p class="soft">Drawing ...</p>'
+        self._answer.content = ""
+        rows = self._rows()
+        try:
+            module = self._exercise.id if self._own else ""
+            printed = await self._live.run_lines(self._exercise, program(rows, module), own=self._own)
         except GraderError as error:
-            said.content = f"<p>{for_html(str(error))}</p>"
+            self._said.content = f"<p>{for_html(str(error))}</p>"
             return
-        raised = f"<p>Line {found.line} raises:</p>{pre(found.error)}" if found.error else ""
-        said.content = raised or f'<p class="soft">{len(found.tensors)} drawn</p>'
-        state["views"] = [one.view for one in found.tensors if one.view is not None]
+        try:
+            found = answer_of(printed)
+        except FormatError:  # the worker did not come so far: what it said, such as that it took too long
+            self._said.content = f"<p>Nothing could be drawn:</p>{pre(printed or 'the worker printed nothing')}"
+            return
+        *output, _ = printed.rstrip("\n").rsplit("\n", 1)
+        said = pre(output[0]) if output else ""
+        if found.error:
+            said += f"<p>Line {found.line} raises:</p>{pre(found.error)}"
+        elif not found.tensors:
+            said += "<p>These lines make no tensor and no NumPy array, so there is nothing to draw.</p>"
+        else:
+            said += f'<p class="soft">Drawn: {for_html(", ".join(one.name for one in found.tensors))}</p>'
+        self._said.content = said
+        self._views = [one.view for one in found.tensors if one.view is not None]
         texts = [f"{one.name}: {one.sentence}" for one in found.tensors]
-        picture.content = cells_svg(found.tensors, "Tensors as views on their storages", ". ".join(texts))
+        self._picture.content = cells_svg(found.tensors, "Tensors as views on their storages", ". ".join(texts))
         pairs = "".join(f"<li>{for_html(text)}</li>" for text in shared_sentences(found.tensors))
-        facts.content = f"<ul>{pairs}</ul>" if pairs else ""
+        self._facts.content = f"<ul>{pairs}</ul>" if pairs else ""
+        tensors = [one.name for one in found.tensors if one.view is not None and "NumPy" not in one.device]
+        self._base = next((name for name in tensors if name.isidentifier() and name != "v"), self._base)
+        self._legend.content = for_html(f"A view of {self._base} by hand")
 
-    def _by_hand() -> None:
-        shape, strides, offset = (_numbers(str(box.value)) for box in boxes)
+    def _rows(self) -> list[str]:
+        return [line for line in str(self._lines.value).split("\n") if line.strip()]
+
+    async def _add_by_hand(self) -> None:
+        shape, strides, offset = (_numbers(str(box.value)) for box in self._boxes)
         if len(shape) != len(strides) or len(offset) != 1:
-            said.content = "<p>Shape and strides need equally many numbers, and the offset is one number.</p>"
+            self._said.content = "<p>Shape and strides need equally many numbers, and the offset is one number.</p>"
             return
-        view = f"v = x.as_strided({tuple(shape)}, {tuple(strides)}, {offset[0]})"
-        rows = [
-            line for line in str(lines.value).split("\n") if line.strip() and not line.startswith("v = x.as_strided(")
-        ]
-        lines.value = "\n".join([*rows, view])
+        view = f"v = {self._base}.as_strided({tuple(shape)}, {tuple(strides)}, {offset[0]})"
+        rows = [line for line in self._rows() if not _BY_HAND.match(line)]
+        await self.draw_lines("\n".join([*rows, view]))
 
-    async def _hand() -> None:
-        _by_hand()
-        await redraw()
-
-    def _where() -> None:
-        answer.content = f"<p>{for_html(place_of(str(where.value), state['views']))}</p>"
-
-    draw.on("click", redraw)
-    for made, text in tries:
-        made.on("click", _filled(lines, text, redraw))
-    hand.on("click", _hand)
-    lines.on("keydown.ctrl.enter", redraw)
-    where.on("keydown.enter", _where)
-    where.on("blur", _where)
-    return redraw
+    def _show_place(self) -> None:
+        sentence, place = place_of(str(self._where.value), self._views)
+        self._answer.content = f"<p>{for_html(sentence)}</p>"
+        if place:
+            ui.run_javascript(f"markPlace(getHtmlElement({self._picture.id}), {json.dumps(place)})")
 
 
-def place_of(text: str, views: list[View]) -> str:
-    """Return a sentence on where an element of a tensor is in its storage.
+def place_of(text: str, views: list[View]) -> tuple[str, str]:
+    """Return a sentence on where an element is in its storage, and the name of that place in the drawing, or "".
 
     Args:
         text: such as `y[1, 0]`.
@@ -134,37 +172,25 @@ def place_of(text: str, views: list[View]) -> str:
     """
     name, _, rest = text.strip().rpartition("[")
     if not name:
-        return "Write an element as y[1, 0]."
+        return "Write an element as y[1, 0].", ""
     index = _numbers(rest)
     view = next((one for one in views if one.name == name.strip()), None)
     if view is None:
-        return f"{name.strip()} is not drawn; drawn are {', '.join(one.name for one in views) or 'no tensors'}."
+        drawn = ", ".join(one.name for one in views) or "no tensors"
+        return f"{name.strip()} is not drawn; drawn are {drawn}.", ""
     if len(index) != len(view.shape):
-        return f"{name} has shape {view.shape}, so an element needs {len(view.shape)} numbers."
+        return f"{name} has shape {view.shape}, so an element needs {len(view.shape)} numbers.", ""
     whole = [at + size if at < 0 else at for at, size in zip(index, view.shape, strict=True)]
     if not all(0 <= at < size for at, size in zip(whole, view.shape, strict=True)):
-        return f"{text.strip()} is out of range: {name} has shape {view.shape}."
+        return f"{text.strip()} is out of range: {name} has shape {view.shape}.", ""
     steps = " + ".join(f"{at} * {step}" for at, step in zip(whole, view.strides, strict=True))
     place = view.offset + sum(at * step for at, step in zip(whole, view.strides, strict=True))
-    return f"{text.strip()} is element {place} of its storage: {view.offset} + {steps}."
+    letter = storage_letter(view.memory, list(dict.fromkeys(one.memory for one in views)))
+    return f"{text.strip()} is element {place} of its storage: {view.offset} + {steps}.", f"{letter}{place}"
 
 
 def _numbers(text: str) -> list[int]:
     return [int(number) for number in _NUMBERS.findall(text)[:8] if len(number) < 10]
-
-
-def _filled(lines: ui.element, text: str, draw: Callable[[], object]) -> Callable[[], object]:
-    def fill() -> object:
-        lines.value = text  # type: ignore[attr-defined]
-        return draw()
-
-    return fill
-
-
-def _area(text: str) -> ui.textarea:
-    area = ui.textarea(value=text).props("outlined dense autogrow input-class=mono").style("width:100%")
-    area.props('aria-label="Lines of Python"')
-    return area
 
 
 def _box(words: str, text: str) -> ui.input:

@@ -11,7 +11,7 @@ from support import RIGHT, WarmGrade
 
 from grader.cli import main
 from grader.model import Check, GradedCheck, Outcome, Score, Verdict
-from grader.student.lines_to_try import lines_of
+from grader.student.lines_to_try import as_in_a_prompt, lines_of
 
 
 def test_lines_of_a_failing_check_are_run(type_grade: WarmGrade, home: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -104,3 +104,17 @@ def test_doctor_answers_a_student(type_grade: WarmGrade, home: Path) -> None:
     names = [line[:18].strip() for line in lines[:14] if line[:1].strip()]
     assert names[:3] == ["course", "progress", "editor"]
     assert {"torch", "GPU"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("lines", "run"),
+    [
+        ("x = 1\nx", "x = 1\nprint(x)"),
+        ("print(1)\n'\u00e4'; f(\n 2)", "print(1)\nprint('\u00e4'); print(f(\n 2))"),
+        ("for i in range(2):\n    i", "for i in range(2):\n    i"),
+        ("x +", "x +"),
+    ],
+)
+def test_a_prompt_prints_what_is_an_expression(lines: str, run: str) -> None:
+    """Each keeps its line, so that a traceback names the line that was typed; a wrong text stays as it is."""
+    assert as_in_a_prompt(lines) == run

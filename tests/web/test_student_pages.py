@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from web_server import Server
+from support import COURSES
+from web_server import TOKEN, WAIT_MS, Server
+
+from grader.web.try_it import lines_to_draw
 
 RIGHT = "    return 2 * x"
 
@@ -39,6 +43,7 @@ def test_an_exercise_is_solved_in_the_browser(window: Any, server: Server) -> No
     window.wait_for_selector(".checks table.checks")
     type_text(window, with_body(server, "    return x"))
     window.wait_for_selector(".rule.failed")
+    window.wait_for_selector(".edit .cause:has-text('Read all of it')")  # beside the editor, without a scroll
     window.click("text=Run these lines")
     window.wait_for_selector(".checks [aria-live] pre.code")
     type_text(window, with_body(server, "    return 2 * y"))
@@ -54,7 +59,8 @@ def test_an_exercise_is_solved_in_the_browser(window: Any, server: Server) -> No
     assert window.locator(".rule.failed").count() == 0
     window.wait_for_selector(".checks >> text=The reference, and other right answers")
     assert RIGHT in own_file(server).read_text(encoding="utf-8")
-    window.click("text=/Next: 01-2/")
+    assert window.locator(".edit .cause").count() == 0
+    window.click(".edit >> text=/Next: 01-2/")
     window.wait_for_selector("h1:has-text('01-2')")
 
 
@@ -156,11 +162,69 @@ def test_the_memory_is_drawn_and_played_with(window: Any, server: Server) -> Non
     window.fill("input[aria-label='Which element? Such as y[1, 0]']", "v[2, 1]")
     window.keyboard.press("Enter")
     window.wait_for_selector("text=v[2, 1] is element 11 of its storage: 1 + 2 * 4 + 1 * 2.")
+    window.locator("svg.cells .cell.on[data-place=A11]").first.wait_for()  # and it is marked, without a mouse
     window.click("button:has-text('A copy')")
     window.wait_for_selector("svg.cells [data-place=B0]", state="attached")
     window.fill("textarea", "x = torch.ones(3, 4)\nx + torch.ones(3)")
     window.click("button:has-text('Draw')")
     window.wait_for_selector("text=Broadcasting aligns shapes at the right")
+    window.fill("textarea", "n = 3\nprint('three')")
+    window.click("button:has-text('Draw')")
+    window.wait_for_selector("text=These lines make no tensor")
+    assert window.locator("[role=status] pre").inner_text().strip() == "three"
+    window.fill("textarea", "z = torch.arange(6)")
+    window.click("button:has-text('Draw')")
+    window.wait_for_selector("legend:has-text('A view of z by hand')")
+
+
+def test_own_lines_are_tried(window: Any, server: Server) -> None:
+    """A student needs no terminal: values are printed, the file can be imported, and a result removes no line."""
+    open_exercise(window, server)
+    box = window.locator("textarea[aria-label='Lines to try']")
+    box.fill("import torch\nfrom double import double\nx = torch.ones(2)\nx.shape\ndouble(x)")
+    type_text(window, with_body(server, "    return 5 * x"))
+    window.wait_for_selector(".rule.failed")
+    box.press("Control+Enter")
+    window.wait_for_selector(".checks pre.code:has-text('torch.Size([2])')")
+    assert "tensor([5., 5.])" in window.locator(".checks [aria-live] pre.code").inner_text()
+    window.click(".checks button:has-text('C1')")  # those of a failing check come back by its name
+    window.wait_for_selector(".checks [aria-live] pre.code:has-text('tensor')")
+    assert "from double import double" in box.input_value()
+
+
+def test_lines_to_draw_name_what_is_printed() -> None:
+    """What a program prints is drawn, and the arguments of the call."""
+    lines = "import torch\nx = torch.ones(3)\nprint(total(x.as_strided((2,), (1,), 1), x, 3))\nif"
+    assert lines_to_draw(lines) == [
+        "import torch",
+        "x = torch.ones(3)",
+        "x.as_strided((2,), (1,), 1)",
+        "total(x.as_strided((2,), (1,), 1), x, 3)",
+        "if",
+    ]
+
+
+def test_memory_beside_an_exercise_without_pytorch(browser: Any, tmp_path: Path) -> None:
+    """Its workers have no PyTorch, so the panel draws in those of another exercise."""
+    pytest.importorskip("nicegui", reason="NiceGUI is not installed: pip install 'tensorgrade[web]'")
+    course = Path(shutil.copytree(COURSES / "without", tmp_path / "course"))
+    (course / "exercises/01_without").rename(course / "exercises/02_without")
+    for path in (course / "course.yaml", *course.glob("exercises/*.yaml")):
+        path.write_text(path.read_text(encoding="utf-8").replace("01_without", "02_without"), encoding="utf-8")
+    server = Server(course)
+    context = browser.new_context(base_url=server.url)
+    context.set_default_timeout(WAIT_MS)
+    try:
+        page = context.new_page()
+        page.goto(f"?token={TOKEN}")
+        page.goto("exercise/steps")
+        page.click("button:has-text('See the memory')")
+        page.wait_for_selector("svg.cells >> text=shape (3, 2) strides (1, 8) offset 1")
+    finally:
+        context.close()
+        server.end()
+        assert server.process.stdout is not None
+        server.process.stdout.close()
 
 
 def test_nothing_is_loaded_from_elsewhere(window: Any, server: Server) -> None:

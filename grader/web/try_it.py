@@ -1,0 +1,115 @@
+"""Lines to try beside an exercise: those of its failing checks, and any that the student types. A worker runs them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from nicegui import ui
+
+from grader.model import Exercise, GradedCheck, GradedExercise
+from grader.model.errors import GraderError
+from grader.model.score import Causes
+from grader.report.safe import for_html
+from grader.student.lines_to_try import as_in_a_prompt, lines_of
+from grader.web import look
+from grader.web.live import Live
+from grader.web.task import pre
+
+_MOST_CHECKS = 3
+
+
+class TryIt:
+    """A box of lines with a button that runs them; it is built where it is made.
+
+    Args:
+        live: runs the lines.
+        exercise: whose file they may import.
+        draw: draws what lines make, in the panel beside the exercise; None if there is no panel.
+    """
+
+    def __init__(self, live: Live, exercise: Exercise, draw: Callable[[str], Awaitable[None]] | None) -> None:
+        self._live, self._exercise, self._draw = live, exercise, draw
+        self._check = ""
+        head = [] if "torch" in exercise.without else ["import torch"]
+        self._filled = "\n".join([*head, f"from {exercise.id} import *", ""])
+        look.heading("Try it")
+        self._choices = ui.element("div").classes("in-line")
+        with ui.element("label").classes("for"):
+            look.html("Any lines of Python; the value of an expression is printed. Ctrl-Enter runs them.", "span")
+            self._lines = look.code_area(self._filled, "Lines to try")
+        with ui.element("div").classes("in-line").style("margin-top:.5rem"):
+            look.button("Run these lines", self._run)
+            if draw is not None:
+                look.button("Draw the memory", self._draw_memory)
+        self._shown = look.html("").props('aria-live="polite"')
+        self._lines.on("keydown.ctrl.enter", self._run)
+
+    def offer(self, graded: GradedExercise) -> None:
+        """Offer the lines of the failing checks; what the student typed stays in the box."""
+        rows = Causes.of(graded.checks)
+        offers: dict[str, GradedCheck] = {}
+        for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
+            if (lines := "\n".join(lines_of(row, self._exercise.id))) and len(offers) < _MOST_CHECKS:
+                offers.setdefault(lines, row)
+        self._check = self._check or next((row.check.id for row in graded.checks if row.check.shown), "")
+        if offers and str(self._lines.value) == self._filled:
+            lines, row = next(iter(offers.items()))
+            self._fill(lines, row.check.id)
+        self._choices.clear()
+        with self._choices:
+            if offers:
+                look.html("Lines of", "span").classes("soft")
+            for lines, row in offers.items():
+                words = f"{row.check.contract} {row.check.title}".strip()
+                look.button(words, partial(self._choose, lines, row.check.id))
+
+    def _fill(self, lines: str, check: str) -> None:
+        self._check, self._filled = check, lines
+        self._lines.value = lines
+
+    async def _choose(self, lines: str, check: str) -> None:
+        self._fill(lines, check)
+        await self._run()
+
+    async def _run(self) -> None:
+        self._shown.content = '<p class="soft">Running ...</p>'
+        runs = "\n".join(
+            line
+            for line in str(self._lines.value).split("\n")
+            if not line.startswith(("from grader import accelerator", "accelerator.enable("))
+        )
+        try:
+            printed = await self._live.run_lines(self._exercise, as_in_a_prompt(runs), self._check or None)
+            self._shown.content = pre(printed or "(no output)")
+        except GraderError as error:
+            self._shown.content = f"<p>{for_html(str(error))}</p>"
+
+    async def _draw_memory(self) -> None:
+        assert self._draw is not None
+        await self._draw("\n".join(lines_to_draw(str(self._lines.value))))
+
+
+def lines_to_draw(lines: str) -> list[str]:
+    """Return lines that name what others print, and the arguments of the calls there: names are drawn, prints are not.
+
+    Args:
+        lines: of Python.
+    """
+    rows: list[str] = []
+    for line in filter(str.strip, lines.split("\n")):
+        try:
+            tree = ast.parse(line.strip()).body[0]
+        except (SyntaxError, ValueError, IndexError):
+            rows.append(line)  # the panel says what is wrong with it
+            continue
+        match tree:
+            case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=values)):
+                for value in values:
+                    if isinstance(value, ast.Call):
+                        rows += [ast.unparse(each) for each in value.args if isinstance(each, ast.Call | ast.Subscript)]
+                    rows.append(ast.unparse(value))
+            case _:
+                rows.append(line)
+    return list(dict.fromkeys(rows))
