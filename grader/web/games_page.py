@@ -244,7 +244,7 @@ def _show_catch(live: Live, exercise: Exercise) -> None:
 async def _caught(live: Live, exercise: Exercise) -> str:
     try:
         lines, _ = await live.apart(
-            lambda progress: catching.caught_by(live.course, exercise, live.setup, _WIDTH, progress)
+            lambda progress: catching.run_own_check(live.course, exercise, live.setup, _WIDTH, progress)
         )
     except GraderError as error:
         lines = [str(error)]

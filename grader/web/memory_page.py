@@ -50,7 +50,7 @@ def show_memory(live: Live) -> None:
 
 
 def with_tensors(course: Course) -> Exercise | None:
-    """Return the first exercise whose workers have PyTorch; None if there is none."""
+    """Return the first exercise whose workers have PyTorch, or None."""
     return next((one for one in course.exercises if not one.without), None)
 
 
