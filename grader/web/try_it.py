@@ -25,7 +25,7 @@ class TryIt:
 
     Args:
         live: runs the lines.
-        exercise: whose file they may import.
+        exercise: the exercise whose file they may import.
         draw: draws what lines make, in the panel beside the exercise; None if there is no panel.
     """
 
