@@ -48,7 +48,7 @@ _TABLES = (OVERRIDES, COMMENTS, ROSTER)
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A class as it was read.
+    """A graded class as it was read from the folder of results and from the course.
 
     Attributes:
         course: as it was then.

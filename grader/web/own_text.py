@@ -15,7 +15,7 @@ from grader.student.folder import free_name
 
 @dataclass(frozen=True)
 class OnDisk:
-    """A file as it is now.
+    """A file as it is on the disk.
 
     Attributes:
         text: with line feeds at the ends of lines; "" if there is no file.

@@ -27,7 +27,7 @@ _address: Any = torch._C.StorageBase._cdata.__get__  # type: ignore[attr-defined
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A tensor on a simulated device, as it is.
+    """The attributes of a tensor on a simulated device.
 
     Attributes:
         inner: the CPU tensor that holds the numbers, over the same memory; conj and neg bits included.

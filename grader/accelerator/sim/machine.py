@@ -44,7 +44,7 @@ class _Here(threading.local):
 
 
 class Device:
-    """One index of the simulated device."""
+    """One simulated device: its memory, generator, current stream, and the fault that stopped it."""
 
     def __init__(self, kind: str, index: int, spec: Spec, here: _Here) -> None:
         self._here = here
@@ -74,7 +74,7 @@ class Device:
 
 
 class Machine:
-    """Everything that is simulated. There is one in a process; `the_machine` gives it.
+    """All simulated devices, the virtual clock and the counts. A process has one; `the_machine` returns it.
 
     Args:
         kind: the device's public name, "sim" or "cuda".

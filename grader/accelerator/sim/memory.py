@@ -49,7 +49,7 @@ _NO_HOST = (
 
 @dataclass(slots=True)
 class Memory:
-    """Bytes of one index. `total` is what was ever allocated since the last reset."""
+    """The memory of one device, in bytes; `total` is the sum of all that was allocated since the last reset."""
 
     index: int
     kind: str

@@ -11,7 +11,7 @@ from grader.accelerator.sim.spec import MIB
 
 @dataclass(slots=True)
 class Count:
-    """One number over time."""
+    """One number over time: its value now, its peak, and how much was allocated."""
 
     current: int = 0
     peak: int = 0
@@ -32,7 +32,7 @@ class Count:
 
 
 class Pool:
-    """Blocks of a kind: their bytes, the requested bytes, and their number."""
+    """The statistics of all blocks, or of the large or small ones: bytes, requested bytes, and their number."""
 
     def __init__(self) -> None:
         self.nbytes, self.requested, self.blocks = Count(), Count(), Count()

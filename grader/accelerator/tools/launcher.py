@@ -112,7 +112,7 @@ def _message_of(error: Exception) -> str:
 
 
 class _Program(NamedTuple):
-    """A program.
+    """A program that the launcher runs.
 
     Attributes:
         run: runs it in this process.
