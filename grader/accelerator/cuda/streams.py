@@ -53,7 +53,7 @@ class Stream:
 
     @property
     def device_type(self) -> int:
-        """The number of CUDA among PyTorch's kinds of devices."""
+        """The number of CUDA in PyTorch's enum `DeviceType`."""
         return 1
 
     def query(self) -> bool:
