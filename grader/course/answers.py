@@ -1,6 +1,6 @@
-"""Known answers: wrong ones, with the sentence that a student reads, right variants, and the untouched starter.
+"""Known answers: wrong ones, each with its sentence for students, right variants, and the untouched starter.
 
-A wrong answer that is a program of its own is a file. Its docstring is the sentence, and ends with lines for us:
+A wrong answer that is a program of its own is a file. Its docstring is the sentence, and ends with lines for staff:
 
     caught by: strides_of_views    the check that must catch it
     breaks: C1, C3                 all rules that it breaks by its nature, if that check's own is not the only one
@@ -19,7 +19,7 @@ A wrong answer that differs little from the reference is an entry in `wrong.yaml
 definitions in place of the reference's of the same names. An entry of `right.yaml`, for other right answers, has the
 same keys, but names no check and no rules.
 
-The reference's docstring may have a line for us, too:
+The reference's docstring may have a line for staff, too:
 
     also right: detached             unusual answers of `grade verify` that no rule forbids
 """
@@ -73,7 +73,7 @@ class Answer:
 
 
 def public_text(source: str) -> str:
-    """Return the text of an answer without the lines for us."""
+    """Return the source of a known answer; of its docstring, without the lines for staff such as `caught by: ...`."""
     first = ast.parse(source).body[0]
     doc = ast.get_docstring(ast.parse(source))
     if doc is None:
@@ -84,13 +84,13 @@ def public_text(source: str) -> str:
 
 
 def as_submitted(exercise: Exercise, source: bytes) -> dict[str, bytes]:
-    """Return the files of a known answer as if it were handed in, with staff's shared code if it imports that."""
+    """Return the files of a submission that has this source, with staff's shared code if the source imports it."""
     shared = exercise.shared if _imports(source, SHARED) else {}
     return {exercise.file_name: source, **{name: path.read_bytes() for name, path in shared.items()}}
 
 
 def _imports(source: bytes, package: str) -> bool:
-    """Return whether a file imports something of a package; a file that is not Python imports nothing."""
+    """Return whether a Python source imports a package or a part of it; False if it is not Python."""
     try:
         nodes = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError):
@@ -101,7 +101,7 @@ def _imports(source: bytes, package: str) -> bool:
 
 
 def wrong_files(exercise: Exercise) -> list[Path]:
-    """Return the files in which the wrong answers are written."""
+    """Return the files that contain the wrong answers of an exercise, each file once."""
     return list(dict.fromkeys(map(_file_of, exercise.wrong)))
 
 
@@ -110,10 +110,10 @@ def _file_of(path: Path) -> Path:
 
 
 def read_answer(exercise: Exercise, path: Path) -> Answer:
-    """Read a known answer of an exercise.
+    """Read a known answer of an exercise: a file, or an entry of `wrong.yaml` or `right.yaml`.
 
     Raises:
-        CourseError: it is an entry that does not fit the reference.
+        CourseError: the entry does not fit the reference.
     """
     reference = None
     if is_entry(path) and exercise.reference is not None:
@@ -125,7 +125,7 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
 @functools.lru_cache(maxsize=4096)
 def _answer(path: Path, source: bytes, reference: str | None) -> Answer:
     if is_entry(path):
-        return _of_entry(path, source, reference)
+        return _answer_of_entry(path, source, reference)
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -133,7 +133,7 @@ def _answer(path: Path, source: bytes, reference: str | None) -> Answer:
     doc = ast.get_docstring(tree) or ""
     lines = [*_LINE.finditer(doc)]
     words = {line["key"]: [word.strip() for word in line["words"].split(",")] for line in reversed(lines)}
-    # The lines for us come last; the sentence is what stands above the first of them.
+    # The lines for staff come last; the sentence is what stands above the first of them.
     sentence = doc[: lines[0].start() if lines else len(doc)].strip()
     return Answer(
         path,
@@ -145,8 +145,8 @@ def _answer(path: Path, source: bytes, reference: str | None) -> Answer:
     )
 
 
-def _of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
-    """Return an answer of `wrong.yaml` or `right.yaml`: the reference with what the entry has in its place."""
+def _answer_of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
+    """Return the answer that an entry of `wrong.yaml` or `right.yaml` makes of the reference."""
     file = path.parent.name
     where = f"{file}: {path.name}"
     entry = validated(_entries(content, file).get(path.name), where, RightEntry if file == RIGHT_FILE else WrongEntry)
@@ -175,7 +175,7 @@ _entries = functools.lru_cache(maxsize=64)(parse_yaml)
 
 
 def _with_definitions(text: str, code: str) -> str:
-    """Replace definitions of a module by those of `code` with the same names; add new ones at the end."""
+    """Return a module with the definitions of `code` in place of its own of the same names, and new ones at its end."""
     tree = ast.parse(code)
     for name, node in _definitions(tree):
         new, lines = lines_of(code)[first_line(node) - 1 : node.end_lineno], lines_of(text)
@@ -195,7 +195,7 @@ def _with_definitions(text: str, code: str) -> str:
 
 
 def lines_of(source: str) -> list[str]:
-    """Return the lines of a file with their ends, counted as Python counts them.
+    """Return the lines of a source, each with its line end, divided as Python divides them.
 
     `str.splitlines` also ends a line at a form feed and at other characters that may stand in Python's source.
     """
@@ -203,13 +203,15 @@ def lines_of(source: str) -> list[str]:
 
 
 def first_line(node: ast.stmt) -> int:
-    """Return the line where a statement begins, decorators included."""
+    """Return the number of the line where a statement begins, decorators included."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def names_of(source: str) -> tuple[set[str], set[str]]:
-    """Return the names that a file uses without giving them a meaning, and those that it gives one to.
+    """Return the names that a source uses but does not define, and the global names that it defines.
+
+    Names of builtins are not among the former.
 
     Raises:
         SyntaxError: it is not Python.
@@ -229,9 +231,9 @@ def names_of(source: str) -> tuple[set[str], set[str]]:
 
 @functools.lru_cache(maxsize=4096)
 def changed_functions(source: bytes, reference: bytes, given: frozenset[str]) -> tuple[str, ...]:
-    """Return which functions of an exercise a known answer has otherwise than the reference has.
+    """Return the functions of an exercise that a known answer defines differently from the reference.
 
-    What differs beside them, such as a function of the answer's own, counts for the functions that use it.
+    If a helper function of the answer's own differs, the functions that use it differ.
 
     Args:
         source: the answer.
@@ -251,7 +253,7 @@ def changed_functions(source: bytes, reference: bytes, given: frozenset[str]) ->
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield the names that a module defines at its top level, with their statements."""
+    """Yield each name that a module defines at its top level, with the statement that defines it."""
     for node in tree.body:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -261,13 +263,13 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def submission_of(author: str, exercise: Exercise, path: Path, files: Mapping[str, bytes]) -> Submission:
-    """Return the files of one exercise as if they had been handed in; no stranger wrote them.
+    """Return a submission of one exercise that contains these files, such as a known answer's.
 
     Args:
-        author: as whom.
-        exercise: of the files.
-        path: where they would be.
-        files: by name.
+        author: the author's name.
+        exercise: the exercise that the files are of.
+        path: the path that messages show for the exercise's module.
+        files: their contents by name.
     """
     source = files[exercise.file_name]
     own = ExerciseFiles(files, path, untouched=is_starter(exercise, source))
@@ -278,7 +280,7 @@ def submission_of(author: str, exercise: Exercise, path: Path, files: Mapping[st
 
 
 def write_digest(exercise: Exercise) -> bool:
-    """Bring the digest of the starter in exercise.yaml up to date; tell whether that changed it."""
+    """Write the current digest of the starter into exercise.yaml; return whether that changed the file."""
     path = exercise.folder / EXERCISE_FILE
     text = path.read_bytes().decode("utf-8")  # with its line ends, which are somebody's choice
     line = f"starter: {starter_digest(exercise.starter.read_bytes())}"
@@ -291,7 +293,7 @@ def write_digest(exercise: Exercise) -> bool:
 
 
 def is_starter(exercise: Exercise, text: bytes) -> bool:
-    """Return whether a text is an exercise's starter as it was given out."""
+    """Return whether a file has the same code as an exercise's unchanged starter, by its digest."""
     return starter_digest(text) == exercise.starter_digest
 
 
@@ -306,7 +308,10 @@ def starter_digest(text: bytes) -> str:
 
 
 def code_of(text: bytes) -> str:
-    """Return what the digest of a file is made of; all of it if it has no tokens."""
+    """Return the code of a file as its digest sees it: without blank lines, comments and the module's docstring.
+
+    A file that Python cannot divide into tokens keeps its comments and its docstring.
+    """
     plain = text.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     try:
         lines = _code_lines(plain)

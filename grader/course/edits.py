@@ -27,14 +27,14 @@ _WIDE = 1 << 20
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of a file that nothing has written yet.
+    """A change of a file that is not written yet.
 
     Attributes:
-        path: of the file.
-        shown_as: the same for people.
-        before: the file as it was read.
-        after: as it will be.
-        course: as it will be.
+        path: the path of the file.
+        shown_as: the path in messages.
+        before: the content as it was read.
+        after: the content after the change.
+        course: the course after the change.
     """
 
     path: Path
@@ -73,7 +73,7 @@ def void_check(course: Course, exercise: Exercise, check: str) -> Edit:
         changed = _with_item(text, void, check)
     else:
         changed = text
-    after = _proved(changed, text, wanted, shown_as, by_hand)
+    after = _checked_content(changed, text, wanted, shown_as, by_hand)
     validated(parse_yaml(after, shown_as), shown_as, ExerciseFile)
     new = replace(exercise, void=(*exercise.void, check))
     modules = tuple(
@@ -84,14 +84,14 @@ def void_check(course: Course, exercise: Exercise, check: str) -> Edit:
 
 
 def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Callable[[str], bool]) -> Edit:
-    """Return the change that gives somebody another due date; one that they had is replaced.
+    """Return the change that sets an author's own due date for a hand-in, in place of an earlier one.
 
     Args:
         course: the course.
         handin: the hand-in.
         author: the author who gets more time.
         until: a date or a time, such as 2026-10-08 18:00.
-        is_same: whether a name in the file means them.
+        is_same: returns whether a name in the file means this author.
 
     Raises:
         CourseError: the file cannot be read or changed, or this is not a date.
@@ -116,7 +116,7 @@ def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Cal
     text = _text(before, COURSE_FILE)
     changed = _with_extension(text, handin.id, key, until, is_new=not own)
     by_hand = f"write  {author}: {until}  below  extensions:  of {handin.id} by hand"
-    after = _proved(changed, text, wanted, COURSE_FILE, by_hand)
+    after = _checked_content(changed, text, wanted, COURSE_FILE, by_hand)
     problems = list[str]()
     handins = handins_of(validated(parse_yaml(after, COURSE_FILE), COURSE_FILE, CourseFile), problems)
     if problems:
@@ -125,7 +125,7 @@ def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Cal
 
 
 def write_edit(edit: Edit) -> None:
-    """Write a change.
+    """Write a change to its file, unless somebody else changed the file after it was read.
 
     Raises:
         CourseError: somebody changed the file meanwhile, or it cannot be written.
@@ -173,26 +173,26 @@ def _end_of_lines(text: str) -> str:
 
 
 def _entry(key: Any, value: Any) -> str:
-    """Return a key with its value in one line."""
+    """Return a key with its value as one line of YAML."""
     flow = False if isinstance(value, str) else None
     return yaml.safe_dump({key: value}, default_flow_style=flow, allow_unicode=True, width=_WIDE).strip()
 
 
-def _inline(value: Any) -> str:
-    """Return what stands within braces or brackets: the items of a list, or the entries of a mapping."""
+def _items_in_brackets(value: Any) -> str:
+    """Return the items of a list or a mapping as YAML writes them between brackets or braces."""
     return yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=_WIDE).strip()[1:-1]
 
 
-def _within(text: str, node: yaml.CollectionNode, added: str) -> str:
-    """Put something in before the closing brace or bracket."""
+def _append_in_brackets(text: str, node: yaml.CollectionNode, added: str) -> str:
+    """Return the text with an item added at the end of a collection that is written in brackets or braces."""
     place = node.end_mark.index - 1
     head = text[:place].rstrip()
     comma = "" if not node.value else " " if head.endswith(",") else ", "
     return f"{head}{comma}{added}{text[len(head) :]}"
 
 
-def _below(text: str, node: yaml.Node, added: str, column: int) -> str:
-    """Put a line in below the line on which a scalar ends, at a column."""
+def _insert_line_below(text: str, node: yaml.Node, added: str, column: int) -> str:
+    """Return the text with a new line below the one on which a scalar ends, indented to a column."""
     end = text.find("\n", node.end_mark.index)
     start = len(text) if end < 0 else end + 1
     before = text[:start] + ("" if end >= 0 else _end_of_lines(text))
@@ -201,12 +201,12 @@ def _below(text: str, node: yaml.Node, added: str, column: int) -> str:
 
 def _with_item(text: str, node: yaml.SequenceNode, item: str) -> str:
     if node.flow_style or not node.value:
-        return _within(text, node, _inline([item]))
-    return _below(text, node.value[-1], f"- {_inline([item])}", node.start_mark.column)
+        return _append_in_brackets(text, node, _items_in_brackets([item]))
+    return _insert_line_below(text, node.value[-1], f"- {_items_in_brackets([item])}", node.start_mark.column)
 
 
 def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: bool) -> str:
-    """Return the text of course.yaml with a date of an author; unchanged where no place for it is found."""
+    """Return the text of course.yaml with an author's due date added; unchanged if no place for it is found."""
     handins = _value(_root(text, COURSE_FILE), "handins")
     entries = handins.value if isinstance(handins, yaml.SequenceNode) else []
     for entry in entries:
@@ -215,25 +215,25 @@ def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: boo
         own = _value(entry, "extensions")
         if isinstance(own, yaml.MappingNode) and not is_new:
             date = next(value for name, value in own.value if name.value == str(key))
-            return text[: date.start_mark.index] + _inline([until]) + text[date.end_mark.index :]
+            return text[: date.start_mark.index] + _items_in_brackets([until]) + text[date.end_mark.index :]
         if isinstance(own, yaml.MappingNode) and (own.flow_style or not own.value):
-            return _within(text, own, _inline({key: until}))
+            return _append_in_brackets(text, own, _items_in_brackets({key: until}))
         if isinstance(own, yaml.MappingNode):
-            return _below(text, own.value[-1][1], _entry(key, until), own.start_mark.column)
+            return _insert_line_below(text, own.value[-1][1], _entry(key, until), own.start_mark.column)
         if own is None and entry.flow_style:
-            return _within(text, entry, f"extensions: {{{_inline({key: until})}}}")
+            return _append_in_brackets(text, entry, f"extensions: {{{_items_in_brackets({key: until})}}}")
         if own is None:
             last = _value(entry, "due") or _value(entry, "id")
             assert last is not None
-            return _below(text, last, _entry("extensions", {key: until}), entry.start_mark.column)
+            return _insert_line_below(text, last, _entry("extensions", {key: until}), entry.start_mark.column)
     return text
 
 
-def _proved(changed: str, text: str, wanted: dict[Any, Any], shown_as: str, by_hand: str) -> bytes:
-    """Return the new file, if it says what is wanted and nothing else.
+def _checked_content(changed: str, text: str, wanted: dict[Any, Any], shown_as: str, by_hand: str) -> bytes:
+    """Return the new content of a file, after checking that YAML reads exactly the wanted data from it.
 
     Raises:
-        CourseError: it does not.
+        CourseError: YAML reads something else, or the text was not changed.
     """
     after = changed.encode("utf-8")
     if changed != text:

@@ -45,7 +45,7 @@ _IN_URL = r"[\w.-]+(:[0-9]+)?(/[\w.~:@%+,=&#/-]*)?"
 
 
 def moment_of(value: object) -> object:
-    """Return a date as the end of that day, in ISO 8601 or as YAML reads it.
+    """Convert a date or a time, as a text in ISO 8601 or as YAML reads it, to a datetime; a date means its end.
 
     Raises:
         ValueError: a text is neither a date nor a time.
@@ -69,7 +69,7 @@ Natural = Annotated[int, Field(ge=0)]
 
 
 def is_wheel(name: str) -> bool:
-    """Return whether a file's name is that of a wheel of the grader."""
+    """Return whether a file name is that of a wheel of the package `tensorgrade`."""
     from packaging.utils import InvalidWheelFilename, parse_wheel_filename  # few courses name one
 
     try:
@@ -82,10 +82,10 @@ _TAKEN = ("torch", "numpy")
 
 
 def all_or_none(packages: tuple[str, ...]) -> tuple[str, ...]:
-    """Return packages that an exercise is solved without, if workers can be had that do without them.
+    """Return the value of the key `without` if it is empty or contains both torch and NumPy.
 
     Raises:
-        ValueError: there are no such workers.
+        ValueError: it contains only one of them, or neither: there are no workers without these packages.
     """
     if packages and not {*_TAKEN} <= {*packages}:
         lacking = " and ".join(name for name in _TAKEN if name not in packages)
@@ -94,7 +94,7 @@ def all_or_none(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Strict(BaseModel):
-    """A model that knows its keys, and refuses others."""
+    """A pydantic model that refuses unknown keys."""
 
     # A misspelt key would otherwise be left out in silence, and a limit be the default's. What checks a file is built
     # when the first is read: a student waits for it, and meets two kinds of files.
@@ -173,7 +173,7 @@ class ViewEntry(Strict):
     offset: Natural = 0
 
     def end(self) -> int:
-        """Return how many elements the storage must have."""
+        """Return how many elements the storage must have at least for this view."""
         steps = ((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
         return self.offset + sum(steps) + 1 if 0 not in self.shape else self.offset
 
@@ -330,8 +330,8 @@ class TopicsFile(RootModel[dict[TopicId, TopicEntry]]):
     model_config = ConfigDict(defer_build=True)
 
 
-def _listed(value: object) -> object:
-    """Return `C1, C3` as a list, as the line in a file of its own says it."""
+def _split_at_commas(value: object) -> object:
+    """Split a text such as `C1, C3` into a list; return any other value unchanged."""
     return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
 
@@ -353,11 +353,11 @@ class WrongEntry(RightEntry):
     """One wrong answer in wrong.yaml."""
 
     caught_by: Annotated[CheckName, Field(alias="caught by")]
-    breaks: Annotated[list[RuleName], BeforeValidator(_listed)] = []
+    breaks: Annotated[list[RuleName], BeforeValidator(_split_at_commas)] = []
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON Schemas of the two YAML files, by file name."""
+    """Return the JSON Schemas of course.yaml and exercise.yaml, by the names of their files."""
     return {
         "course.schema.json": CourseFile.model_json_schema(),
         "exercise.schema.json": ExerciseFile.model_json_schema(),
@@ -386,10 +386,10 @@ class _Loader(_Safe):  # type: ignore[misc]
 
 
 def read_yaml(path: Path, shown_as: str) -> dict[Any, Any]:
-    """Read a file as a mapping.
+    """Read a YAML file and return the mapping that it contains.
 
     Raises:
-        CourseError: it is not one, or cannot be read.
+        CourseError: the file is not a mapping, or cannot be read.
     """
     with failing_as(f"{shown_as}: cannot be read"):
         content = read_limited(path, _MOST_YAML)
@@ -397,10 +397,10 @@ def read_yaml(path: Path, shown_as: str) -> dict[Any, Any]:
 
 
 def parse_yaml(content: bytes, shown_as: str) -> dict[Any, Any]:
-    """Parse the content of a file as a mapping.
+    """Parse the content of a YAML file and return the mapping that it contains.
 
     Raises:
-        CourseError: it is not one, or nests too deeply, or repeats too much.
+        CourseError: it is not a mapping, nests too deeply, or repeats too much.
     """
     try:
         # Bytes, so that YAML finds out the encoding and reports a wrong one like any other problem.
@@ -416,7 +416,11 @@ def parse_yaml(content: bytes, shown_as: str) -> dict[Any, Any]:
 
 
 def _limit_yaml(content: bytes, shown_as: str) -> None:
-    """Refuse what would end the process that loads it: the loader calls itself for each level, and a name is a copy."""
+    """Refuse YAML that nests too deeply or repeats too much.
+
+    To load it could exhaust the stack, as the loader calls itself for each level, or the memory, as each alias is a
+    copy.
+    """
     open_sizes, sizes, opened = [0], dict[str | None, int](), list[str | None]()
     for event in yaml.parse(content, _Safe):
         match event:
@@ -443,38 +447,38 @@ def _limit_yaml(content: bytes, shown_as: str) -> None:
 
 
 def read_file(path: Path, shown_as: str, kind: type[File]) -> File:
-    """Read a file by its schema.
+    """Read a YAML file of a course and return it as its model, such as `CourseFile`.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         shown_as: its path in messages.
-        kind: the schema.
+        kind: the class of the model.
 
     Raises:
-        CourseError: it is not so, with every problem.
+        CourseError: the file cannot be read or does not fit the model; it lists every problem.
     """
     return validated(read_yaml(path, shown_as), shown_as, kind)
 
 
 def validated(data: object, shown_as: str, kind: type[File]) -> File:
-    """Validate what a file holds by its schema.
+    """Convert the parsed data of a file to its model, such as `CourseFile`.
 
     Args:
         data: as the parser returned it.
         shown_as: the file's path in messages.
-        kind: the schema.
+        kind: the class of the model.
 
     Raises:
-        CourseError: it is not so, with every problem.
+        CourseError: the data do not fit the model; it lists every problem.
     """
     try:
         return kind.model_validate(data)
     except ValidationError as invalid:
-        raise CourseError(*(f"{shown_as}: {_sentence(item, kind)}" for item in invalid.errors())) from None
+        raise CourseError(*(f"{shown_as}: {_problem_text(item, kind)}" for item in invalid.errors())) from None
 
 
-def _sentence(item: Any, kind: type[BaseModel]) -> str:
-    """Return one problem of the validator's, as key and sentence."""
+def _problem_text(item: Any, kind: type[BaseModel]) -> str:
+    """Return an error that pydantic found as a text: the key, then a sentence."""
     where = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
         return f"{where}: unknown key{suggestion(str(item['loc'][-1]), _known_keys(kind, item['loc'][:-1]))}"
@@ -487,7 +491,7 @@ def _sentence(item: Any, kind: type[BaseModel]) -> str:
 
 
 def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
-    """Return the keys that a file may have at a place; [] where its keys are free."""
+    """Return the keys that a model allows at a location in it; [] where any key is allowed."""
     for part in location:
         if isinstance(part, int):
             continue
@@ -505,7 +509,7 @@ def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """Return what to add to a sentence about an unknown name: the nearest known one, or all if there are few."""
+    """Return the end of a sentence about an unknown name: the nearest known name, or all of them if there are few."""
     if near := difflib.get_close_matches(name, known, n=1):
         return f"; did you mean {near[0]}?"
     return f"; known are {', '.join(known)}" if 0 < len(known) <= _MOST_NAMED else ""

@@ -12,9 +12,9 @@ _OPERATIONS = (
 
 
 def operations(source: bytes) -> int:
-    """Return how many operations the functions of a file have: each call, operator, index, condition and loop is one.
+    """Return the number of operations in the functions of a file: calls, operators, indices, conditions and loops.
 
-    What is raised counts for nothing, nor do decorators, annotations and docstrings.
+    `raise` statements do not count, nor do decorators, annotations and docstrings.
 
     Raises:
         SyntaxError, ValueError: it is not valid Python.

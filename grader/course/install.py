@@ -28,10 +28,10 @@ _MISSING = (
 
 
 def require_install(course: Course) -> Install:
-    """Return where the grader of a course is installed from.
+    """Return the source from which the grader of a course is installed, as course.yaml names it.
 
     Raises:
-        CourseError: course.yaml does not say it; the error says what to write. Or there is no such wheel.
+        CourseError: course.yaml names no source, and the error says what to write; or the wheel does not exist.
     """
     if course.install is None:
         raise CourseError(*_MISSING)
@@ -41,7 +41,7 @@ def require_install(course: Course) -> Install:
 
 
 def wheel_bytes(course: Course, install: Install) -> bytes:
-    """Read the wheel of a course.
+    """Return the content of the wheel that course.yaml names.
 
     Raises:
         CourseError: it cannot be read.
@@ -57,11 +57,11 @@ def wheel_bytes(course: Course, install: Install) -> bytes:
 
 
 def pip_words(install: Install, up: str = "") -> list[str]:
-    """Return what is typed after `pip install`: first PyTorch without CUDA, then the grader.
+    """Return the arguments of two `pip install` commands: first for PyTorch without CUDA, then for the grader.
 
     Args:
         install: where the grader comes from.
-        up: the path from where it is typed to the course's folder, such as "../"; "" in the folder itself.
+        up: the path from where they are typed to the course's folder, such as "../"; "" in the folder itself.
     """
     # Two lines: an index of CPU builds lacks all other packages, so it cannot replace the usual one; and beside the
     # usual one it decides nothing, as pip takes the highest version of both. What is there already satisfies pip.

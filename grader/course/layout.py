@@ -28,6 +28,8 @@ MISTAKES = "mistakes.json"
 """In a released copy: the name of an exercise's file of known mistakes."""
 GIVEN = Path(".grade-given.json")
 """What `grade start` gave out, in the folder that it made."""
+RESTORE = "To restore it:  grade update"
+"""What to do about a missing or damaged file in a folder that `grade start` made."""
 
 CLONED = ("folder", "repository", "commit", "at")
 """The titles of the table that `grade clone` writes beside the folder of clones, under its name with `.csv`."""
@@ -95,23 +97,28 @@ class Places:
         return cls(exercise.module, exercise.id)
 
     def known_answer(self, kind: str, name: str) -> str:
-        """Return where the "wrong" or "right" answer of that name is written, for messages."""
+        """Return where a known answer is written, for messages: its file, or its entry in a YAML file.
+
+        Args:
+            kind: "wrong" or "right".
+            name: the name of the file or of the entry.
+        """
         folder = (self.staff / kind).as_posix()
         return f"{folder}/{name}" if name.endswith(".py") else f"{folder}.yaml: {name}"
 
 
 def page_of(module: str) -> Path:
-    """Return a module's page of prose, as a path from the course's root."""
+    """Return the path of a module's page README.md, from the course's root."""
     return Path(_SHOWN, module, "README.md")
 
 
 def drill_of(module: str) -> Path:
-    """Return a module's short questions, as a path from the course's root."""
+    """Return the path of a module's short questions, drill.yaml, from the course's root."""
     return Path(_SHOWN, module, "drill.yaml")
 
 
 def notebook_of(module: str) -> Path:
-    """Return a module's notebook in a released copy, as a path from the copy's root."""
+    """Return the path of a module's notebook in a released copy, from the copy's root."""
     return Path(_NOTEBOOKS, f"{module}{NOTEBOOK}")
 
 
@@ -122,22 +129,22 @@ def shared_code(root: Path) -> dict[str, Path]:
 
 
 def is_ours(name: str) -> bool:
-    """Return whether a file of that name is a course's and not a student's: checks and probes."""
+    """Return whether a file name is that of a check or probe file, which the course provides and no student."""
     return name.startswith((_CHECKS, _PROBES))
 
 
 def solutions_in(course: PurePosixPath) -> PurePosixPath:
-    """Return the folder of solutions in a copy of a course."""
+    """Return the path of the folder of solutions in a course's folder."""
     return course / _STAFF
 
 
 def is_course(folder: Path) -> bool:
-    """Return whether a folder is a course's."""
+    """Return whether a folder is that of a course: it contains course.yaml."""
     return (folder / COURSE_FILE).is_file()
 
 
 def find_course(start: Path) -> Path:
-    """Return the folder of the course that `start` lies in.
+    """Return the folder of the course that contains `start`.
 
     Raises:
         CourseError: no such folder was found.
@@ -147,7 +154,7 @@ def find_course(start: Path) -> Path:
         if is_course(folder):
             return folder
     if is_given(find_given(start)):
-        raise CourseError(f"{find_given(start) / COURSE_FILE} is gone;  grade update  brings it back")
+        raise CourseError(f"{find_given(start) / COURSE_FILE} is missing. {RESTORE}")
     raise CourseError(
         f"there is no course here: no {COURSE_FILE} in {start} or a folder above it;  grade start DIR  creates one"
     )
@@ -166,7 +173,7 @@ def bundled_course() -> Path:
 
 
 def pinned_versions() -> bytes:
-    """Return the versions and hashes of all packages with which our tests passed, as a file of constraints.
+    """Return a file of constraints: the versions and hashes of all packages with which our tests passed.
 
     It lies beside the bundled course.
 
@@ -177,9 +184,7 @@ def pinned_versions() -> bytes:
 
 
 def course_for(start: Path) -> tuple[Path, bool]:
-    """Return the course's folder for a student who works in `start`: the one around it, else the bundled course.
-
-    With it comes whether it is the first.
+    """Return the folder of the course that contains `start`, and True; without one, the bundled course's, and False.
 
     Raises:
         CourseError: no such folder was found.
@@ -196,10 +201,10 @@ def staff_root(root: Path) -> Path:
 
 
 def refuse_given(root: Path, command: str) -> None:
-    """Refuse what is for authors in a folder that `grade start` made.
+    """Refuse a command for authors in a folder that `grade start` made.
 
     Raises:
-        CourseError: it is one.
+        CourseError: `grade start` made the folder.
     """
     if is_given(root):
         raise CourseError(
@@ -215,7 +220,7 @@ def closed_folders(root: Path) -> tuple[Path, ...]:
 
 
 def find_given(start: Path) -> Path:
-    """Return the copy by `grade start` that `start` lies in, even without its course file; else `start` itself."""
+    """Return the folder made by `grade start` that contains `start`, even without course.yaml; else `start` itself."""
     return next((folder for folder in (start, *start.parents) if is_given(folder)), start)
 
 
@@ -225,19 +230,19 @@ def is_given(root: Path) -> bool:
 
 
 def starter_copy(root: Path, places: Places) -> Path:
-    """Return where another copy of a starter may be: in the bundled course, or where copies are kept."""
+    """Return the path where a second copy of a starter may exist: in the bundled course, or in `.grade/starters`."""
     staff = staff_root(root)
     return staff / places.starter if staff != root else kept_folder(root) / "starters" / places.starter.name
 
 
 def given_files(course: Course) -> list[Path]:
-    """Return all files that a student has of a course, as paths from its root."""
+    """Return the existing files of a course that students have, as paths from its root."""
     wanted = (Path(COURSE_FILE), TOPICS, *_students_files(course))
     return [path for path in wanted if (course.root / path).is_file()]
 
 
 def released_files(course: Course) -> tuple[Path, ...]:
-    """Return the files that a released copy takes over unchanged, as paths from the course's root."""
+    """Return the students' files that a released copy takes over, all but exercise.yaml, as paths from the root."""
     paths = (path for path in _students_files(course) if not is_description(path))
     return tuple(path for path in paths if os.path.lexists(course.root / path))
 
@@ -249,7 +254,7 @@ def whole_course(course: Course) -> tuple[Path, ...]:
 
 
 def stray_files(course: Course) -> list[str]:
-    """Return files under exercises/ and solutions/ that have no place in a course, as paths from its root."""
+    """Return the files under exercises/ and solutions/ that the grader never reads, as paths from the course's root."""
     # A file with a misspelt name is never read, and its author would believe that it counts.
     known = {TOPICS, *_students_files(course), *_staffs_files(course)}
     files = (path for top in (_SHOWN, _STAFF) for path in (course.root / top).rglob("*") if path.is_file())
@@ -280,18 +285,18 @@ def _staffs_files(course: Course) -> Iterator[Path]:
 
 
 def staff_files(course: Course) -> tuple[Path, ...]:
-    """Return every file that only staff has, even without a place in a course, except what Python made."""
+    """Return every file under solutions/, even one that the grader never reads, except compiled Python."""
     files = (course.root / _STAFF).rglob("*")
     return tuple(sorted(path for path in files if path.is_file() and path.suffix != ".pyc"))
 
 
 def is_probe(path: Path) -> bool:
-    """Return whether a file is one of probes."""
+    """Return whether a path is that of a file of probes."""
     return path.name.startswith(_PROBES)
 
 
 def is_description(path: Path) -> bool:
-    """Return whether a path is that of an exercise's number, title, points and hints."""
+    """Return whether a path is that of an exercise.yaml, with an exercise's number, title, points and hints."""
     return path.name == EXERCISE_FILE
 
 
@@ -302,7 +307,7 @@ def exercise_folders(root: Path, module: str) -> list[str]:
 
 
 def answers(folder: Path, file: Path) -> tuple[Path, ...]:
-    """Return the paths of known answers: the files of a folder, and FILE/NAME for each entry of a file.
+    """Return the paths of known answers: the files of a folder, and FILE/NAME for each entry of a YAML file.
 
     Only names are read here, since whoever loads a course waits for it.
     """
@@ -312,12 +317,12 @@ def answers(folder: Path, file: Path) -> tuple[Path, ...]:
 
 
 def is_entry(path: Path) -> bool:
-    """Return whether the path of a known answer is that of an entry in a file."""
+    """Return whether the path of a known answer is that of an entry in a YAML file."""
     return path.parent.name in (WRONG_FILE, RIGHT_FILE)
 
 
 def kept_folder(root: Path) -> Path:
-    """Return where `grade` saves what belongs to one student and to no course: out of git's way."""
+    """Return the folder `.grade`, in which `grade` saves one student's progress, answers and results."""
     return root / ".grade"
 
 

@@ -26,14 +26,13 @@ from grader.course.files import (
     read_file,
     suggestion,
 )
-from grader.course.layout import COURSE_FILE, SHARED, Places
+from grader.course.layout import COURSE_FILE, RESTORE, SHARED, Places
 from grader.model import Broken, Course, Exercise, HandIn, Install, Limits, Module, Policy, RubricLine, Withheld
 from grader.model.course import WHOLE
 from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, View
 
 _MOST_DATA_MB = 16
-_UPDATE = " grade update"
 _AS_WRITTEN = (
     *("number", "title", "kind", "difficulty", "topics", "needs", "minutes", "hints"),
     *("counters", "values", "void", "par", "without"),
@@ -45,7 +44,7 @@ _RULES = re.compile(rf"^[ \t]*(C[0-9]+)[.:)]?[ \t]+(\S.*(?:\n(?!{_NAMED}) .*\S.*
 
 
 @dataclass(frozen=True)
-class _Around:
+class _CourseFacts:
     """The facts that all exercises of a course have in common.
 
     Attributes:
@@ -53,7 +52,7 @@ class _Around:
         staff: the folder under which its solutions lie.
         closed: folders that no student code may see.
         shared: staff's shared code.
-        limits: those of course.yaml.
+        limits: the limits of course.yaml.
     """
 
     root: Path
@@ -64,7 +63,7 @@ class _Around:
 
 
 def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) -> Course:
-    """Read and check a course.
+    """Read course.yaml and each exercise.yaml, check them, and return the course.
 
     Args:
         root: its folder.
@@ -74,16 +73,16 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
             With other names, it has all.
 
     Raises:
-        CourseError: with every problem.
+        CourseError: the course has problems; it lists all of them.
     """
     with _naming_update(root):
         file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile)
-    problems = [*_requirement_problems(file.requires), *_doubled(file)]
+    problems = [*_requirement_problems(file.requires), *_duplicate_problems(file)]
     handins = handins_of(file, problems)
     # From the defaults to the course to the exercise: each says only what differs.
     limits = _limits(Limits(), file.limits)
-    around = _Around(root, layout.staff_root(root), layout.closed_folders(root), layout.shared_code(root), limits)
-    wanted = _ids_of(named, file.modules)
+    facts = _CourseFacts(root, layout.staff_root(root), layout.closed_folders(root), layout.shared_code(root), limits)
+    wanted = _ids_meant_by(named, file.modules)
     modules, broken = list[Module](), list[Broken]()
     before: dict[str, str] = {}
     for entry in file.modules:
@@ -94,7 +93,7 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
                 continue
             try:
                 with _naming_update(root):
-                    exercise = _load_exercise(around, Places(entry.folder, id), before)
+                    exercise = _load_exercise(facts, Places(entry.folder, id), before)
                 usable.append(exercise)
                 before[id] = exercise.number
             except CourseError as error:
@@ -113,7 +112,7 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
 
 
 def read_module(course: Course, module: Module) -> Module:
-    """Read all exercises of a module of which a course may have only some; those that cannot be used are left out.
+    """Return a module with all of its exercises that can be used, read again, as a course may have only some of them.
 
     Args:
         course: the course.
@@ -125,7 +124,7 @@ def read_module(course: Course, module: Module) -> Module:
 
 @contextmanager
 def _naming_update(root: Path) -> Iterator[None]:
-    """Add to what is wrong with files that `grade start` made how a student, who did not write them, gets them again.
+    """Add to a `CourseError` of the block how a student restores the files that `grade start` made.
 
     Raises:
         CourseError: what was raised, with the remedy where `root` is a folder that `grade start` made.
@@ -133,14 +132,13 @@ def _naming_update(root: Path) -> Iterator[None]:
     try:
         yield
     except CourseError as error:
-        if not layout.is_given(root) or any(_UPDATE in problem for problem in error.problems):
+        if not layout.is_given(root) or any(RESTORE in problem for problem in error.problems):
             raise
-        remedy = f"You did not write that file; it came with the course. To restore it: {_UPDATE}"
-        raise CourseError(*error.problems, remedy) from None
+        raise CourseError(*error.problems, f"You did not write that file; it came with the course. {RESTORE}") from None
 
 
-def _ids_of(named: Collection[str], modules: Sequence[ModuleEntry]) -> set[str]:
-    """Return the ids that these names mean; all ids for a number, as every file must be read then."""
+def _ids_meant_by(named: Collection[str], modules: Sequence[ModuleEntry]) -> set[str]:
+    """Return the ids of the exercises that typed names mean; all ids unless each name is an id or a module's folder."""
     known: dict[str, Sequence[str]] = {entry.folder: entry.exercises for entry in modules}
     known |= {id: [id] for entry in modules for id in entry.exercises}
     words = {_word_of(name).removesuffix(".py") for name in named}
@@ -150,16 +148,21 @@ def _ids_of(named: Collection[str], modules: Sequence[ModuleEntry]) -> set[str]:
     return {id for word in meant for id in known[word]}
 
 
-def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -> Exercise:
-    """Read an exercise; `before` has the numbers of those that stand before it in course.yaml, by id.
+def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str]) -> Exercise:
+    """Read and check one exercise.
+
+    Args:
+        facts: the facts that all exercises of the course have in common.
+        places: the paths of the exercise.
+        before: by id, the numbers of the exercises that precede it in course.yaml; "" for one that was not read.
 
     Raises:
-        CourseError: it cannot be used, with every problem.
+        CourseError: the exercise cannot be used; it lists every problem.
     """
-    root, staff = around.root, around.staff
+    root, staff = facts.root, facts.staff
     if not (root / places.shown).is_dir():
         near = suggestion(places.id, layout.exercise_folders(root, places.module))
-        remedy = f"; {_UPDATE}  brings it back" if layout.is_given(root) else near
+        remedy = f". {RESTORE}" if layout.is_given(root) else near
         folder = f"{places.module} names {places.id}, and there is no folder {places.shown.as_posix()}"
         raise CourseError(f"{COURSE_FILE}: modules: {folder}{remedy}")
     where = places.description.as_posix()
@@ -186,7 +189,7 @@ def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -
         module=places.module,
         points=round(file.points * 100),
         folder=root / places.shown,
-        closed=around.closed,
+        closed=facts.closed,
         starter=root / places.starter,
         starter_digest=file.starter or "",
         shown_checks=shown_checks,
@@ -195,14 +198,14 @@ def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -
         reference=_there(staff / places.reference),
         wrong=layout.answers(staff / places.wrong, staff / places.wrong_entries),
         right=layout.answers(staff / places.right, staff / places.right_entries),
-        task=(task := _task(root, places, problems)),
+        task=(task := _read_task(root, places, problems)),
         contract=contract_lines(task),
-        limits=_limits(around.limits, file.limits),
+        limits=_limits(facts.limits, file.limits),
         withheld=Withheld(entry.checks, entry.shares, round(entry.points * 100)) if entry else Withheld(),
-        data=_data(root, places, file.files, problems),
-        shared=around.shared,
-        lints=around.staff == root,
-        staff=_by_staff(file),
+        data=_data_files(root, places, file.files, problems),
+        shared=facts.shared,
+        lints=facts.staff == root,
+        staff=_points_by_staff(file),
         rubrics={
             rule: tuple(RubricLine(round(line.points * 100), line.says) for line in entry.rubric)
             for rule, entry in file.rules.items()
@@ -223,8 +226,8 @@ def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -
     return exercise
 
 
-def _by_staff(file: ExerciseFile) -> dict[str, int]:
-    """Return the hundredths of a point that a person gives, by rule, or for the whole exercise."""
+def _points_by_staff(file: ExerciseFile) -> dict[str, int]:
+    """Return the hundredths of a point that a person gives, by rule; under `WHOLE` if a person gives all of them."""
     if file.by:
         return {WHOLE: round(file.points * 100)}
     return {rule: round(entry.points * 100) for rule, entry in file.rules.items()}
@@ -243,8 +246,8 @@ def _example(entry: ExampleEntry) -> Picture:
     return Picture(views=tuple(views), shapes=Shapes(rows, broadcast=True) if rows else None)
 
 
-def _data(root: Path, places: Places, names: Sequence[str], problems: list[str]) -> dict[str, Path]:
-    """Return the data files of an exercise, by name; add what is wrong with them to the problems."""
+def _data_files(root: Path, places: Places, names: Sequence[str], problems: list[str]) -> dict[str, Path]:
+    """Return the data files of an exercise, by name; append a sentence to `problems` for each fault."""
     files = {name: root / places.shown / name for name in names}
     where = f"{places.description.as_posix()}: files"
     for name, path in files.items():
@@ -255,8 +258,8 @@ def _data(root: Path, places: Places, names: Sequence[str], problems: list[str])
         elif path.is_symlink() or not path.is_file():
             missing = (places.shown / name).as_posix()
             is_given = layout.staff_root(root) != root
-            what = f"{_UPDATE}  brings it back" if is_given else "put it there, or fix the name"
-            problems.append(f"{where}: there is no file {missing}; {what}")
+            what = f". {RESTORE}" if is_given else "; put it there, or fix the name"
+            problems.append(f"{where}: there is no file {missing}{what}")
     size = sum(path.stat().st_size for path in files.values() if path.is_file())
     if size > _MOST_DATA_MB << 20:
         much = f"{size / (1 << 20):.1f} MiB are too much for each worker"
@@ -264,8 +267,8 @@ def _data(root: Path, places: Places, names: Sequence[str], problems: list[str])
     return files
 
 
-def _task(root: Path, places: Places, problems: list[str]) -> str:
-    """Return the text of a task, or ""; `grade verify` reports a missing starter."""
+def _read_task(root: Path, places: Places, problems: list[str]) -> str:
+    """Return the text of an exercise's task, which is the docstring of its starter; "" if it has none."""
     # A student's file may have lost its text, or be in pieces just now: then that of the copy counts.
     for path in (root / places.starter, layout.starter_copy(root, places)):
         try:
@@ -280,8 +283,8 @@ def _task(root: Path, places: Places, problems: list[str]) -> str:
 
 
 def contract_lines(task: str) -> dict[str, str]:
-    """Return the numbered rules of a task: "C1  text", with continuation lines, by name."""
-    return {rule[1]: _laid_out(rule[2], rule.start(2) - rule.start()) for rule in _RULES.finditer(task)}
+    """Return the texts of a task's numbered rules by name, such as "C1", each with its continuation lines."""
+    return {rule[1]: _join_lines(rule[2], rule.start(2) - rule.start()) for rule in _RULES.finditer(task)}
 
 
 _ITEM = re.compile(r"(?:[-*•]|\d+[.)]) ")
@@ -289,12 +292,12 @@ _DEEPER = 2
 """So many columns more than the text of its rule make a line one of a matrix, a list or code."""
 
 
-def _laid_out(text: str, column: int) -> str:
-    """Join the lines of a rule, but for those that are indented further, as in a matrix, and the items of a list.
+def _join_lines(text: str, column: int) -> str:
+    """Join the lines of a rule into one, except lines that are indented further, as in a matrix, and items of a list.
 
     Args:
-        text: of the rule.
-        column: at which it begins.
+        text: the rule.
+        column: the column at which it begins.
     """
     first, *more = text.rstrip().split("\n")
     joined, inside = [first.strip()], False
@@ -312,7 +315,7 @@ def _laid_out(text: str, column: int) -> str:
 
 
 def _zone(name: str | None, problems: list[str]) -> tzinfo | None:
-    """Return the time zone of a name, or any with the problem added if the name is wrong; None without a name."""
+    """Return the time zone of a name, or None without a name; for an unknown one, append a problem and return UTC."""
     try:
         return ZoneInfo(name) if name else None
     except (ValueError, OSError, KeyError):
@@ -321,7 +324,7 @@ def _zone(name: str | None, problems: list[str]) -> tzinfo | None:
 
 
 def handins_of(file: CourseFile, problems: list[str]) -> tuple[HandIn, ...]:
-    """Return the hand-ins of course.yaml; what is wrong with them is added to the problems."""
+    """Return the hand-ins of course.yaml; append a sentence to `problems` for each fault."""
     zone = _zone(file.timezone, problems)
     return tuple(_handin(entry, zone, problems) for entry in file.handins)
 
@@ -353,8 +356,8 @@ def _limits(base: Limits, entry: LimitsEntry) -> Limits:
     return replace(base, **entry.model_dump(exclude_none=True))
 
 
-def _doubled(file: CourseFile) -> Iterator[str]:
-    """Yield what stands twice in course.yaml, so that a name would mean two things."""
+def _duplicate_problems(file: CourseFile) -> Iterator[str]:
+    """Yield a sentence for each name in course.yaml that would mean two things."""
     if any(entry.folder == SHARED for entry in file.modules):
         yield f"{COURSE_FILE}: modules: a module cannot be called {SHARED}, which is the folder of staff's shared code"
     ids = [id for entry in file.modules for id in entry.exercises]
@@ -371,7 +374,7 @@ def _doubled(file: CourseFile) -> Iterator[str]:
 
 
 def _unknown_exercises(file: CourseFile, known: Mapping[str, str]) -> Iterator[Broken]:
-    """Yield a problem for each exercise that a hand-in lists and the course lacks."""
+    """Yield a `Broken` for each exercise that a hand-in lists and the course lacks."""
     for handin in file.handins:
         for id in handin.exercises:
             if id not in known:
@@ -383,7 +386,7 @@ def _requirement_problems(requires: str | None) -> Iterator[str]:
     if requires is None:
         return
     try:
-        name, versions = _required(requires)
+        name, versions = _parse_requirement(requires)
     except ValueError:
         yield f"{COURSE_FILE}: requires: {requires!r} is not a requirement such as tensorgrade>=0.1"
         return
@@ -393,8 +396,8 @@ def _requirement_problems(requires: str | None) -> Iterator[str]:
         yield f"{COURSE_FILE}: requires: this course needs {requires}, but tensorgrade {here} is installed; upgrade it"
 
 
-def _required(requires: str) -> tuple[str, SpecifierSet]:
-    """Return the name and the versions of a requirement.
+def _parse_requirement(requires: str) -> tuple[str, SpecifierSet]:
+    """Return the package and the versions that a requirement such as `tensorgrade>=0.1` names.
 
     Raises:
         ValueError: the text is not a requirement.
@@ -418,7 +421,7 @@ _NEAR = 0.45
 
 
 def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> list[Exercise]:
-    """Return the exercise of a name, or all those of a module.
+    """Return the exercises that a typed name means: one, or all of a module.
 
     Args:
         course: the course.
@@ -427,7 +430,7 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
         commands: what else could have been meant.
 
     Raises:
-        CourseError: nothing has that name, and it suggests the nearest; or the exercise has a fault, which it names.
+        CourseError: nothing has that name, and the error suggests the nearest; or the exercise cannot be used.
     """
     # A path as our own output prints it, typed or completed by a shell; its last part says which exercise it is.
     word = _word_of(name).removesuffix(".py")
@@ -442,7 +445,7 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
         for item in course.broken:
             if word == item.id:
                 raise CourseError(*item.problems)
-        unknown = f"there is no exercise or command {name!r}{_nearest(course, word, commands)}"
+        unknown = f"there is no exercise or command {name!r}{_suggested_names(course, word, commands)}"
         # The number of an exercise stands in the file that cannot be used: one of these may be meant.
         broken = [item for item in course.broken if number[:1] and means_module(item.module, str(number[0]))]
         raise CourseError(unknown, *(problem for item in broken for problem in item.problems))
@@ -454,7 +457,7 @@ def _word_of(name: str) -> str:
 
 
 def means_module(module: str, name: str) -> bool:
-    """Return whether a typed name is that of a module: its folder, a path to it, or its number."""
+    """Return whether a typed name means a module: it is its folder, a path to that, or its number."""
     word = _word_of(name)
     number = _parts_of_number(word)
     return bool(module) and (
@@ -463,10 +466,10 @@ def means_module(module: str, name: str) -> bool:
 
 
 def one_exercise(course: Course, name: str) -> Exercise:
-    """Return the exercise of a name, which may not be a module's.
+    """Return the one exercise that a typed name means.
 
     Raises:
-        CourseError: nothing has that name, or more than one thing has.
+        CourseError: nothing has that name, or it is the name of a module with several exercises.
     """
     meant = find_exercises(course, name)
     if len(meant) > 1:
@@ -476,20 +479,23 @@ def one_exercise(course: Course, name: str) -> Exercise:
 
 
 def split_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split words into names of exercises and, behind them, names of rules such as C4 or c4."""
+    """Split words into names of exercises and names of rules, such as C4 or c4; return both, rules in upper case."""
     words = tuple(words)
     rules = tuple(word.upper() for word in words if _RULE.fullmatch(word))
     return tuple(word for word in words if not _RULE.fullmatch(word)), rules
 
 
 def _parts_of_number(word: str) -> tuple[int, ...]:
-    """Return the parts of an exercise's number, the same for 2-1 and 02-1; () for another word."""
+    """Parse an exercise's number: (2, 1) for 2-1 and for 02-1, (2,) for 02, () for any other word."""
     match = _NUMBER.fullmatch(word)
     return tuple(int(part) for part in match.groups() if part) if match else ()
 
 
-def _nearest(course: Course, word: str, commands: Iterable[str]) -> str:
-    """Say what could have been meant. Guess no number: nearly the same digits are another exercise."""
+def _suggested_names(course: Course, word: str, commands: Iterable[str]) -> str:
+    """Return the end of a sentence about an unknown name: the name that may be meant, or where to find all names.
+
+    No number is guessed: one with nearly the same digits is another exercise.
+    """
     numbers = [exercise.number for exercise in course.exercises]
     if meant := _parts_of_number(word):
         if same := [number for number in numbers if _parts_of_number(number)[:1] == meant[:1]]:

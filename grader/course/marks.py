@@ -20,7 +20,7 @@ _QUOTES = (b'"""', b"'''")
 
 
 def declared_checks(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Read the id, the rule and the title of each check that a file declares: nothing is imported."""
+    """Yield the id, the rule and the title of each check that a file declares, without importing the file."""
     try:
         body = ast.parse(path.read_bytes()).body
     except (OSError, SyntaxError, ValueError):  # `grade` says what is wrong with it
@@ -34,7 +34,7 @@ def declared_checks(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def marks_text(exercise: Exercise) -> str:
-    """Return what an exercise earns at most while rules are broken, in sentences; "" if it has no caps.
+    """Return sentences that say how many points an exercise earns at most while rules are broken; "" without caps.
 
     A sentence names a rule if each of its checks caps the points. Else it names those of its checks that do so, as
     shown or hidden ones: what a hidden check is called stays with it.
@@ -54,7 +54,7 @@ def marks_text(exercise: Exercise) -> str:
                 (broken if whole else shown if is_shown else hidden).add(rule)
         cases = []
         if broken:
-            cases.append(f"you break {_rules(broken, told | broken, rules)}")
+            cases.append(f"you break {_rules_text(broken, told | broken, rules)}")
         if shown:
             every = {rule for rule, is_shown in capped if is_shown} - broken - told
             cases.append("a shown check fails" if shown == every else f"a shown check of {_listed(shown)} fails")
@@ -93,15 +93,21 @@ def with_marks(exercise: Exercise, source: bytes) -> bytes:
     return source[: end - 3].rstrip() + paragraph.encode() + source[end - 3 :]
 
 
-def _rules(broken: Collection[str], so_far: Collection[str], rules: Collection[str]) -> str:
-    """Name rules: all of those that were not named before are "any other rule"."""
+def _rules_text(broken: Collection[str], so_far: Collection[str], rules: Collection[str]) -> str:
+    """Return rules as words, such as "C1 or C2"; "any other rule" if these are all that no sentence named before.
+
+    Args:
+        broken: the rules.
+        so_far: these, and the rules of earlier sentences.
+        rules: all rules of the exercise.
+    """
     if set(so_far) == set(rules) and len(broken) > 1:
         return "a rule" if len(broken) == len(rules) else "any other rule"
     return _listed(broken, "or")
 
 
 def _listed(rules: Collection[str], word: str = "or") -> str:
-    """Name rules in order; three or more in a row by the first and the last one."""
+    """Return rules in order, as a text; three or more in a row as "C1 to C3"."""
     numbers = sorted(int(rule.removeprefix("C")) for rule in rules)
     runs: list[list[int]] = []
     for number in numbers:

@@ -29,10 +29,10 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 
 
 def new_course(root: Path) -> list[Path]:
-    """Lay out a course without exercises.
+    """Write the files of a new course without exercises, and return their paths.
 
     Raises:
-        CourseError: there is a course already, or it cannot be written.
+        CourseError: the folder has a course already, or cannot be written to.
     """
     if (root / COURSE_FILE).exists():
         raise CourseError(f"{root / COURSE_FILE} exists; a course is not written over")
@@ -42,7 +42,7 @@ def new_course(root: Path) -> list[Path]:
         root / TOPICS: _template(TOPICS.name),
         root / ".gitignore": ".grade/\n__pycache__/\n",
     }
-    return _write(files | _schemas(root / SCHEMAS, schemas()))
+    return _write_all(files | _schemas(root / SCHEMAS, schemas()))
 
 
 def new_exercise(
@@ -51,13 +51,13 @@ def new_exercise(
     files: Callable[[Places], dict[Path, str]] | None = None,
     data: Mapping[str, bytes] | None = None,
 ) -> list[Path]:
-    """Lay out an exercise and list it in course.yaml, unless that lists it already.
+    """Write the files of a new exercise, list it in course.yaml unless it is there, and return the paths of the files.
 
     Args:
-        root: the course.
+        root: the folder of the course.
         name: "module/exercise"; the module is made if it is new.
-        files: what the exercise has besides its description, by path from the course; by default an example.
-        data: data files for student code, by the name under which it reads them.
+        files: returns the texts of its files besides exercise.yaml, by path from the course; by default an example.
+        data: the contents of data files for student code, by the name under which it reads them.
 
     Raises:
         CourseError: the name is not usable, the exercise exists, or something cannot be written.
@@ -65,7 +65,7 @@ def new_exercise(
     module, _, id = name.partition("/")
     if not _NAME.fullmatch(module) or not _NAME.fullmatch(id):
         raise CourseError(f"{name!r} is not MODULE/EXERCISE in lower case, such as 02_memory/predict_strides")
-    if problem := _no_module(id):
+    if problem := _why_not_importable(id):
         raise CourseError(f"{id!r} {problem}: students import it by its name; choose another, such as my_{id}")
     course, places = load_course(root, whole=False), Places(module, id)
     listed = {item.id: item.module for item in course.exercises}
@@ -79,7 +79,7 @@ def new_exercise(
     numbers = [exercise.number for exercise in course.exercises]
     fill = {"id": id, "title": title, "number": _next_number(module, numbers), "up": "../../../"}
     fill["yaml_title"] = _as_yaml(title)
-    texts = (files or _example)(places) | {places.description: _template(EXERCISE_FILE)}
+    texts = (files or _example_files)(places) | {places.description: _template(EXERCISE_FILE)}
     filled = {path: re.sub(r"@(\w+)@", lambda word: fill.get(word[1], word[0]), text) for path, text in texts.items()}
     if data:
         filled[places.description] += f"files: [{', '.join(data)}]\n"
@@ -95,11 +95,11 @@ def new_exercise(
     contents: dict[Path, str | bytes] = {(root / COURSE_FILE).resolve(): new_text}
     contents |= {root / path: text for path, text in filled.items()}
     contents |= {root / places.shown / name: content for name, content in (data or {}).items()}
-    return _write(contents)[1:]
+    return _write_all(contents)[1:]
 
 
-def _example(places: Places) -> dict[Path, str]:
-    """Return the files of the example exercise, by path."""
+def _example_files(places: Places) -> dict[Path, str]:
+    """Return the texts of the example exercise's files, by path; their `@word@` are not filled in."""
     files = {
         places.starter: "starter.py",
         places.shown_checks: "shown_checks.py",
@@ -112,26 +112,30 @@ def _example(places: Places) -> dict[Path, str]:
 
 
 def _template(name: str) -> str:
-    """Return one of the texts that a new course or exercise begins with; `@word@` is filled in."""
+    """Return the template of a file of a new course or exercise; its `@word@` are not filled in."""
     return (Path(__file__).with_name("templates") / name).read_text(encoding="utf-8")
 
 
 def write_schemas(folder: Path, others: Mapping[str, Any]) -> list[Path]:
-    """Write the JSON Schemas of course.yaml and exercise.yaml, for editors that check while one types; and others."""
-    return _write(_schemas(folder, {**schemas(), **others}))
+    """Write JSON Schemas for editors: those of course.yaml and exercise.yaml, and others by their file names.
+
+    Returns:
+        The paths of the files.
+    """
+    return _write_all(_schemas(folder, {**schemas(), **others}))
 
 
 def _schemas(folder: Path, by_name: Mapping[str, Any]) -> dict[Path, str]:
     return {folder / name: json.dumps(schema, indent=2) + "\n" for name, schema in by_name.items()}
 
 
-def _write(files: Mapping[Path, str | bytes]) -> list[Path]:
-    """Write all files, or none: where one cannot be written, those that are new are removed again.
+def _write_all(files: Mapping[Path, str | bytes]) -> list[Path]:
+    """Write all files and return their paths; if one cannot be written, remove the new ones again.
 
-    What comes first, such as course.yaml, is written last, because it makes a course of the others.
+    The first file, such as course.yaml, is written last, because it makes a course of the others.
 
     Raises:
-        CourseError: a file cannot be written, or what was begun cannot be removed.
+        CourseError: a file cannot be written, or an incomplete one cannot be removed.
     """
     new: list[Path] = []
     try:
@@ -153,8 +157,8 @@ def _write(files: Mapping[Path, str | bytes]) -> list[Path]:
     return list(files)
 
 
-def _no_module(id: str) -> str:
-    """Say why a name cannot be that of a student's file, or return ""."""
+def _why_not_importable(id: str) -> str:
+    """Return why students could not import a module of this name, as the end of a sentence; "" if they can."""
     if keyword.iskeyword(id):
         return "is a word of Python"
     if not id.isidentifier():
@@ -171,16 +175,16 @@ def _next_number(module: str, numbers: list[str]) -> str:
 
 
 def with_exercise(text: str, module: str, title: str, id: str) -> str:
-    """Return the text of course.yaml with an exercise added to its module, which is made if it is new.
+    """Return the text of course.yaml with an exercise added to its module; a new module is added, too.
 
     Args:
-        text: of a valid course.yaml.
+        text: a valid course.yaml.
         module: the folder of the module.
-        title: of the module, if it is new.
-        id: of the exercise.
+        title: the title of the module, if it is new.
+        id: the id of the exercise.
 
     Raises:
-        CourseError: it cannot be put in without changing something else.
+        CourseError: the exercise cannot be added without changing something else.
     """
     root = yaml.compose(text, yaml.SafeLoader)
     modules = _value(root, "modules")
@@ -208,13 +212,13 @@ def _value(node: Any, key: str) -> Any:
 
 
 def _with_item(text: str, names: Any, rows: list[str], inline: str) -> str:
-    """Return the text with one more item at the end of a sequence.
+    """Return a YAML text with an item added at the end of a sequence.
 
     Args:
-        text: all of it.
-        names: the sequence.
-        rows: the item in lines, for one that stands below its key.
-        inline: the item for one between brackets.
+        text: the whole text.
+        names: the node of the sequence.
+        rows: the item in lines, for a sequence in lines below its key.
+        inline: the item in one line, for a sequence between brackets.
     """
     end = "\r\n" if "\r\n" in text else "\n"
     if not names.flow_style:
@@ -237,7 +241,7 @@ def _with_item(text: str, names: Any, rows: list[str], inline: str) -> str:
 
 
 def _end_positions(node: Any) -> Iterator[int]:
-    """Yield where the things end that are written in a node, which may go on over comments and blank lines."""
+    """Yield the positions at which the parts of a YAML node end; the node itself may end after further comments."""
     if isinstance(node, yaml.ScalarNode) or node.flow_style:
         yield node.end_mark.index
         return
@@ -247,5 +251,5 @@ def _end_positions(node: Any) -> Iterator[int]:
 
 
 def _as_yaml(word: str) -> str:
-    """Return a word as YAML reads it back: `on`, `no` and `123` need quotes."""
+    """Return a word as it must be written in YAML to be read as a text: `on`, `no` and `123` need quotes."""
     return word if yaml.safe_load(word) == word else json.dumps(word)

@@ -15,7 +15,7 @@ _TOPICS_LINE = re.compile(r"^Topics:(?P<ids>[^\n]*(?:\n[ \t]*[TX][-0-9a-z]+[^\n]
 
 
 def read_topics(course: Course) -> dict[str, TopicEntry]:
-    """Read the topics of exercises/topics.yaml by id; none if there is no such file.
+    """Return the topics of exercises/topics.yaml by id; {} if there is no such file.
 
     Raises:
         CourseError: the file is not a mapping from ids to names.
@@ -60,7 +60,11 @@ class Coverage:
         return cls(topics, taught, pages, unknown)
 
     def counted(self, document: str = "") -> tuple[int, int, int]:
-        """Return how many topics, of one document or of all, an exercise, only a page, or nothing teaches."""
+        """Count the topics that an exercise teaches, those that only a page teaches, and those that nothing teaches.
+
+        Args:
+            document: the source document whose topics count; "" for all topics.
+        """
         ids = {id for id, topic in self.topics.items() if not document or document in topic.documents}
         by_exercise = ids & self.taught.keys()
         page_only = (ids & self.pages.keys()) - by_exercise
@@ -72,11 +76,11 @@ class Coverage:
 
 
 def given_text(root: Path, path: Path) -> bytes:
-    """Return a file of a course as students get it: a module's page without its line of topic ids.
+    """Return the content of a course's file as students get it: a module's page without its line of topic ids.
 
     Args:
         root: the course's folder.
-        path: of the file, from there.
+        path: the path of the file from there.
     """
     text = (root / path).read_bytes()
     if path != page_of(path.parent.name):
@@ -85,7 +89,7 @@ def given_text(root: Path, path: Path) -> bytes:
 
 
 def _topics_of_page(course: Course, module: Module) -> list[str]:
-    """Return the ids on the line `Topics: ...` of a module's page, which may go on in further lines of ids."""
+    """Return the ids on the line `Topics: ...` of a module's page, and on lines of ids directly below it."""
     page = course.root / page_of(module.id)
     lines = _TOPICS_LINE.finditer(page.read_text(encoding="utf-8")) if page.is_file() else ()
     return list(dict.fromkeys(id for line in lines for id in re.split(r"[\s,]+", line["ids"].strip()) if id))

@@ -16,7 +16,7 @@ _LOOK_MS = 100
 
 
 def watch_files(folder: Path, *, poll: bool = False, kinds: tuple[str, ...] = (".py",)) -> Iterator[set[Path]]:
-    """Yield the set of files that were written, renamed or removed below a folder, and empty sets in between.
+    """Yield sets of files that were written, renamed or removed below a folder, and empty sets while nothing changes.
 
     No save after the first set is missed.
 

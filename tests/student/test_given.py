@@ -198,7 +198,7 @@ def test_update_elsewhere(source: Path, tmp_path: Path, home: Path) -> None:
     with pytest.raises(CourseError, match="has no course"):
         update(source, tmp_path)
     (home / "course.yaml").unlink()
-    with pytest.raises(CourseError, match="is gone;  grade update  brings it back"):
+    with pytest.raises(CourseError, match=r"is missing\. To restore it:  grade update"):
         layout.find_course(home / "exercises")
     with pytest.raises(CourseError, match="there is no course here"):
         layout.find_course(home.parent)
