@@ -10,7 +10,7 @@ from grader.model.picture import Moment, Picture
 
 
 class Verdict(StrEnum):
-    """The end of a check."""
+    """How a check ended."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -42,7 +42,7 @@ class Verdict(StrEnum):
 
     @property
     def lasts(self) -> bool:
-        """Whether the next run would find the same: a check that took too long or too much may end otherwise."""
+        """Whether another run would end with the same verdict; a timeout or an exceeded limit may not occur again."""
         return self not in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT, Verdict.INCONCLUSIVE, Verdict.BROKEN)
 
 
@@ -83,17 +83,17 @@ class Device(StrEnum):
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the worker simulates it."""
+        """Whether the worker simulates this accelerator."""
         return self in (Device.SIM, Device.SIM_CUDA)
 
     @property
     def type_name(self) -> str:
-        """The type of its devices in PyTorch; "none" without one."""
+        """The type of its devices in PyTorch, such as "cuda"; "none" without an accelerator."""
         return "cuda" if self is Device.SIM_CUDA else self.value
 
     @property
     def lines_to_simulate(self) -> tuple[str, ...]:
-        """The lines of Python that switch on what a check's worker simulated; none if it simulated nothing."""
+        """The lines of Python that switch on this simulated accelerator; () if nothing is simulated."""
         if not self.is_simulated:
             return ()
         return ("from grader import accelerator", f'accelerator.enable("{self.type_name}")')
@@ -112,7 +112,7 @@ class Check:
         share: its share of the exercise's points.
         shown: whether students have it.
         try_this: an example to try, for a hidden check, or "".
-        device: what its worker sees.
+        device: the accelerator that its worker sees.
     """
 
     id: str
@@ -131,11 +131,11 @@ class Speed:
     """One comparison of CPU times, for a report.
 
     Attributes:
-        told: all of it in a sentence.
-        against: what it was compared with.
+        told: the comparison in a sentence.
+        against: what the student's call was compared with.
         ratio: CPU time of the student's call as a multiple of the other's.
-        low: where the ratio lies at least, by the scatter of the samples.
-        high: where it lies at most; None where a call was stopped.
+        low: the lower bound of the ratio, by the scatter of the samples.
+        high: the upper bound; None if a call was stopped.
         at_most: the largest ratio that passes.
         yours_ms: CPU milliseconds of one call of the student's.
         theirs_ms: the same of the other side.
@@ -157,7 +157,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One check's verdict.
+    """The verdict of one check, with its message and what was measured.
 
     Attributes:
         check: the check's id.

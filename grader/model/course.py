@@ -87,12 +87,12 @@ class PlannedExercise:
 
     @classmethod
     def of(cls, exercise: Exercise) -> PlannedExercise:
-        """Return what the check process must know of an exercise: no text, no hints and no points."""
+        """Return the facts of an exercise that the check process needs: no texts, no hints and no points."""
         return cls(**{name: getattr(exercise, name) for name in cls.__dataclass_fields__})
 
     @property
     def files(self) -> tuple[Path | None, ...]:
-        """The files that a verdict hangs on, besides what was handed in."""
+        """The files of the course that a verdict depends on; None for a file that this copy does not have."""
         beside = *self.data.values(), *self.shared.values()
         return self.shown_checks, self.hidden_checks, *self.probes, self.reference, *beside
 
@@ -179,12 +179,12 @@ class Exercise(PlannedExercise):
 
     @property
     def file_name(self) -> str:
-        """The name of the exercise module, with every author."""
+        """The file name of the exercise module, the same for every author."""
         return f"{self.id}.py"
 
     @property
     def path(self) -> Path:
-        """The exercise module, as a path from the course's root."""
+        """The path of the exercise module from the course's root."""
         return Path(*self.folder.parts[-3:], self.file_name)
 
 
@@ -305,9 +305,9 @@ class Course:
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
-        """All exercises, in order."""
+        """The exercises of all modules, in order."""
         return tuple(exercise for module in self.modules for exercise in module.exercises)
 
     def handin(self, id: str | None) -> HandIn | None:
-        """Return the hand-in of an id, or None."""
+        """Return the hand-in with an id; None if the course has no such hand-in."""
         return next((handin for handin in self.handins if handin.id == id), None)

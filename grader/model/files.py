@@ -41,7 +41,7 @@ _MOST_PROBLEMS = 50
 def to_json(value: object, indent: int | None = None) -> bytes:
     """Return a value as ASCII JSON. Lone surrogates, which names of files can contain, stay what they are."""
     separators = (",", ":") if indent is None else None
-    return json.dumps(value, default=_plain, indent=indent, separators=separators).encode("ascii")
+    return json.dumps(value, default=_to_json_type, indent=indent, separators=separators).encode("ascii")
 
 
 def from_json(kind: type[Value], text: bytes | str, name: str = "the data") -> Value:
@@ -79,14 +79,14 @@ def schema_of(kind: type) -> dict[str, Any]:
 
 @functools.cache
 def adapter(kind: Any) -> TypeAdapter[Any]:
-    """Return what reads and writes a type by its annotations."""
+    """Return the pydantic adapter that reads and writes a type by its annotations."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
 
 
-def _plain(value: object) -> object:
-    """Convert what `json` cannot write."""
+def _to_json_type(value: object) -> object:
+    """Convert a value that `json` cannot write to one that it can; `json.dumps` calls this as its `default`."""
     if isinstance(value, bytes):
         return {_BYTES: base64.b64encode(value).decode("ascii")}
     if dataclasses.is_dataclass(value):
@@ -108,7 +108,7 @@ def _with_bytes(plain: dict[str, Any]) -> object:
 
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in it: the first that a zip can tell."""
+"""The time of every file in a zip of ours: the earliest that a zip can store."""
 
 EPOCH_SECONDS = 315_532_800
 """The same time on a disk."""
@@ -141,11 +141,11 @@ def failing_as(what: str, remedy: str = "") -> Iterator[None]:
 
 
 def read_limited(path: Path, most: int) -> bytes:
-    """Read a file that may have been made by anybody.
+    """Read a file whose size is not known, unless it is larger than a limit.
 
     Args:
-        path: of the file.
-        most: how many bytes it may have.
+        path: the path of the file.
+        most: the most bytes that it may have.
 
     Raises:
         CourseError: it has more.
@@ -188,7 +188,7 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
 
 
 def sync(path: Path) -> None:
-    """Have a file on the disk, or the names in a folder: what the system keeps in memory is lost by a power cut."""
+    """Flush a file, or the names in a folder, to the disk by `fsync`, so that a power cut does not lose them."""
     if sys.platform == "win32" and path.is_dir():  # NTFS writes names down itself; a folder cannot be opened there
         return
     descriptor = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
@@ -200,10 +200,10 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Yield a draft to write, which takes the place of a file once all of it is written.
+    """Yield the path of a draft; when the block ends without an error, the draft replaces the file.
 
     Raises:
-        CourseError: it cannot be written.
+        CourseError: the file cannot be written.
     """
     draft = path.with_name(path.name + DRAFT)
     with failing_as(f"{path} cannot be written"):
@@ -215,7 +215,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def write_named(path: Path | str, content: str | bytes, what: str) -> None:
-    """Write a file that the user named; its folder is made.
+    """Write a file that the user named, or standard output; create its folder.
 
     Args:
         path: of the file; `-` is standard output.
@@ -237,11 +237,11 @@ def write_named(path: Path | str, content: str | bytes, what: str) -> None:
 
 
 def zip_bytes(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
-    """Return a zip of files by their paths: sorted names, one time, one mode, nothing about this machine.
+    """Return a zip of files that is the same byte for byte on each machine: sorted names, one time, one mode.
 
     Args:
-        files: what is in it.
-        programs: those of them that can be started.
+        files: their contents by path.
+        programs: the paths of files that can be started.
     """
     # Stored, not deflated: what comes out of that depends on the version of zlib. The files are small.
     target = io.BytesIO()

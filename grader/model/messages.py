@@ -52,7 +52,7 @@ class Level(IntEnum):
 
     @classmethod
     def of(cls, word: str) -> Level:
-        """Return the level of that name."""
+        """Return the level with a name such as "full"."""
         return cls[word.upper()]
 
 
@@ -86,7 +86,7 @@ class Setup:
         return int.from_bytes(hmac.digest(self.secret, author.encode("utf-8", "surrogateescape"), "sha256"), "big")
 
     def allows(self, confinement: str | None) -> bool:
-        """Return whether a run at this level is confined as well as it must be; None is a run without student code."""
+        """Return whether a level, by its word, confines as much as this run requires; None ran no student code."""
         return not confinement or Level.of(confinement) >= self.least
 
 
@@ -153,7 +153,7 @@ class CheckSelection:
     compares: bool = False
 
     def has(self, check: str) -> bool:
-        """Return whether the check of that id is among them."""
+        """Return whether the check with this id is in the part that is run."""
         return self.only is None or check in self.only
 
 
@@ -212,6 +212,6 @@ def to_frame(message: Message) -> tuple[dict[str, Any], list[bytes]]:
 
 
 def from_frame(tree: Mapping[str, Any], data: memoryview) -> Message:
-    """Return the message of a frame."""
+    """Return the message that `to_frame` made a frame of."""
     kind = _KINDS[tree["kind"]]
     return from_json(kind, bytes(data), kind.__name__)

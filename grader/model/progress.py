@@ -30,7 +30,7 @@ class Progress:
         """
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """Report an exercise that was graded or saved before: in the order of the course, then what is repeated.
+        """Report an exercise that is graded, now or by an earlier run: in the order of the course, then retried ones.
 
         Args:
             graded: the exercise.
@@ -39,7 +39,7 @@ class Progress:
         """
 
     def waits(self) -> None:
-        """Report that results are waited for; called every half second."""
+        """Report that the run still waits for results; called every half second."""
 
     def reported(self, report: Report, number: int, total: int) -> None:
         """Report one submission whose exercises are all graded.
@@ -51,13 +51,13 @@ class Progress:
         """
 
     def advanced(self, done: int, total: int) -> None:
-        """Report how many things are done, of how many in all."""
+        """Report how many exercises or submissions are done, and how many there are."""
 
     def compared(self, done: int, total: int) -> None:
-        """Report how many known wrong answers submissions were compared with, of how many in all."""
+        """Report how many known wrong answers were compared with submissions, and how many there are."""
 
     def noted(self, line: str) -> None:
-        """Report something that whoever started the run should know."""
+        """Report a line that the person who started the run should read."""
 
 
 class Cancelled(BaseException):
@@ -75,7 +75,7 @@ class Cancel:
         self._event.set()
 
     def raise_if_cancelled(self) -> None:
-        """Raise in the code that calls this if the run was cancelled.
+        """Raise `Cancelled` if the run was cancelled.
 
         Raises:
             Cancelled: it was.

@@ -23,7 +23,7 @@ class Public(str):
     __slots__ = ("template", "words")
 
     def __new__(cls, template: str, *words: object) -> Public:
-        """Make the text, which a shown check uses as an ordinary str."""
+        """Fill the words into the template; a shown check uses the result as an ordinary str."""
         # An object in a worker is named by a word of ours; the worker could choose its text.
         texts = tuple(map(_text, words))
         self = super().__new__(cls, template.format(*texts))
@@ -49,12 +49,12 @@ class Key(str):
     __slots__ = ()
 
     def __new__(cls, key: object) -> Key:
-        """Make the text, with the key as Python writes it."""
+        """Return the text `the key ...`, with the key as Python writes it."""
         return super().__new__(cls, f"the key {key!r}")
 
 
 def say(template: str, *words: object) -> Public:
-    """Return a public text; the template must be a literal."""
+    """Return a public text of a template, which must be a literal, and words for its fields."""
     return Public(template, *words)
 
 

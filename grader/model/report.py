@@ -70,7 +70,7 @@ class Submission:
     authors: tuple[str, ...] = ()
 
     def of(self, exercise: Exercise) -> ExerciseFiles:
-        """Return the files of an exercise."""
+        """Return the files of an exercise; an empty `ExerciseFiles` if the submission has none."""
         return self.exercises.get(exercise.id, ExerciseFiles())
 
     def with_files(self, exercise: Exercise, files: Mapping[str, bytes]) -> Submission:
@@ -124,19 +124,19 @@ class GradedCheck:
 
     @property
     def verdict(self) -> Verdict:
-        """How it counts: as its outcome says, unless staff gave its points."""
+        """The verdict that counts: the outcome's; if staff set the points, passed for all of them, else failed."""
         if not self.set_by:
             return self.outcome.verdict
         return Verdict.PASSED if self.score.earned == self.score.possible else Verdict.FAILED
 
     @property
     def speed(self) -> Sequence[Speed]:
-        """Return what was measured, for the student: nothing for a hidden check, as a ratio could reveal its inputs."""
+        """The speeds that the student may read: () for a hidden check, as a ratio could reveal its inputs."""
         return self.outcome.speed if self.check.shown else ()
 
     @property
     def seconds(self) -> float | None:
-        """How long it took, likewise: student code can choose that."""
+        """Wall seconds that the check took; None for a hidden check, as student code could tell its inputs by them."""
         return self.outcome.seconds if self.check.shown else None
 
 
@@ -158,7 +158,7 @@ class Mistake:
 
     @property
     def place(self) -> str:
-        """Return where it is, as a sentence begins: "In `ladder` (rule C3): "; "" if nothing says it."""
+        """The functions and the rule, as a sentence begins: "In `ladder` (rule C3): "; "" if neither is known."""
         names = " and ".join(f"`{name}`" for name in self.functions)
         rule = f"rule {self.rule}" if self.rule else ""
         if names and rule:
@@ -245,17 +245,17 @@ class GradedExercise:
 
     @property
     def passes(self) -> bool:
-        """Whether all checks passed that can run here."""
+        """Whether all checks that can run here passed."""
         return self.state in ("done", PASSES_HERE)
 
     @property
     def held_back(self) -> int:
-        """Hundredths of a point that checks earned and that do not count."""
+        """The hundredths of a point that checks earned and that do not count."""
         return sum(row.held_back for row in self.checks)
 
     @property
     def left_out_score(self) -> Score:
-        """Return the score of the checks that were not to run: all of it undecided."""
+        """The score of the checks that were not to run: all of it undecided."""
         return sum((row.score for row in self.left_out), Score(0, 0))
 
 
@@ -335,12 +335,12 @@ class Report:
 
     @property
     def score(self) -> Score:
-        """Return the score of all exercises together."""
+        """The score of all exercises together."""
         return sum((graded.score for graded in self.exercises), Score(0, 0))
 
     @property
     def total(self) -> Score:
-        """Return the score that counts; see `score_after_policy`."""
+        """The score after the policy and decisions of the course's staff; see `score_after_policy`."""
         return score_after_policy({graded.exercise.id: graded.score for graded in self.exercises}, self.policy)
 
 

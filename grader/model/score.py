@@ -42,13 +42,13 @@ def divide(points: int, shares: Sequence[int]) -> list[int]:
 def score(
     points: int, checks: Sequence[Check], outcomes: Sequence[Outcome], withheld_shares: int
 ) -> tuple[list[GradedCheck], int]:
-    """Give each check its points, before `hold_back`; also the points that withheld checks decide.
+    """Return each check with its points, before `hold_back`, and the points that withheld checks decide.
 
     Args:
-        points: of the exercise, in hundredths.
-        checks: all of it.
+        points: the points of the exercise, in hundredths.
+        checks: all checks of the exercise.
         outcomes: one for each check.
-        withheld_shares: of the checks that are not here.
+        withheld_shares: the shares of the checks that this copy does not have.
     """
     *parts, withheld = divide(points, [*(check.share for check in checks), withheld_shares])
     graded = []
@@ -60,16 +60,16 @@ def score(
 
 
 def _shows_values(check: Check, values: Sequence[str], caps: Mapping[str, int]) -> bool:
-    """Return whether a passed check shows that some value is right."""
+    """Return whether a check, if it passes, shows that the student's code computes a right value."""
     if not values:
         return check.category == "correctness" and check.contract not in caps
-    return any(name in values for name in _names(check))
+    return any(name in values for name in _listable_names(check))
 
 
 def hold_back(
     rows: Sequence[GradedCheck], values: Sequence[str], caps: Mapping[str, int], *, withheld: bool
 ) -> tuple[list[GradedCheck], str | None]:
-    """Hold back points that were earned for nothing.
+    """Return the checks with the points that count: none without a right value, and no more than a cap allows.
 
     Without a right value, no check earns anything: rules on cost, layout, dtype and purity are easy to obey with a
     constant. A value check without a verdict may have found a right value, and then nothing is held back. A check that
@@ -88,30 +88,30 @@ def hold_back(
     gate = [row for row in rows if _shows_values(row.check, values, caps)]
     verdicts = [row.outcome.verdict for row in gate]
     if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in verdicts):
-        return _up_to(0, rows), None
+        return _limit_points(0, rows), None
     # Where a function is not written, and a value is wrong for that, its rule is not broken. But who raises an error
     # there, or returns a wrong shape, must not keep more than who breaks the rule in plain sight.
     values_right = all(verdict is Verdict.PASSED for verdict in verdicts)
     lost = [row for row in rows if row.verdict.lost and (values_right or not _found_nothing_to_run(row))]
-    lowered = ((caps[name], row.check.contract) for row in lost for name in _names(row.check) if name in caps)
+    lowered = ((caps[name], row.check.contract) for row in lost for name in _listable_names(row.check) if name in caps)
     cap, rule = min(lowered, default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
         return list(rows), None
-    return _up_to(cap, rows), rule
+    return _limit_points(cap, rows), rule
 
 
-def _names(check: Check) -> tuple[str, str]:
-    """Return what `values` and `caps` may call a check: its rule, or its id without parameters."""
+def _listable_names(check: Check) -> tuple[str, str]:
+    """Return the two names by which `values` and `caps` may list a check: its rule, and its id without parameters."""
     return check.contract, check.id.split("[")[0]
 
 
 def _found_nothing_to_run(row: GradedCheck) -> bool:
-    """Return whether a check found nothing to run. Any other early end is the answer's own."""
+    """Return whether a check ended as ERROR or SKIPPED, before the answer could break its rule."""
     return row.outcome.verdict in (Verdict.ERROR, Verdict.SKIPPED)
 
 
-def _up_to(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:
-    """Return the first rows whose points together are at most these."""
+def _limit_points(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:
+    """Return all rows, their points reduced so that they add up to at most `most`; the first rows keep theirs."""
     limited = []
     for row in rows:
         earned = min(row.score.earned, most)
@@ -138,7 +138,7 @@ class Total:
 
 
 def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
-    """Return what the scores of exercises are worth by a hand-in: extra credit is added, the lowest are dropped.
+    """Return the total of scores by the rules of a hand-in: extra credit apart, and without the lowest exercises.
 
     Every output that has one number for a report uses this: gradebooks, exports, jobs, pages.
 
@@ -156,7 +156,10 @@ def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
 
 
 def final_of(scores: Mapping[str, Score], handin: HandIn | None) -> FinalScore | None:
-    """Return what counts of scores where nobody knows of late days and staff's decisions; None if all of it counts."""
+    """Return the final score by extra credit and dropped exercises alone; None if a hand-in has neither.
+
+    It is for reports that know no late days and no decisions of staff.
+    """
     total = total_of(scores, handin)
     if not (total.extra or total.dropped):
         return None
@@ -195,7 +198,7 @@ def final_score_text(total: Score, policy: FinalScore | None) -> str:
 
 
 def after_late_days(total: Score, policy: FinalScore | None) -> str:
-    """Return how many days late it was and the score before that, in words; "" if it was not late."""
+    """Return the number of late days and the score before them, in words; "" if the work was not late."""
     if policy is None or not policy.late_days:
         return ""
     before = f"; {points_text(total.earned + policy.penalty)} before" if policy.penalty else ""
@@ -203,13 +206,13 @@ def after_late_days(total: Score, policy: FinalScore | None) -> str:
 
 
 def total_parts(total: Total) -> list[str]:
-    """Return what extra credit and drops make of a score, in words."""
+    """Return phrases about the extra credit and the dropped exercises of a total; [] if there are neither."""
     bonus = [f"{points_text(total.bonus)} more as extra credit"] if total.bonus else []
     return bonus + ([f"lowest dropped: {', '.join(sorted(total.dropped))}"] if total.dropped else [])
 
 
 def is_void(check: str, void: Sequence[str]) -> bool:
-    """Return whether everybody gets the points of a check; a check with parameters is also named without them."""
+    """Return whether a check is void, so that everybody gets its points; `void` may list it without its parameters."""
     return check in void or check.split("[")[0] in void
 
 
@@ -284,12 +287,12 @@ class Causes:
         """Group the checks of a graded exercise by whether they lost points, and why."""
         lost = sorted((row for row in rows if row.verdict.lost), key=_rank)
         # The message of a shown check is complete, and has a picture; that of a hidden one names a property.
-        shown = [row for row in lost if row.check.shown and not _unwritten(row)]
+        shown = [row for row in lost if row.check.shown and not _is_unwritten(row)]
         lost.sort(key=lambda row: row not in shown[:1])
         cause = lost[0] if lost else None
         same = tuple(row for row in lost[1:] if cause is not None and _has_same_cause(row, cause))
-        rest = tuple(row for row in lost[1:] if row not in same and not _unwritten(row))
-        unwritten = tuple(row for row in lost[1:] if row not in same and _unwritten(row))
+        rest = tuple(row for row in lost[1:] if row not in same and not _is_unwritten(row))
+        unwritten = tuple(row for row in lost[1:] if row not in same and _is_unwritten(row))
         undecided = tuple(row for row in rows if not row.verdict.decided)
         functions = {function_of(cause)} if cause is not None else set[str]()
         firsts = []
@@ -318,7 +321,7 @@ def _rank(row: GradedCheck) -> tuple[int, ...]:
         cause = "values" if row.check.category in ("correctness", "error") else row.check.category
     place = CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
     # A student who writes one function after another needs the message of the one that is there.
-    if _unwritten(row):
+    if _is_unwritten(row):
         place = len(CAUSES) + 1
     if not _FIRST_RESULT <= place <= _LAST_RESULT:
         return (place,)
@@ -330,13 +333,13 @@ def _rank(row: GradedCheck) -> tuple[int, ...]:
     return _FIRST_RESULT, not shown, of_inputs, _FIRST_RESULT, int(number), place
 
 
-def _unwritten(row: GradedCheck) -> bool:
-    """Return whether a check met the error that the starter raises."""
+def _is_unwritten(row: GradedCheck) -> bool:
+    """Return whether a check met the error that an unwritten function of the starter raises."""
     return row.outcome.verdict is Verdict.SKIPPED and row.outcome.cause == "raised"
 
 
 def _has_same_cause(row: GradedCheck, cause: GradedCheck) -> bool:
-    """Return whether a check met what another one met: the same error at the same line, the same wrong type."""
+    """Return whether two checks ended for the same reason: the same error at the same line, or the same wrong type."""
     mine, theirs = (item.outcome.message.split("\n")[0] for item in (row, cause))
     # A hidden check does not say where it was, nor why in a word of its own.
     both_shown = row.check.shown and cause.check.shown

@@ -25,7 +25,7 @@ UNRESOLVED = (
 
 
 def merge_line(source: bytes) -> int:
-    """Return the line in which an unresolved merge of git begins; 0 without one."""
+    """Return the number of the line in which an unresolved merge of git begins; 0 without one."""
     lines = source.splitlines()
     begins = [number for number, line in enumerate(lines, 1) if line.startswith(_MERGE[0])]
     return begins[0] if begins and all(any(line.startswith(mark) for line in lines) for mark in _MERGE) else 0
