@@ -35,7 +35,7 @@ from grader.wire.containers import PlainEncoder
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, parts_of
 from grader.wire.table import Table, padded, starts_of
-from grader.wire.transport import make_to_map
+from grader.wire.transport import create_shared_memory
 
 _PREPARE_S = 10.0
 
@@ -165,7 +165,7 @@ class TimedWorker:
             self._request(tree, [bytes(inputs.size)], _PREPARE_S)
             yield
             return
-        self._mapped = make_to_map("inputs", inputs.size)
+        self._mapped = create_shared_memory("inputs", inputs.size)
         try:
             self._request(tree, [], _PREPARE_S, (self._mapped, inputs.size))
             yield

@@ -21,7 +21,7 @@ class EncodedCall:
         memory: blocks of the message, padded: the values' own memory, or that of `kept`.
         table: what this process knows of the call by number, for the reply.
         others: what is not a value, by the child that stands for it in the tree.
-        noted: the children of values that are read later.
+        noted: the children of values whose copies are made later, by `noted_values`.
     """
 
     tree: Mapping[str, Any]
@@ -31,19 +31,19 @@ class EncodedCall:
     noted: Sequence[Any] = ()
 
     def with_own_memory(self) -> EncodedCall:
-        """Return a copy with memory of its own, which stays as it is now."""
+        """Return the same call with a copy of its memory, which later changes of the values do not reach."""
         return replace(self, memory=(b"".join(self.memory),))
 
     def values(self) -> list[Any]:
-        """Return copies of the values, which share memory with each other as these do."""
+        """Return copies of the values, which share memory with each other as the values do."""
         return self._decoded(self.tree["roots"])[0]
 
     def noted_values(self) -> list[Any]:
-        """Return copies of the values that were noted."""
+        """Return copies of the values that the caller of `encode_call` listed in `noted`."""
         return self._decoded(self.noted)[0]
 
     def apart(self) -> EncodedCall:
-        """Return the same for a reply that changes copies, and leaves the values as they are."""
+        """Return the same call with a table of copies: its reply changes these, and not the values."""
         return replace(self, table=self._decoded(self.tree["roots"])[1])
 
     def _decoded(self, roots: Sequence[Any]) -> tuple[list[Any], Table]:
@@ -53,12 +53,12 @@ class EncodedCall:
 
 
 def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), *, plain: bool = False) -> EncodedCall:
-    """Encode the values of a call.
+    """Encode the values of a call as one message.
 
     Args:
-        values: of the message.
+        values: the values of the message.
         other: returns the child for any object that is not a value, or raises `Unsupported`.
-        noted: those of them, or of the items of containers among them, that are read later.
+        noted: those of them, or of the items of containers among them, whose copies `noted_values` returns.
         plain: whether the other process has the standard library alone.
 
     Raises:

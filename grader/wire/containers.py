@@ -3,7 +3,7 @@
 A message is a tree of plain data, with blocks of memory where it has tensors or arrays. The tree has `roots`, a child
 for each value; `rows`, the objects that are new or changed, each with its number; and `blocks`, the memory that is new
 or changed. A child is a plain value, a tagged list (`plain`), a reference `["ref", number]` to an object, or what
-`other` gives for an object that stays in its process.
+`other` returns for an object that stays in its process.
 
 `encode` and `decode` add tensors and arrays to the two classes here. A worker without PyTorch uses these as they are,
 and answers with them.
@@ -43,7 +43,7 @@ class PlainEncoder:
 
     Args:
         table: what both processes know of this call; new objects and blocks are added to it.
-        other: gives the child for any object that is not a value, or raises `Unsupported`.
+        other: returns the child for any object that is not a value, or raises `Unsupported`.
         answers: whether this is the process that answers, which says all facts of its tensors.
     """
 
@@ -97,11 +97,11 @@ class PlainEncoder:
         return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
 
     def children(self, values: Sequence[Any]) -> list[Any]:
-        """Return what stands for values in the message."""
+        """Return the children that stand for values in the message: plain ones as they are, others encoded."""
         return [value if type(value) in PLAIN else self._child(value) for value in values]
 
     def _child(self, value: Any) -> Any:
-        """Encode a value that JSON cannot hold itself, as a child."""
+        """Return the child for a value that JSON cannot hold itself: a reference to a row, or a tagged list."""
         if (number := self._numbers.get(id(value))) is not None:
             return ["ref", number]
         if type(value) in CONTAINERS or self._has_memory(value):
@@ -127,12 +127,12 @@ class PlainEncoder:
         return ["ref", number]
 
     def _has_memory(self, value: Any) -> bool:
-        """Return whether a value lies in memory that can be sent; no plain value does."""
+        """Return whether a value is a tensor or an array whose memory can be sent; always False without PyTorch."""
         del value
         return False
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
-        """Fill in the rows of values that lie in memory; return the blocks that are new or changed, by number."""
+        """Fill in the rows of tensors and arrays, and return the new or changed blocks; [] without PyTorch."""
         del rows
         return []
 
@@ -142,7 +142,7 @@ class PlainDecoder:
 
     Args:
         table: what both processes know of this call.
-        other: gives the object for a child that `other` of an encoder wrote; it is called with its items.
+        other: returns the object for a child that `other` of an encoder made; it is called with its items.
         caps: what one message may hold.
     """
 
@@ -155,15 +155,15 @@ class PlainDecoder:
         self._rows: list[Any] = []
 
     def decode(self, tree: Mapping[str, Any], data: memoryview, original: memoryview = _EMPTY) -> list[Any]:
-        """Return the values of a message. New objects and memory are in the table then, and changes are applied.
+        """Return the values of a message; add new objects and memory to the table, and apply changes of known ones.
 
         Args:
-            tree: as `PlainEncoder.encode` gives it, from another process.
+            tree: as `PlainEncoder.encode` returned it, from another process.
             data: its blocks, padded; new ones stay in this memory, or get memory of their own if `original` is given.
             original: the same memory, never written to, for a process that reports changes.
 
         Raises:
-            ProtocolError: it breaks a rule; then nothing has changed.
+            ProtocolError: the message breaks a rule; then nothing has changed.
         """
         table = self._table
         roots, entries, sizes = tree.get("roots"), tree.get("rows"), tree.get("blocks")
@@ -174,43 +174,43 @@ class PlainDecoder:
         self._rows = rows = list(table.rows)
         changed = self._take_rows(entries)
         leaves = [number for number in changed if rows[number][0] not in KINDS] if changed else ()
-        views = {number: self._view(number, rows[number]) for number in leaves} if leaves else {}
+        views = {number: self._tensor_or_array(number, rows[number]) for number in leaves} if leaves else {}
         if rows:
             self._check_memory(rows, written, views)
         table.objects += map(views.get, range(known, len(rows)))
         if len(changed) > len(views):
-            self._build(changed, known)
+            self._build_containers(changed, known)
         values = [root if type(root) in PLAIN else self._child(root) for root in roots]
         # The new items of containers that the receiver has already.
         old = [number for number in changed if number < known and number not in views] if known else []
         contents = {number: self._items(rows[number]) for number in old} if old else {}
         # From here on nothing is refused.
         table.rows = rows
-        self._change(views, written, contents, known)
+        self._apply_changes(views, written, contents, known)
         return values
 
     # -- what only messages with memory have --------------------------------------------------------------------------
 
     def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Any]:
-        """Register new blocks; return the new contents of known ones, by number."""
+        """Register new blocks, and return the new contents of known ones, by number; without PyTorch, refuse all."""
         raise ProtocolError("memory in a message of plain values")
 
-    def _view(self, number: int, row: list[Any]) -> Any:
-        """Make the object of a row for another value than a container."""
+    def _tensor_or_array(self, number: int, row: list[Any]) -> Any:
+        """Return the tensor or array that a row describes; without PyTorch, refuse the row."""
         raise ProtocolError("an unknown kind of row")
 
     def _check_memory(self, rows: list[Any], written: Mapping[int, Any], views: Mapping[int, Any]) -> None:
-        """Refuse memory with contents that its dtype cannot have."""
+        """Refuse memory with contents that its dtype cannot have; without PyTorch, there is no memory."""
 
-    def _change(
+    def _apply_changes(
         self, views: Mapping[int, Any], written: Mapping[int, Any], contents: Mapping[int, list[Any]], known: int
     ) -> None:
-        """Change what the receiver had before; the process that answers has nothing from before."""
+        """Apply changes to objects that the receiver had before; a process that answers had none."""
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_rows(self, entries: list[Any]) -> list[int]:
-        """Register rows that are new or changed; return their numbers."""
+        """Check the rows that are new or changed, register them, and return their numbers."""
         rows, known, changed = self._rows, len(self._rows), set()
         if known + len(entries) > self._caps.objects:
             raise ProtocolError("too many objects")
@@ -233,8 +233,8 @@ class PlainDecoder:
             changed.add(number)
         return sorted(changed)
 
-    def _build(self, changed: Sequence[int], known: int) -> None:
-        """Make the new containers, inner ones first."""
+    def _build_containers(self, changed: Sequence[int], known: int) -> None:
+        """Make the new containers, inner ones first, and put them into the table."""
         rows, objects = self._rows, self._table.objects
         for number in ordered_by_nesting(rows, changed, self._caps):
             if number >= known and objects[number] is None:
@@ -245,7 +245,7 @@ class PlainDecoder:
                     objects[number] = slice(*items) if kind == "slice" else KINDS[kind](items)
 
     def _items(self, row: list[Any]) -> list[Any]:
-        """Return the items of a container; those of a dict in pairs, one behind the other."""
+        """Return the items of a container from its row; of a dict, keys and values in turn."""
         kind = row[0]
         items = [item if type(item) in PLAIN else self._child(item) for item in row[1:]]
         if kind in KEYED:
@@ -274,7 +274,7 @@ class PlainDecoder:
 
 
 def items_of(obj: Any) -> Any:
-    """Return the items of a container in one sequence."""
+    """Return the items of a container in one sequence; of a dict, keys and values in turn."""
     if type(obj) is dict:
         return [item for pair in obj.items() for item in pair]
     return (obj.start, obj.stop, obj.step) if type(obj) is slice else obj

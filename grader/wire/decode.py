@@ -25,10 +25,10 @@ from grader.wire.table import ALIGNMENT, Table
 
 
 class Change:
-    """A change of one thing of the receiver's, which can be taken back and made again.
+    """A change of an object or a block of the receiver, which can be undone and redone.
 
     Attributes:
-        thing: an object, or the block of memory.
+        thing: the object or the block.
     """
 
     def __init__(self, thing: Any, get: Callable[[Any], Any], put: Callable[[Any, Any], None], after: Any) -> None:
@@ -38,7 +38,7 @@ class Change:
         self._here = get(thing)
 
     def swap(self) -> None:
-        """Take it back, or make it again. What has been changed since by somebody else stays."""
+        """Undo the change, or redo it; do nothing if the object was changed otherwise since then."""
         if _is_same(self._get(self.thing), self._here):
             self._put(self.thing, self._other)
             self._here, self._other = self._other, self._here
@@ -57,7 +57,7 @@ class Decoder(PlainDecoder):
 
     Args:
         table: what both processes know of this call.
-        other: gives the object for a child that `other` of an encoder wrote; it is called with its items.
+        other: returns the object for a child that `other` of an encoder made; it is called with its items.
         caps: what one message may hold.
         answers: whether this is the process that answers: it gets tensors as they were, on their devices.
         accelerator: of this process; None if it has none.
@@ -83,7 +83,7 @@ class Decoder(PlainDecoder):
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Array]:
-        """Register new blocks; return the new contents of known ones, by number."""
+        """Register new blocks, and return the new contents of known ones, by number."""
         blocks, written = self._table.blocks, {}
         known, start, most = len(blocks), 0, len(data)
         buffer = np.frombuffer(data, np.uint8) if most else np.empty(0, np.uint8)
@@ -116,8 +116,8 @@ class Decoder(PlainDecoder):
         block.data[:], block.original = part, original
         return block
 
-    def _view(self, number: int, row: list[Any]) -> Any:
-        """Build the tensor or array that a row describes, on its block.
+    def _tensor_or_array(self, number: int, row: list[Any]) -> Any:
+        """Return the tensor or array that a row describes, built on its block of memory.
 
         In the worker it also gets the device and `requires_grad` that it has in the process that asks.
         """
@@ -209,21 +209,21 @@ class Decoder(PlainDecoder):
 
     # -- applying -----------------------------------------------------------------------------------------------------
 
-    def _change(
+    def _apply_changes(
         self, views: Mapping[int, Any], written: Mapping[int, Array], contents: Mapping[int, list[Any]], known: int
     ) -> None:
         if self._answers:
             return
         table = self._table
         for number, view in views.items():
-            self._finish(number, view, is_new=number >= known)
+            self._keep_facts_and_layout(number, view, is_new=number >= known)
         for number, block in written.items():
             self.changes.append(Change(table.blocks[number], lambda it: it.data.tobytes(), _write, block))
         for number, items in contents.items():
             self.changes.append(Change(table.objects[number], lambda it: list(items_of(it)), _set_contents, items))
 
-    def _finish(self, number: int, view: Any, *, is_new: bool) -> None:
-        """Keep the facts of a tensor; set the layout of an argument to the one that it has in the other process."""
+    def _keep_facts_and_layout(self, number: int, view: Any, *, is_new: bool) -> None:
+        """Keep a tensor's facts; record the change of an argument whose layout is another in the other process."""
         obj, row = self._table.objects[number], self._rows[number]
         if row[0] == "array":
             if not is_new:
@@ -248,10 +248,10 @@ def _array_layout(array: Array) -> tuple[Any, ...]:
 
 
 def _set_array_layout(array: Array, layout: tuple[Any, ...]) -> None:
-    """Set the layout of an array on its memory.
+    """Set dtype, shape and strides of an array in place.
 
     Raises:
-        ProtocolError: NumPy cannot make it in place.
+        ProtocolError: NumPy cannot do that in place.
     """
     dtype, shape, strides = layout
     # NumPy deprecates these assignments (of strides since 2.4, of dtype and shape since 2.5). It has no other way to
@@ -270,7 +270,7 @@ def _set_array_layout(array: Array, layout: tuple[Any, ...]) -> None:
 
 
 def _set_shape(array: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
-    """Set shape and strides, in an order that NumPy allows."""
+    """Set shape and strides of an array in place, in an order that NumPy allows."""
     # The method for whoever has no other way, says NumPy 2.5, which deprecates the assignment; older ones lack it.
     change = getattr(array, "_set_shape", None) or functools.partial(setattr, array, "shape")
     try:

@@ -36,10 +36,10 @@ _DEVICE = re.compile(r"[a-z]{1,20}")
 
 
 def array_dtype(name: Any) -> np.dtype[Any]:
-    """Return the dtype of a name such as "<f4".
+    """Return the NumPy dtype with a name such as "<f4".
 
     Raises:
-        ProtocolError: it has none that can be sent.
+        ProtocolError: there is no dtype of that name which can be sent.
     """
     # NumPy warns of some names and evaluates others, so it sees only those of this form.
     expect(type(name) is str and ARRAY_DTYPE.fullmatch(name), "unknown dtype of an array")
@@ -80,7 +80,10 @@ _KINDS: Mapping[type, Kind] = {
 
 class _AllTags(Tags):
     def kind_of(self, value: Any) -> type | None:
-        """Return the type as in `Tags`; NumPy has a class for each dtype, and one for the scalars of each."""
+        """Return the type under which a value has a tag; None if it has none.
+
+        NumPy has a class for each dtype, and one for the scalars of each.
+        """
         kind = next((each for each in (np.dtype, np.generic) if isinstance(value, each)), type(value))
         dtype: Any = value if kind is np.dtype else value.dtype if kind is np.generic else None
         return kind if kind in _KINDS and (dtype is None or ARRAY_DTYPE.fullmatch(dtype.str)) else None

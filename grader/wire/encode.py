@@ -22,7 +22,7 @@ class Encoder(PlainEncoder):
 
     Args:
         table: what both processes know of this call; new objects and blocks are added to it.
-        other: gives the child for any object that is not a value, or raises `Unsupported`.
+        other: returns the child for any object that is not a value, or raises `Unsupported`.
         answers: whether this is the process that answers, which says all facts of its tensors.
         accelerator: of this process; None if it has none.
     """
@@ -54,11 +54,11 @@ class Encoder(PlainEncoder):
         return not (conj or neg) or can_be_lazy(value.dtype, conj, neg)
 
     def _cpu_view(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
-        """Return the CPU tensor over the memory of a tensor of the accelerator, and its device; else None."""
+        """Return a CPU tensor over the memory of the accelerator's tensor, and its device; None for other tensors."""
         return self._accelerator.look(tensor) if self._accelerator is not None else None
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
-        """Fill in the rows of tensors and arrays; return the blocks that are new or changed, by number."""
+        """Fill in the rows of tensors and arrays, and return the new or changed blocks with their numbers."""
         table, leaves, spans = self._table, [], self._known_spans()
         elsewhere = self._accelerator is not None or are_any_known()
         for number, row in enumerate(rows):
@@ -95,7 +95,7 @@ class Encoder(PlainEncoder):
         return sent
 
     def _known_spans(self) -> list[tuple[int, int, int | None, Any]]:
-        """Return the known blocks, without those whose memory is gone because a storage was resized."""
+        """Return the address ranges of the known blocks, without blocks whose storage was resized."""
         blocks, moved = self._table.blocks, set()
         for (number, start, nbytes), storage in self._table.storages.items():
             now = storage.data_ptr() - start, storage.nbytes()
@@ -120,10 +120,10 @@ class Encoder(PlainEncoder):
         return row
 
     def _merged(self, spans: list[tuple[int, int, int | None, Any]]) -> list[tuple[int, int, bool]]:
-        """Merge ranges of addresses that overlap: the start of each, its block's number, and whether it is new.
+        """Merge overlapping address ranges; return the start of each, its block's number, and whether that is new.
 
         Args:
-            spans: start, end, the number of a known block or None, and a new tensor or array or None.
+            spans: the start and end of a range, the number of a known block or None, a new tensor or array or None.
         """
         merged: list[list[Any]] = []  # start, end, number of a known block or None, new owners
         for start, end, known, owner in sorted(spans, key=itemgetter(0, 1)):
@@ -149,7 +149,7 @@ class Encoder(PlainEncoder):
 
 
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
-    """Return whether PyTorch can read such a lazily conjugated or negated view; it cannot resolve all that it makes.
+    """Return whether PyTorch can resolve a lazily conjugated or negated view of a dtype; it can make more than that.
 
     Args:
         dtype: of the view.

@@ -48,12 +48,12 @@ _known: Any = WeakTensorKeyDictionary()
 
 
 def are_any_known() -> bool:
-    """Return whether facts of some tensor are known: mostly none are, and no tensor need be looked up."""
+    """Return whether facts of any tensor were kept; if not, which is the usual case, no lookup is needed."""
     return bool(_known.data)
 
 
 def facts_of(tensor: torch.Tensor) -> Facts:
-    """Return the facts that a worker sent with a tensor; those of a tensor of our own."""
+    """Return the facts that a worker sent with a tensor; of a tensor of this process, what PyTorch says of it."""
     facts: Facts | None = _known.get(tensor)
     if facts is not None:
         return facts
@@ -62,7 +62,7 @@ def facts_of(tensor: torch.Tensor) -> Facts:
 
 
 def device_of(tensor: torch.Tensor) -> str:
-    """Return where a tensor lies, as its facts say."""
+    """Return the device that the facts of a tensor name, such as "sim:1"; "cpu" if it has no facts."""
     facts: Facts | None = _known.get(tensor)
     return "cpu" if facts is None else facts.device
 
@@ -76,15 +76,15 @@ def note_facts(tensor: torch.Tensor, facts: Facts) -> None:
 
 
 def to_row(facts: Facts) -> dict[str, Any]:
-    """Return the facts that differ from those of a plain tensor, as JSON."""
+    """Return the facts that differ from those of a plain CPU tensor, by name, for JSON."""
     return {name: value for name, value in asdict(facts).items() if value != getattr(_NONE, name)}
 
 
 def from_row(row: Any) -> Facts:
-    """Read the facts of such a row.
+    """Check and return the facts that another process wrote by `to_row`.
 
     Raises:
-        ProtocolError: it is not such a row.
+        ProtocolError: these are not such facts.
     """
     expect(type(row) is dict and row.keys() <= vars(_NONE).keys(), "invalid facts of a tensor")
     facts = Facts(**row)
@@ -100,7 +100,7 @@ class Accelerator:
     """The functions that read and make tensors of a process's accelerator, of which it has at most one kind.
 
     Attributes:
-        look: gives the CPU tensor over such a tensor's memory, and its device; None for any other tensor.
+        look: returns the CPU tensor over such a tensor's memory, and its device; None for any other tensor.
         place: puts a CPU tensor on a device, over the same memory or memory that mirrors it.
         begin: called before each request.
     """

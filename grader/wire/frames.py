@@ -32,7 +32,7 @@ class Unsupported(TypeError):
 
 
 def expect(condition: object, text: str) -> None:
-    """Refuse a message that breaks a rule.
+    """Raise a `ProtocolError` with this text unless a condition holds.
 
     Raises:
         ProtocolError: the condition does not hold.
@@ -43,15 +43,15 @@ def expect(condition: object, text: str) -> None:
 
 @dataclass
 class Budget:
-    """The limits on several messages together. Like `Caps`, it is taken from before any memory is allocated."""
+    """The bytes that further messages may hold together; like `Caps`, checked before any memory is allocated."""
 
     left: int
 
     def take(self, tree_bytes: int, data_bytes: int) -> None:
-        """Take one message from it.
+        """Subtract the size of a message from what is left.
 
         Raises:
-            TooMuch: so much is not left.
+            TooMuch: less is left than that.
         """
         self.left -= _OF_A_TREE * tree_bytes + data_bytes
         if self.left < 0:
@@ -73,7 +73,7 @@ class Caps:
     """Of one tensor or array whose elements share memory, for instance by strides of 0."""
 
     def most_bytes(self, memory: int) -> int:
-        """Return the bytes that one tensor's elements may take, as a comparison or a copy allocates all of them.
+        """Return how many bytes the elements of one tensor may take; a comparison or a copy allocates all of them.
 
         Args:
             memory: bytes of the memory that it lies in, which really arrived.
@@ -82,7 +82,7 @@ class Caps:
 
 
 def is_index(value: object, end: int) -> bool:
-    """Return whether something from another process is an int from 0 up to, but without, `end`."""
+    """Return whether a value from another process is an int in `range(end)`."""
     return type(value) is int and 0 <= value < end
 
 
@@ -94,11 +94,11 @@ _TOO_LARGE = "a value is too large or too deep"
 
 
 def ordered_by_nesting(rows: Sequence[list[Any]], changed: Sequence[int], caps: Caps) -> list[int]:
-    """Return the numbers of these rows and of all in them, inner ones first.
+    """Return the numbers of changed rows and of all rows that they contain, inner ones first.
 
     Args:
         rows: every row of the message.
-        changed: the numbers that are begun with.
+        changed: the numbers of the changed rows.
         caps: how much a message may hold.
 
     Raises:
@@ -132,7 +132,7 @@ def ordered_by_nesting(rows: Sequence[list[Any]], changed: Sequence[int], caps: 
 
 
 def _references(row: list[Any], count: int, step: int = 1) -> list[int]:
-    """Return the numbers of a container's items that are rows; with a step of 2, of a dict's keys."""
+    """Return the numbers of the rows that a container's row refers to; with a step of 2, of a dict's keys alone."""
     if row[0] in _LEAVES:
         return []
     numbers = [item[1] for item in row[1::step] if type(item) is list and len(item) == 2 and item[0] == "ref"]
@@ -257,10 +257,10 @@ def packed(messages: Sequence[tuple[dict[str, Any], list[Any]]]) -> tuple[dict[s
 
 
 def parts_of(frame: Frame) -> list[Frame]:
-    """Return the messages that came as one.
+    """Split a frame that contains several messages joined by `packed`; return a frame for each.
 
     Raises:
-        ProtocolError: these bytes are not frames.
+        ProtocolError: the frame does not contain such messages.
     """
     trees, sizes = frame.tree.get("parts"), frame.tree.get("sizes")
     if type(trees) is not list or type(sizes) is not list or len(trees) != len(sizes):
@@ -287,8 +287,8 @@ def write_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
         text = _ENCODE(tree).encode("ascii")
     except ValueError:  # Python writes no longer ones, and reads none
         raise Unsupported("an integer has too many digits to be sent") from None
-    if len(text) > caps.tree_bytes or _parts(text) > caps.tree_nodes:
-        raise Unsupported(f"the values are too large to send ({len(text) / 2**20:.0f} MB, {_parts(text)} parts)")
+    if len(text) > caps.tree_bytes or _most_values(text) > caps.tree_nodes:
+        raise Unsupported(f"the values are too large to send ({len(text) / 2**20:.0f} MB, {_most_values(text)} parts)")
     return text
 
 
@@ -299,7 +299,7 @@ def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
         ProtocolError: it is not JSON, not an object, or has too many nodes.
     """
     # Counted before it is parsed: every two bytes of text may become an object of Python's.
-    if _parts(text) > caps.tree_nodes:
+    if _most_values(text) > caps.tree_nodes:
         raise ProtocolError("a message has too many parts")
     try:
         tree = _DECODE(text.decode("utf-8"))
@@ -310,6 +310,6 @@ def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
     return tree
 
 
-def _parts(text: bytes) -> int:
-    """Return an upper bound of the values in it: each follows a comma or a bracket, even in strings."""
+def _most_values(text: bytes) -> int:
+    """Return an upper bound of the number of values in JSON text: its commas and opening brackets."""
     return text.count(b",") + text.count(b"[") + text.count(b"{")

@@ -27,7 +27,7 @@ class _Memory:
         self.__array_interface__ = {"data": (address, False), "shape": (nbytes,), "typestr": "|u1", "version": 3}
 
 
-class _Other:
+class _ArrayDescription:
     """A description of an array, from which NumPy makes another array over its memory."""
 
     def __init__(self, array: Array) -> None:
@@ -36,8 +36,8 @@ class _Other:
 
 
 def array_with_same_layouts(array: Array) -> Array:
-    """Return another array over the same memory, of which NumPy allows the same layouts."""
-    return array[...] if isinstance(array.base, np.ndarray) else np.asarray(_Other(array))
+    """Return another array over the same memory, to which NumPy allows the same changes of layout."""
+    return array[...] if isinstance(array.base, np.ndarray) else np.asarray(_ArrayDescription(array))
 
 
 def dense_strides(array: Array) -> tuple[int, ...]:
@@ -65,18 +65,18 @@ class Block:
         self.original: memoryview | None = None
 
     def storage(self, start: int, nbytes: int) -> torch.UntypedStorage:
-        """Make a storage over a part of the block."""
+        """Return a storage over a part of the block, which copies nothing."""
         return torch.from_numpy(self.data[start : start + nbytes]).untyped_storage()
 
 
 def extent(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
-    """Return the first byte of the elements, and the first behind them.
+    """Return the offsets of the first byte of a view's elements, and of the first byte behind them.
 
     Args:
-        offset: in bytes.
-        shape: of the view.
-        strides: in bytes.
-        itemsize: in bytes.
+        offset: the offset of the first element, in bytes.
+        shape: the shape of the view.
+        strides: its strides, in bytes.
+        itemsize: the size of an element, in bytes.
     """
     low = high = offset
     for size, stride in zip(shape, strides, strict=True):
@@ -90,7 +90,7 @@ def extent(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: 
 
 
 def address_range(value: torch.Tensor | Array) -> tuple[int, int]:
-    """Return where the memory of a tensor's storage, or of an array's elements, begins and ends."""
+    """Return the addresses at which the memory of a tensor's storage, or of an array's elements, begins and ends."""
     if isinstance(value, torch.Tensor):
         storage = value.untyped_storage()
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes()

@@ -57,18 +57,18 @@ class Tags:
         self._readers = {kind.tag: kind.read for kind in kinds.values()}
 
     def kind_of(self, value: Any) -> type | None:
-        """Return which kind a value is of; None if it has no tag."""
+        """Return the type under which a value has a tag; None if it has none."""
         return type(value) if type(value) in self._kinds else None
 
     def to_plain(self, value: Any) -> list[Any] | None:
-        """Return a value as a tagged list; None if it has no tag."""
+        """Return a value as a list that begins with its tag; None if it has no tag."""
         if (known := self.kind_of(value)) is None:
             return None
         kind = self._kinds[known]
         return [kind.tag, *kind.write(value)]
 
     def from_plain(self, tag: Any, *rest: Any) -> Any:
-        """Return the value of a tagged list.
+        """Return the value of a list that begins with a tag.
 
         Raises:
             ProtocolError: there is no such value.

@@ -31,7 +31,7 @@ class ChannelClosed(Exception):
 
 
 def patience_until(moment: float) -> Patience:
-    """Return a callable that gives the seconds left until a moment of the monotonic clock.
+    """Return a callable that returns the seconds left until a moment of the monotonic clock.
 
     Raises:
         TimeoutError: raised by what is returned, once the moment has come.
@@ -53,7 +53,7 @@ class _Stream:
         self._rest = self._arrived[:0]
 
     def read_into(self, view: memoryview, patience: Patience | None) -> None:
-        """Fill the view.
+        """Read as many bytes as fill a view.
 
         Raises:
             ChannelClosed: the other side is gone.
@@ -70,7 +70,7 @@ class _Stream:
             view, self._rest = view[count:], self._rest[count:]
 
     def _receive(self, view: memoryview, patience: Patience | None) -> int:
-        """Wait for bytes; how many have come into the view, which has room for `_AT_ONCE` or more."""
+        """Wait for bytes, put them into a view with room for `_AT_ONCE` or more, and return how many came."""
         raise NotImplementedError
 
 
@@ -93,7 +93,7 @@ class SocketTransport(_Stream):
             poll.register(sock, event)
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Send all parts, and a descriptor with the first byte.
+        """Send all parts of a message, and a descriptor with the first byte.
 
         Args:
             parts: of the message, in order.
@@ -131,12 +131,12 @@ class SocketTransport(_Stream):
         except OSError as error:
             raise ChannelClosed(str(error)) from None
         if ancillary:
-            self._keep(ancillary)
+            self._keep_descriptors(ancillary)
         if count == 0:
             raise ChannelClosed("the other side closed the channel")
         return count
 
-    def _keep(self, ancillary: Sequence[tuple[int, int, bytes]]) -> None:
+    def _keep_descriptors(self, ancillary: Sequence[tuple[int, int, bytes]]) -> None:
         # All that came are open here now, expected or not, and a worker may send any number.
         for level, kind, payload in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
@@ -155,7 +155,7 @@ class SocketTransport(_Stream):
             pass
 
     def close_writing(self) -> None:
-        """Tell the other side that nothing more comes."""
+        """Shut down the direction of writing, so that the other side reads the end of the stream."""
         with contextlib.suppress(OSError):  # it is gone
             self._sock.shutdown(socket.SHUT_WR)
 
@@ -177,7 +177,7 @@ class PipeTransport(_Stream):
         self._write_fd: int | None = write_fd
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Send all parts.
+        """Write all parts of a message to the pipe.
 
         Args:
             parts: of the message, in order.
@@ -198,12 +198,12 @@ class PipeTransport(_Stream):
             raise ChannelClosed(str(error)) from None
 
     def _receive(self, view: memoryview, patience: Patience | None) -> int:
-        chunk = self._next(patience)
+        chunk = self._next_chunk(patience)
         view[: len(chunk)] = chunk
         return len(chunk)
 
-    def _next(self, patience: Patience | None) -> bytes:
-        """Return some bytes, as soon as there are any."""
+    def _next_chunk(self, patience: Patience | None) -> bytes:
+        """Wait for bytes, and return a chunk of them as soon as it arrives."""
         del patience
         try:
             chunk = os.read(self._read_fd, _AT_ONCE)
@@ -217,7 +217,7 @@ class PipeTransport(_Stream):
         """Return None: no pipe carries descriptors."""
 
     def close_writing(self) -> None:
-        """Tell the other side that nothing more comes."""
+        """Close the pipe for writing, so that the other side reads the end of the stream."""
         if self._write_fd is not None:
             os.close(self._write_fd)
             self._write_fd = None
@@ -244,7 +244,7 @@ class PatientPipes(PipeTransport):
         # Into a queue that is bounded: whoever sends faster than we read must wait, as over a pipe without a thread.
         with contextlib.suppress(ChannelClosed):
             while True:
-                self._incoming.put(super()._next(None))
+                self._incoming.put(super()._next_chunk(None))
         self._incoming.put(b"")
 
     def _write_on(self) -> None:
@@ -264,7 +264,7 @@ class PatientPipes(PipeTransport):
         for part in parts:
             self._outgoing.put(bytes(part))
 
-    def _next(self, patience: Patience | None) -> bytes:
+    def _next_chunk(self, patience: Patience | None) -> bytes:
         while True:
             try:
                 chunk = self._incoming.get(timeout=None if patience is None else max(0.0, patience()))
@@ -309,15 +309,15 @@ def standard_streams() -> PipeTransport:
 
 
 def pipes_of(process: subprocess.Popen[bytes]) -> PatientPipes:
-    """Return the standard streams of a process that was started with pipes, which the transport owns from now on."""
+    """Return a transport over the standard streams of a process that was started with pipes; it owns the pipes."""
     assert process.stdin is not None
     assert process.stdout is not None
     with process.stdin, process.stdout:
         return PatientPipes(os.dup(process.stdout.fileno()), os.dup(process.stdin.fileno()))
 
 
-def make_to_map(name: str, size: int) -> int:
-    """Return a descriptor of memory with all its pages, for both ends to write into; the caller owns it."""
+def create_shared_memory(name: str, size: int) -> int:
+    """Create memory that another process can map, and return its descriptor, which the caller owns."""
     import fcntl  # not on every system that this module is imported on
 
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -328,7 +328,7 @@ def make_to_map(name: str, size: int) -> int:
 
 
 def map_shared(descriptor: int, size: int) -> memoryview:
-    """Map shared memory from a process that we trust."""
+    """Map shared memory by its descriptor, which a trusted process sent, and return it as a memoryview."""
     if not size:  # the system refuses to map it
         return memoryview(bytearray())
     # Its pages are there already, so that a timed call does not pay for page faults.

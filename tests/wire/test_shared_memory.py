@@ -13,7 +13,7 @@ import pytest
 from wire.ends import announce, descriptors, hostile, little_memory_and_time, memory, opened, patience
 
 from grader.wire.frames import HEADER, MAGIC, MAPPED, ProtocolError
-from grader.wire.transport import make_to_map
+from grader.wire.transport import create_shared_memory
 
 GOOD = json.dumps({"a": 1}).encode()
 
@@ -99,7 +99,7 @@ def test_stray_descriptors_are_closed() -> None:
 
 def test_memory_is_sealed() -> None:
     """Whoever is given memory can neither grow nor shrink it, nor add seals."""
-    descriptor = make_to_map("inputs", 100)
+    descriptor = create_shared_memory("inputs", 100)
     for size in (0, 1 << 20):
         with pytest.raises(PermissionError):
             os.ftruncate(descriptor, size)
