@@ -45,14 +45,14 @@ class Drawing:
 
     @property
     def description(self) -> str:
-        """All of it in sentences."""
+        """The drawing in sentences, for readers who cannot see it."""
         facts = [f"{one.name} is {one.sentence}." for one in self.tensors]
         return " ".join(
             filter(None, [sentence_of(self.picture) if self.picture != Picture() else "", *facts, *self.sentences])
         )
 
     def svg(self) -> str:
-        """Return the drawing as an SVG: elements as boxes, with their places in the storage."""
+        """Return the drawing as an SVG: each element as a box, beside its place in the storage."""
         from grader.report.html import svg_of
 
         parts = []
@@ -61,7 +61,7 @@ class Drawing:
         rest = replace(self.picture, views=())
         if rest != Picture():
             parts.append(svg_of(rest))
-        return parts[0] if len(parts) == 1 else _below(parts)
+        return parts[0] if len(parts) == 1 else _stacked(parts)
 
     def html(self) -> str:
         """Return the SVGs and the sentences as a part of a page."""
@@ -82,8 +82,8 @@ class Drawing:
         return self.html()
 
 
-def _below(parts: Sequence[str]) -> str:
-    """Join SVGs one below another into one; "" without any."""
+def _stacked(parts: Sequence[str]) -> str:
+    """Join SVGs, one below another, into one SVG."""
     import re
 
     boxes = [re.match(r'<svg[^>]*?width="([\d.]+)" height="([\d.]+)"', part) for part in parts]
@@ -97,10 +97,10 @@ def _below(parts: Sequence[str]) -> str:
 
 
 def drawing_of(values: Mapping[str, Any], expected: Any = None) -> Drawing:
-    """Return the drawing of tensors, arrays or shapes, by name.
+    """Return the drawing of tensors, arrays or shapes.
 
     Args:
-        values: tensors and NumPy arrays; or shapes, as tuples of numbers.
+        values: tensors and NumPy arrays by name; or shapes, as tuples of numbers.
         expected: for one tensor: the values that it should have, drawn beside its own.
 
     Raises:
@@ -115,7 +115,7 @@ def drawing_of(values: Mapping[str, Any], expected: Any = None) -> Drawing:
     facts = tuple(facts_of(values))
     if expected is not None:
         ((name, value),) = values.items()
-        return _beside(name, value, expected)
+        return _drawing_beside_expected(name, value, expected)
     views = tuple(one.view for one in facts if one.view is not None)
     shapes = None
     if len(facts) > 1:
@@ -129,8 +129,8 @@ def _is_shape(value: Any) -> bool:
     return isinstance(value, tuple) and all(isinstance(size, int) and size >= 0 for size in value)
 
 
-def _beside(name: str, value: Any, expected: Any) -> Drawing:
-    """Draw a small tensor beside the expected one."""
+def _drawing_beside_expected(name: str, value: Any, expected: Any) -> Drawing:
+    """Return the drawing of a small tensor beside the expected one; of both shapes if they differ."""
     import torch
 
     got, wanted = torch.as_tensor(value).detach().cpu(), torch.as_tensor(expected).detach().cpu()

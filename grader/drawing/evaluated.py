@@ -30,9 +30,9 @@ class Evaluated:
 
 
 def show(lines: Sequence[str], names: dict[str, Any] | None = None) -> None:
-    """Run lines one after another, and print what tensors there are then, as JSON.
+    """Run lines of Python one after another, and print an `Evaluated` with the tensors that they made, as JSON.
 
-    A line that is an expression gets its own text as the name of its value.
+    The value of a line that is an expression has the text of the line as its name.
 
     Args:
         lines: of Python.
@@ -65,21 +65,21 @@ def show(lines: Sequence[str], names: dict[str, Any] | None = None) -> None:
         }
     values = {name: value for name, value in found.items() if isinstance(value, (torch.Tensor, np.ndarray))}
     shown = dict(list(values.items())[-_MOST_TENSORS:])
-    tensors = tuple(_short(facts) for facts in facts_of(shown))
+    tensors = tuple(_with_first_values(facts) for facts in facts_of(shown))
     print(to_json(Evaluated(tensors, error, failed)).decode())  # noqa: T201  the answer
 
 
-def _short(facts: Tensor) -> Tensor:
-    """Return the facts with as many values as fit into an answer."""
+def _with_first_values(facts: Tensor) -> Tensor:
+    """Return the facts of a tensor with its first values alone, as many as fit into an answer."""
     return replace(facts, values=facts.values[:_MOST_VALUES])
 
 
 def program(lines: Sequence[str], module: str = "") -> str:
-    """Return the lines to run in a worker, which print an `Evaluated`.
+    """Return the source of a program for a worker, which runs lines by `show` and so prints an `Evaluated`.
 
     Args:
         lines: of Python.
-        module: of the student, whose names the lines may use, or "".
+        module: a module of the student's whose names the lines may use, or "".
     """
     own = f"import {module} as _own\n" if module else ""
     names = ", {name: value for name, value in vars(_own).items() if not name.startswith('_')}" if module else ""
@@ -87,9 +87,9 @@ def program(lines: Sequence[str], module: str = "") -> str:
 
 
 def answer_of(printed: str) -> Evaluated:
-    """Return what a worker printed; it is untrusted.
+    """Return the `Evaluated` in the text that a worker printed, which is untrusted.
 
     Raises:
-        FormatError: it is not an answer.
+        FormatError: the last line of the text is not an `Evaluated`.
     """
     return from_json(Evaluated, printed.strip().split("\n")[-1].encode())

@@ -40,8 +40,8 @@ def facts_of(tensors: Mapping[str, Any]) -> list[Tensor]:
         facts, memory = _of_array(name, value) if isinstance(value, np.ndarray) else _of_tensor(name, value)
         found.append(facts)
         storages.append(memory)
-    groups = _groups(storages)
-    return [_placed(facts, storages, groups, number) for number, facts in enumerate(found)]
+    groups = _group_by_memory(storages)
+    return [_placed_in_shared_memory(facts, storages, groups, number) for number, facts in enumerate(found)]
 
 
 def _of_tensor(name: str, value: Any) -> tuple[Tensor, _Memory]:
@@ -89,7 +89,7 @@ def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[Tensor, _Memory]:
 
 
 def _texts(value: torch.Tensor) -> tuple[str, ...]:
-    """Return the first elements as text."""
+    """Return the first elements of a tensor as texts, at most `MOST_VALUES`."""
     if not value.numel():
         return ()
     # Only as many as are shown are read: an expanded tensor may have more elements than memory has.
@@ -109,8 +109,8 @@ def _text(value: Any) -> str:
     return str(value)[:_SHORT]
 
 
-def _groups(storages: Sequence[_Memory]) -> list[int]:
-    """Return for each the number of the first whose memory it shares."""
+def _group_by_memory(storages: Sequence[_Memory]) -> list[int]:
+    """Return for each storage the index of the first one with which it shares memory, its own index if no other."""
     groups: list[int] = []
     for number, one in enumerate(storages):
         same = (
@@ -124,8 +124,11 @@ def _groups(storages: Sequence[_Memory]) -> list[int]:
     return groups
 
 
-def _placed(facts: Tensor, storages: Sequence[_Memory], groups: Sequence[int], number: int) -> Tensor:
-    """Place a tensor in the memory that all share; NumPy and PyTorch may name another beginning of it."""
+def _placed_in_shared_memory(facts: Tensor, storages: Sequence[_Memory], groups: Sequence[int], number: int) -> Tensor:
+    """Return a tensor's facts with its offset counted from the beginning of all memory that it shares with others.
+
+    NumPy and PyTorch may name different beginnings of the same memory.
+    """
     if facts.view is None:
         return facts
     own = storages[number]

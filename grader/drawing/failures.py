@@ -41,7 +41,7 @@ class FailedCall:
 
     @property
     def full_name(self) -> str:
-        """Its dotted name, as the documentation has it."""
+        """The function's dotted name, such as "torch.Tensor.matmul"."""
         return resolve_name(self.function) or self.name
 
 
@@ -71,7 +71,7 @@ class Watcher(TorchFunctionMode):
 def student_expression(
     failed: FailedCall, traceback: TracebackType | None
 ) -> tuple[FrameType | None, ast.expr | ast.stmt | None, str]:
-    """Return the innermost frame of the student's code, the expression that was running there, and where it is."""
+    """Return the innermost frame of the student's code, the expression that it was running, and its file and line."""
     chosen: TracebackType | None = None
     while traceback is not None:
         if not _is_library(traceback.tb_frame):
@@ -94,10 +94,10 @@ def _is_library(frame: FrameType) -> bool:
 def expression_at(
     file: str, positions: tuple[int | None, int | None, int | None, int | None], names: Mapping[str, Any]
 ) -> ast.expr | ast.stmt | None:
-    """Return the expression that Python was running; None if unknown.
+    """Return the expression or assignment at exactly these positions of a file; None if it is not found.
 
     Args:
-        file: its name, as the frame has it.
+        file: the name of the file, as the frame has it.
         positions: first line, last line, first column and end column of the instruction.
         names: the globals of the frame.
     """
@@ -126,12 +126,12 @@ class Operand:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its shape."""
+        """The shape of the tensor."""
         return tuple(self.value.shape)
 
     @property
     def code(self) -> str:
-        """Return the source that stands before a dot in code: "" for an operand without a name."""
+        """The operand's source as it must stand before a dot, in parentheses if needed; "" if it is not source."""
         try:
             tree = ast.parse(self.name, mode="eval").body
         except SyntaxError:
@@ -140,14 +140,14 @@ class Operand:
 
 
 def operands_of(failed: FailedCall, frame: FrameType | None, node: ast.AST | None) -> list[Operand]:
-    """Return the tensors among the arguments, in order; each once.
+    """Return the tensors among a call's arguments, in order, each once, with their names.
 
     Args:
         failed: the call.
         frame: the frame that made the call.
         node: the call in the source.
     """
-    sources = _sources(node, failed.name)
+    sources = _operand_sources(node, failed.name)
     known = {**(frame.f_globals if frame else {}), **(frame.f_locals if frame else {})}
     by_identity = {id(value): name for name, value in known.items() if isinstance(value, torch.Tensor)}
     tensors: list[tuple[str, torch.Tensor]] = []
@@ -169,10 +169,10 @@ def operands_of(failed: FailedCall, frame: FrameType | None, node: ast.AST | Non
     return found
 
 
-def _sources(node: ast.AST | None, function: str) -> list[str]:
+def _operand_sources(node: ast.AST | None, function: str) -> list[str]:
     """Return the source of each operand of an expression, in the order in which PyTorch gets them.
 
-    None where the expression calls something else, such as a layer, inside of which PyTorch's function was called.
+    It is [] if the expression calls something else, such as a layer that called PyTorch's function.
     """
     match node:
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):

@@ -68,11 +68,11 @@ class explain:  # noqa: N801  used as `with explain():`
             error.add_note(f"grader.explain could not explain this: {type(own).__name__}: {own}")
             return
         if found is not None:
-            _tell(error, found)
+            _add_explanation(error, found)
 
 
 def without_frames_of_ours(traceback: TracebackType | None) -> None:
-    """Take what handed calls over out of a traceback, so that it reads as it does without us."""
+    """Remove the frames of `Watcher` from a traceback, in place, so that it reads as it does without `explain`."""
     while traceback is not None:
         below = traceback.tb_next
         while below is not None and below.tb_frame.f_globals.get("__name__") == Watcher.__module__:
@@ -82,7 +82,7 @@ def without_frames_of_ours(traceback: TracebackType | None) -> None:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """Return an error and those that it was raised from."""
+    """Return an error, then the error that it was raised from or after, and so on."""
     found: list[BaseException] = []
     now: BaseException | None = error
     while now is not None and now not in found:
@@ -91,7 +91,7 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-def _tell(error: BaseException, found: Explanation) -> None:
+def _add_explanation(error: BaseException, found: Explanation) -> None:
     """Add the explanation to the error, below which Python prints it; in a notebook show its drawing, too."""
     error.add_note("\n".join(found.lines(_columns())))
     if found.drawing is not None and _in_notebook():

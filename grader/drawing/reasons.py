@@ -247,7 +247,7 @@ def _sizes(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int, ...] | 
 
 
 def _indexing(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
-    """Find an index that the first operand does not have."""
+    """Return what is wrong with an index into the first operand; None if that is not the reason."""
     if failed.name not in _INDEX or not operands or len(failed.args) < 2:
         return None
     first = operands[0]
@@ -283,7 +283,7 @@ def _is_positions(part: Any) -> bool:
 
 
 def _index_part(first: Operand, dim: int, part: Any) -> _Found | None:
-    """Find what is wrong with one part of an index."""
+    """Return what is wrong with one part of an index; None if nothing is."""
     if _is_mask(part) and part.dim():
         want = first.shape[dim : dim + part.dim()]
         if tuple(part.shape) == want:
@@ -315,7 +315,7 @@ def _gathered(first: Operand, index: torch.Tensor) -> _Found | None:
 
 
 def _new_values(failed: FailedCall, first: Operand, index: Any) -> _Found | None:
-    """Find values that do not fit where they are to be written."""
+    """Return why the new values do not fit the part of a tensor that they should replace; None if that is unknown."""
     if len(failed.args) < 3 or not isinstance(failed.args[2], torch.Tensor):
         return None
     try:
@@ -417,7 +417,7 @@ def _expanding(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None
 
 
 def _dim_argument(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
-    """Find a dim that the first operand does not have."""
+    """Return which `dim` of the call the first operand does not have; None if that is not the reason."""
     if not operands or operands[0].value is not next(iter(failed.args), None):
         return None
     first, name = operands[0], failed.name
@@ -442,7 +442,7 @@ def _no_dim(first: Operand, dim: int, room: int) -> _Found:
 
 
 def _einsum(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
-    """Find letters of an equation that stand for different sizes."""
+    """Return why an equation of einsum does not fit its operands; None if that is not the reason."""
     equation = failed.args[0] if failed.name == "einsum" and failed.args else None
     if not isinstance(equation, str) or "..." in equation:
         return None
@@ -562,7 +562,7 @@ _REASONS: tuple[Callable[[FailedCall, Sequence[Operand]], _Found | None], ...] =
 
 
 def explained(failed: FailedCall, traceback: TracebackType | None) -> Explanation | None:
-    """Return why a call raised; None if the operands show no reason that is known here."""
+    """Return the explanation of a call that raised; None if its operands show no reason that is known here."""
     frame, node, where = student_expression(failed, traceback)
     operands = operands_of(failed, frame, node)
     for why in _REASONS:

@@ -11,7 +11,7 @@ from grader.drawing.for_you import explain
 
 
 def main(arguments: list[str]) -> int:
-    """Run a script; return its exit status."""
+    """Run a script below `explain`, and return its exit status."""
     path = arguments[0]
     sys.argv = arguments
     sys.path[0] = os.path.dirname(os.path.abspath(path))
@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _print_from(path: str, error: BaseException) -> None:
-    """Print a traceback as Python does, from the script on: without our frames and those of `runpy`."""
+    """Print a traceback as Python does, but without the frames above the script's first one: ours and `runpy`'s."""
     rest = error.__traceback__
     while rest is not None and rest.tb_frame.f_code.co_filename != path:
         rest = rest.tb_next

@@ -37,7 +37,7 @@ class _Sheet:
     y: float = 6
 
     def text(self, x: float, text: str, *, size: int = 13, fill: str = "#1b1f24", bold: bool = False) -> None:
-        """Write a line."""
+        """Add a line of text, and go on below it."""
         weight = ' font-weight="700"' if bold else ""
         self.parts.append(
             f'<text x="{x}" y="{self.y + 14}" font-size="{size}" fill="{fill}"{weight}>{escape(text)}</text>'
@@ -47,15 +47,15 @@ class _Sheet:
 
 
 def storage_letter(memory: int, order: Sequence[int]) -> str:
-    """Return the letter of a storage, by the order in which storages come."""
+    """Return the letter that names a storage: A for the first one in the order, B for the second."""
     return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[order.index(memory) % 26]
 
 
 def cells_svg(tensors: Sequence[Tensor], title: str, description: str) -> str:
-    """Draw tensors and their storages.
+    """Return an SVG of tensors, with a box for each element, and their storages below them.
 
     Args:
-        tensors: facts; those without strides are left out.
+        tensors: facts of the tensors; those without strides are left out.
         title: of the drawing, for readers who cannot see it.
         description: what it shows, likewise.
     """
@@ -107,7 +107,7 @@ def _draw_tensor(sheet: _Sheet, facts: Tensor, view: View, letter: str, ink: str
                     else (*block, row, column)
                 )
                 place = view.offset + sum(step * at for step, at in zip(view.strides, index, strict=True))
-                flat = _flat(index, view.shape)
+                flat = _flat_index(index, view.shape)
                 text = facts.values[flat] if flat < len(facts.values) else ""
                 where = f"{facts.name}[{', '.join(map(str, index))}]" if index else facts.name
                 hint = f"{where} is element {place} of storage {letter}"
@@ -124,8 +124,8 @@ def _draw_tensor(sheet: _Sheet, facts: Tensor, view: View, letter: str, ink: str
     sheet.y += 6
 
 
-def _flat(index: Sequence[int], shape: Sequence[int]) -> int:
-    """Return the row-major index of an element."""
+def _flat_index(index: Sequence[int], shape: Sequence[int]) -> int:
+    """Return the row-major index of the element at an index of several dims."""
     number = 0
     for at, size in zip(index, shape, strict=True):
         number = number * size + at
@@ -143,8 +143,8 @@ def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[Tensor, View]], letter: st
     for facts, view in mine:
         if facts.itemsize != mine[0][0].itemsize:
             continue
-        for place, index in _reads(view):
-            flat = _flat(index, view.shape)
+        for place, index in _places_read(view):
+            flat = _flat_index(index, view.shape)
             counts[place] = counts.get(place, 0) + 1
             if flat < len(facts.values):
                 texts.setdefault(place, facts.values[flat])
@@ -173,8 +173,8 @@ def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[Tensor, View]], letter: st
         sheet.text(16, "some elements are read by more than one index of a tensor", fill="#4b5563", size=12)
 
 
-def _reads(view: View) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield each place that is read, with the index; of a large tensor the first ones."""
+def _places_read(view: View) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield each place in the storage that a view reads, with its index; of a large view the first ones."""
     if 0 in view.shape:
         return
     for index in islice(product(*(range(min(size, 4096)) for size in view.shape)), 4096):

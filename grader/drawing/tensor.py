@@ -38,13 +38,13 @@ class Tensor:
 
     @property
     def sentence(self) -> str:
-        """Its dtype, its device, and whether it is contiguous, with the reason."""
+        """A sentence: the tensor's dtype, its device, and whether it is contiguous, with the reason."""
         parts = [f"{self.dtype} on {self.device}", *filter(None, [self.grad])]
         return f"{', '.join(parts)}; {self.contiguity}"
 
     @property
     def contiguity(self) -> str:
-        """Whether it is contiguous, and why it is not."""
+        """A phrase: whether the tensor is contiguous, and why it is not."""
         if self.view is None:
             return f"shape {self.shape}; it has no strides, so no storage is drawn"
         wanted = contiguous_strides(self.shape)
@@ -58,7 +58,7 @@ class Tensor:
 
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides of a contiguous tensor, as PyTorch gives them to a new one."""
+    """Return the strides of a contiguous tensor of this shape, as a new tensor has them."""
     strides: list[int] = []
     step = 1
     for size in reversed(shape):
@@ -68,7 +68,7 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def elements_read(facts: Tensor, most: int = 1 << 16) -> set[int]:
-    """Return the bytes of the storage, by the number of the first byte of an element, that a tensor's elements have."""
+    """Return the offsets in bytes, from the beginning of the storage, at which a tensor's elements begin."""
     view = facts.view
     if view is None or not math.prod(view.shape):
         return set()
@@ -80,7 +80,7 @@ def elements_read(facts: Tensor, most: int = 1 << 16) -> set[int]:
 
 
 def shared_sentence(first: Tensor, second: Tensor) -> str:
-    """Say what two tensors share."""
+    """Return a sentence about the memory that two tensors share; "" if one of them has no strides."""
     if first.view is None or second.view is None:
         return ""
     names = f"{first.name} and {second.name}"
@@ -100,5 +100,5 @@ def shared_sentence(first: Tensor, second: Tensor) -> str:
 
 
 def shared_sentences(tensors: Sequence[Tensor]) -> Iterator[str]:
-    """Say what each two of several tensors share."""
+    """Yield a sentence about the memory that two tensors share, for each pair of tensors."""
     yield from filter(None, (shared_sentence(one, other) for one, other in combinations(tensors, 2)))
