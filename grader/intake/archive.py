@@ -61,11 +61,11 @@ class Entry:
     """A file in an archive or a folder.
 
     Attributes:
-        folder: inside of it.
-        name: of the file.
-        opened: opens it; of an archive only before the next entry is taken.
-        why: it cannot be read, in words; else "".
-        file: where it lies, if it is a file on this disk.
+        folder: its folder inside of that.
+        name: the name of the file.
+        opened: opens the file; in an archive only before the next entry is taken.
+        why: the reason why it cannot be read, in words; else "".
+        file: its path, if it is a file on this disk.
     """
 
     folder: PurePosixPath
@@ -76,7 +76,7 @@ class Entry:
 
     @property
     def path(self) -> PurePosixPath:
-        """Its path inside of it. It is made when it is needed, as it takes longer than all else here."""
+        """The path of the file inside the archive or folder; made only when needed, as that takes time."""
         return self.folder / self.name
 
     @property
@@ -85,7 +85,7 @@ class Entry:
         return len(self.folder.parts), str(self.folder), self.name
 
     def read(self, most: int) -> bytes:
-        """Read at most so many bytes of the entry; the size that the archive states is ignored.
+        """Return at most `most` bytes of the file; the size that the archive states is ignored.
 
         Raises:
             SubmissionError: it cannot be read. That spoils no other entry.
@@ -114,12 +114,12 @@ class Room:
 
 @contextmanager
 def entries(source: Path | bytes, name: str, room: Room) -> Iterator[Iterable[Entry]]:
-    """Open an archive: the files of a zip as a list, those of a tar one after another.
+    """Open an archive and yield its files: those of a zip as a list, those of a tar as an iterator.
 
     Args:
-        source: the archive, or where it lies.
+        source: the content of the archive, or its path.
         name: its file name.
-        room: what it may take, which becomes less.
+        room: the limits, from which its files are subtracted.
 
     Raises:
         SubmissionError: it cannot be read, or there is too much in it.
@@ -164,7 +164,7 @@ class _Folders:
         self._known: dict[str, PurePosixPath | None] = {"": ALL_OF_IT}
 
     def inside(self, name: str) -> tuple[PurePosixPath, str] | None:
-        """Return the folder of an entry and its name; None for what leads out, no person made, or lies too deep."""
+        """Split the path of an entry into folder and name; None if it leads out, is junk, or lies too deep."""
         folder, slash, file = name.replace("\\", "/").rpartition("/")
         if slash and not folder:  # an absolute path
             return None
@@ -183,24 +183,24 @@ class _Folders:
 
 
 def archive_suffix(name: str) -> str:
-    """Return how the name of an archive ends; "" for another file."""
+    """Return the suffix of an archive's name, such as ".tar.gz"; "" for the name of any other file."""
     return next((end for end in ARCHIVES if name.lower().endswith(end)), "")
 
 
 def is_packed(name: str) -> bool:
-    """Return whether a file of that name is an archive, even one that cannot be opened here."""
+    """Return whether a file name is that of an archive, even of one that cannot be opened here."""
     return name.lower().endswith((*_CANNOT_OPEN, *ARCHIVES))
 
 
 def is_junk(name: str) -> bool:
-    """Return whether no person made a file or folder."""
+    """Return whether a name is that of a hidden or generated file or folder, such as `__pycache__`."""
     return name.startswith((".", "__MACOSX", "__pycache__")) or name.lower() in ("thumbs.db", "desktop.ini")
 
 
 def code_stem(name: str) -> tuple[str, bool]:
-    """Split off how code ends, and return whether it did: `double.py.html` becomes `double` and True.
+    """Return a file name without the suffixes of code, and whether it had any: `double`, True for `double.py.html`.
 
-    With an ending of anything but a text it is "", and False.
+    For a suffix that is neither of code nor of a text it returns "" and False.
     """
     if not is_packed(name) and (match := _CODE_IN.match(name)):
         return match[1], True
@@ -211,17 +211,17 @@ def code_stem(name: str) -> tuple[str, bool]:
 
 
 def is_code(name: str) -> bool:
-    """Return whether a file of that name may have an answer in it, or is an archive."""
+    """Return whether a file name ends like one of code or of an archive, with or without a suffix behind that."""
     return name.lower().endswith(_CODE) or is_packed(name) or code_stem(name)[1]
 
 
 def may_be_code(name: str, is_answer: Callable[[str], bool]) -> bool:
-    """Return whether a file is looked at: code, a text that may be some, or one with an exercise's name."""
+    """Return whether a file should be read: code, an archive, a text that may be code, or with an exercise's name."""
     return is_code(name) or name.lower().endswith(_TEXTS) or (bool(code_stem(name)[0]) and is_answer(name))
 
 
 def most_bytes(name: str) -> int:
-    """Return how many bytes a file of that name may have."""
+    """Return how many bytes a file with this name may have at most."""
     return _MOST_PACKED if is_packed(name) else _MOST_TEXT
 
 
@@ -246,16 +246,16 @@ class LeftOut:
         self._known: dict[PurePosixPath, tuple[PurePosixPath | None, str]] = {}
 
     def add(self, folder: PurePosixPath, name: str) -> None:
-        """Note a file or a folder in a folder."""
+        """Note that a folder contains a file or folder of this name; some names say what the folder is."""
         mark = folder / name if name in _MARKS else folder if name == _HISTORY and folder.name == _CONDA else None
         if mark is not None and mark not in self._marks:
             self._marks.add(mark)
             self._known.clear()
 
     def of(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
-        """Return what is left out with all files of a folder, by its name for a row, and why; "" if no row reports it.
+        """Return the left-out path that this folder is a part of, and why; (None, "") if its files are read.
 
-        None where they are read.
+        The reason is "" if no row reports it.
         """
         if folder not in self._known:
             self._known[folder] = self._of(folder)

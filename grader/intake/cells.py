@@ -108,7 +108,7 @@ def python_of(source: str) -> Code:
     numbers = tuple(range(1, len(whole) + 1))
     if len(source) > LARGEST:
         return Code(tuple(whole), numbers)
-    if written := _written(whole):
+    if written := _written_file(whole):
         return Code(("",) * len(whole), numbers, tree=ast.Module([], []), written=written)
     if merge_line(source.encode("utf-8", "replace")):  # IPython would take its lines for prompts
         return Code(tuple(whole), numbers)
@@ -146,21 +146,21 @@ def _parsed_cell(text: str) -> ast.Module | None:
 
 
 def _compiles(node: ast.stmt) -> bool:
-    """Return whether Python runs a statement of a cell, which a notebook may run alone, such as one with `await`."""
+    """Return whether a statement of a cell compiles in a module; with a top-level `await`, only a notebook runs it."""
     if not any(isinstance(part, _AWAITING) or getattr(part, "is_async", 0) for part in ast.walk(node)):
         return True
     return syntax_error(ast.unparse(node)) is None
 
 
 def listed(left_out: tuple[str, ...]) -> str:
-    """Name lines that were left out, in a few words."""
+    """Return the first lines that were left out, and how many more there are, as a text."""
     names = [f"`{line}`" for line in left_out[:3]]
     more = len(left_out) - len(names)
     return f"{', '.join(names)} and {more} more" if more else ", ".join(names)
 
 
 def apply_edits(text: str, edits: list[Edit]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Make edits, and keep lines that they cover, so that all others stay where they are.
+    """Apply edits to a text; blank lines stand for removed ones, so that other lines keep their numbers.
 
     Returns:
         the lines of the new text, and of each the number of the line in the old one that it comes from.
@@ -194,9 +194,9 @@ def simple_statements(tree: ast.Module) -> Iterator[tuple[ast.stmt, bool]]:
 
 
 def in_order(block: Sequence[ast.AST]) -> Iterator[ast.stmt]:
-    """Yield the statements of a block and of those in it, in the order of the text, but for the inside of definitions.
+    """Yield the simple statements and definitions of a block and of blocks in it, in the order of the text.
 
-    A statement that holds others does not count, unless it is a definition.
+    The statements inside of definitions are not among them.
     """
     todo = [*reversed(block)]
     while todo:
@@ -231,7 +231,7 @@ def bindings(node: ast.stmt) -> set[str]:
 
 
 def bound_by(alias: ast.alias) -> str:
-    """Return the name that a part of an import binds."""
+    """Return the name that one alias of an import binds: `b` for `a as b`, `a` for `a.c`."""
     return alias.asname or alias.name.partition(".")[0]
 
 
@@ -244,9 +244,9 @@ def is_alone(node: ast.stmt, code: Code) -> bool:
 
 
 def left_out_if_failing(text: str, label: str) -> str:
-    """Return a statement that runs, and is left out with a note in the output if it fails.
+    """Return a statement in a `try`, so that an exception prints a note and does not end the module.
 
-    Lines of a text in several lines must stay as they are; such a statement must succeed, unless it is a simple one.
+    A block with a string of several lines cannot be indented, and is returned unchanged.
     """
     lines = text.split("\n")
     tree = tree_or_none(text)
@@ -267,7 +267,7 @@ def _has_blocks(node: ast.stmt) -> bool:
 
 
 def dotted_name(node: ast.expr) -> str:
-    """Return the dotted name that an expression is, or "" if it is another expression."""
+    """Return the dotted name that an expression consists of, such as "torch.nn"; "" for any other expression."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -279,7 +279,7 @@ def dotted_name(node: ast.expr) -> str:
 
 
 def _without_cell_magics(source: str) -> tuple[str, list[str]]:
-    """Blank the `%%` magics at the top of a cell, and the whole cell if a magic does not run its body.
+    """Blank the `%%` magics at the top of a cell, and the whole cell if a magic does not run its body as Python.
 
     Returns:
         The source with as many lines as before, and the magics that were blanked and may matter.
@@ -299,7 +299,7 @@ def _without_cell_magics(source: str) -> tuple[str, list[str]]:
     return "\n".join(lines), left_out
 
 
-def _written(lines: Sequence[str]) -> Written | None:
+def _written_file(lines: Sequence[str]) -> Written | None:
     """Return the Python file that a cell writes into its own folder; None for all other cells."""
     at = next((at for at, line in enumerate(lines) if line.strip()), 0)
     match lines[at].split():
@@ -309,7 +309,7 @@ def _written(lines: Sequence[str]) -> Written | None:
 
 
 def _with_calls(source: str) -> str:
-    """Write calls of `get_ipython()` in place of magics; all lines stay where they are."""
+    """Return a cell with calls of `get_ipython()` in place of its magics; lines keep their numbers."""
     lines = source.splitlines(keepends=True)
     try:
         from IPython.core.inputtransformer2 import TransformerManager
@@ -335,27 +335,27 @@ def _with_calls(source: str) -> str:
 
 
 def _with_calls_by_parser(source: str) -> str:
-    """Replace the lines at which Python's parser stops, one after another, where IPython is not installed."""
+    """Do what `_with_calls` does without IPython: replace each line at which Python's parser stops."""
     source = dedent(source)
     lines = source.split("\n")
     for _ in range(_MOST_MAGICS):
         error = syntax_error("\n".join(lines))
         place = (error.lineno or 0) - 1 if error else -1
-        if not 0 <= place < len(lines) or _goes_on(lines[:place]):
+        if not 0 <= place < len(lines) or _is_incomplete(lines[:place]):
             break
         last = place
         while lines[last].endswith("\\") and last + 1 < len(lines):
             last += 1
         line = "".join(part.removesuffix("\\") for part in lines[place : last + 1])
-        call = _call(line)
+        call = _call_for_magic(line)
         if not call:
             break
         lines[place : last + 1] = [call] + [""] * (last - place)
     return "\n".join(lines)
 
 
-def _goes_on(lines: Sequence[str]) -> bool:
-    """Return whether the statement that these lines end with is incomplete, so that no magic can follow."""
+def _is_incomplete(lines: Sequence[str]) -> bool:
+    """Return whether the last statement of these lines is incomplete, so that no magic can follow."""
     text = iter([f"{line}\n" for line in lines])
     try:
         for _ in tokenize.generate_tokens(text.__next__):
@@ -365,7 +365,7 @@ def _goes_on(lines: Sequence[str]) -> bool:
     return bool(lines) and lines[-1].endswith("\\")
 
 
-def _call(line: str) -> str:
+def _call_for_magic(line: str) -> str:
     """Return what IPython writes for a line that is not Python; "" if it is not a magic either."""
     indent, words = line[: len(line) - len(line.lstrip())], line.strip()
     target, equals, value = words.partition("=")
@@ -390,12 +390,12 @@ def _escaped(words: str, *, assigned: bool = False) -> str:
 
 
 def _magic_edits(tree: ast.Module) -> tuple[list[Edit], list[ast.stmt]]:
-    """Return what to change of a text so that it needs no IPython, and the statements that go."""
+    """Return the edits after which a cell needs no IPython, and the statements that these remove."""
     edits: list[Edit] = []
     cut: list[ast.stmt] = []
     for node, in_block in simple_statements(tree):
-        calls = [call for call in ast.walk(node) if isinstance(call, ast.Call) and _method(call)]
-        new = [code for call in calls if (code := _run_by(call, node))]
+        calls = [call for call in ast.walk(node) if isinstance(call, ast.Call) and _ipython_method(call)]
+        new = [code for call in calls if (code := _edit_for_timing_magic(call, node))]
         if calls and len(new) == len(calls):
             edits += new
         elif calls:
@@ -409,18 +409,18 @@ def _magic_edits(tree: ast.Module) -> tuple[list[Edit], list[ast.stmt]]:
     return edits, cut
 
 
-def _method(call: ast.Call) -> str:
-    """Return which method of `get_ipython()` a call is of; "" for all other calls."""
+def _ipython_method(call: ast.Call) -> str:
+    """Return the name of the method of `get_ipython()` that a call calls; "" for all other calls."""
     match call.func:
         case ast.Attribute(ast.Call(ast.Name("get_ipython"), [], []), name):
             return name
     return ""
 
 
-def _run_by(call: ast.Call, statement: ast.stmt) -> Edit | None:
-    """Return the code that a timing magic runs, in place of the magic; None for any other magic."""
+def _edit_for_timing_magic(call: ast.Call, statement: ast.stmt) -> Edit | None:
+    """Return the edit that puts the code that a timing magic runs in its place; None for any other magic."""
     alone = isinstance(statement, ast.Expr) and statement.value is call
-    match _method(call), call.args:
+    match _ipython_method(call), call.args:
         case "run_line_magic", [ast.Constant(str() as name), ast.Constant(str() as code), *_] if name in _LINE_RUNS:
             tree = tree_or_none(code.strip())
             if tree is None or not tree.body:

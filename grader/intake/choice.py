@@ -60,14 +60,14 @@ def submissions_of(
     root: Path | None = None,
     direct: bool = False,
 ) -> tuple[list[Submission], list[Unmatched]]:
-    """Read what an author handed in.
+    """Return the submissions of an author, the one that counts first, and what could not be matched.
 
     Args:
-        handed: what it is.
+        handed: what the author handed in.
         course: all exercises of the course: a file of one that is not wanted is of that one, and of no other.
         wanted: those that are graded.
         every: whether earlier attempts are wanted too.
-        root: the folder that it is, where that is known.
+        root: the folder with all of it, if that is known.
         direct: whether archives stay closed.
 
     Returns:
@@ -79,7 +79,7 @@ def submissions_of(
     is_own = any(is_course(folder) for folder in (root, *(part.path for part in handed.parts)) if folder is not None)
     copies = {item.id: _copies(item, candidates.get(item.id, []), is_own=is_own) for item in wanted}
     ordered = {
-        item.id: _ordered(item, [one for one in candidates.get(item.id, []) if one not in copies[item.id]])
+        item.id: _sort_candidates(item, [one for one in candidates.get(item.id, []) if one not in copies[item.id]])
         for item in wanted
     }
     most = max(1, *map(len, ordered.values())) if every and ordered else 1
@@ -98,13 +98,13 @@ def submissions_of(
 def _candidates(
     contents: Contents, course: Sequence[Exercise]
 ) -> tuple[dict[str, list[_Candidate]], list[tuple[PurePosixPath, str]]]:
-    """Return the files of each exercise, and those of none with the reason."""
+    """Return the candidates of each exercise by its id, and the files that match no exercise, each with the reason."""
     candidates: dict[str, list[_Candidate]] = {}
     rest: dict[PurePosixPath, str] = {}
-    _add_written(contents)
+    _add_written_files(contents)
     for path, data in contents.files.items():
         try:
-            own, why = _of_file(path, data, course, is_notebook=path in contents.notebooks)
+            own, why = _candidates_of(path, data, course, is_notebook=path in contents.notebooks)
         except ValueError as error:
             contents.left[path] = str(error)
             continue
@@ -116,7 +116,7 @@ def _candidates(
         if not own and not is_ours(path.name):
             rest[path] = why
     for exercise in course:
-        for one in _surplus(exercise, candidates.get(exercise.id, [])):
+        for one in _outranked(exercise, candidates.get(exercise.id, [])):
             candidates[exercise.id].remove(one)
             if not any(other.path == one.path for every in candidates.values() for other in every):
                 rest[one.path] = f"{exercise.id} is graded by the file with its name"
@@ -126,8 +126,8 @@ def _candidates(
     return candidates, [(path, why) for path, why in rest.items() if path not in along]
 
 
-def _add_written(contents: Contents) -> None:
-    """Add the Python files that the cells of notebooks write beside these, where they were not handed in."""
+def _add_written_files(contents: Contents) -> None:
+    """Add the Python files that cells of notebooks write by `%%writefile`, unless they were handed in themselves."""
     for path, data in [*contents.files.items()]:
         if path in contents.notebooks:
             for name, text in written_files(data).items():
@@ -135,17 +135,17 @@ def _add_written(contents: Contents) -> None:
                 contents.disk.setdefault(path.with_name(name), contents.disk[path])
 
 
-def _surplus(exercise: Exercise, own: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return files that only their functions assign to an exercise, where a file with its name was worked on."""
+def _outranked(exercise: Exercise, own: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the candidates that match an exercise by functions alone, if a changed file with its name exists."""
     if any(one.rank == 0 and not is_starter(exercise, one.source) for one in own):
         return [one for one in own if one.rank == 1]
     return []
 
 
-def _of_file(
+def _candidates_of(
     path: PurePosixPath, data: bytes, course: Sequence[Exercise], *, is_notebook: bool
 ) -> tuple[dict[str, _Candidate], str]:
-    """Return the exercises that a file is of; or none and the reason.
+    """Return a file's candidate for each exercise that it matches, by id; if it matches none, also the reason.
 
     Raises:
         ValueError: it is not the notebook that it seems to be.
@@ -174,7 +174,7 @@ def _of_file(
 
 
 def _only_needed(data: bytes, one: _Candidate, exercise: Exercise, course: Sequence[Exercise]) -> _Candidate:
-    """Return the candidate with only what the exercise needs of a notebook that was saved as a script."""
+    """Return the candidate for a notebook saved as a script, with only the statements that the exercise needs."""
     if is_starter(exercise, one.source):
         return one
     module = module_of_script(data, exercise, course)
@@ -182,7 +182,7 @@ def _only_needed(data: bytes, one: _Candidate, exercise: Exercise, course: Seque
 
 
 def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:
-    """Return what a notebook has of each exercise.
+    """Return a notebook's candidate for each exercise that it has an answer of, by id.
 
     Raises:
         ValueError: it is not a notebook.
@@ -200,10 +200,10 @@ def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -
 
 
 def _copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: bool) -> list[_Candidate]:
-    """Return the files beside or below the one at the course's place: copies and attempts, which never replace it.
+    """Return the candidates beside or below the file at the course's path, which are copies and never replace it.
 
-    The course's folder may lie in another one, or in an archive. Where the file at its place was not touched, this
-    holds in a student's own folder; in a download, it is the starter, and the answer may lie beside it.
+    The course's folder may lie in another one, or in an archive. If the file at that path is the unchanged starter,
+    this holds in a student's own folder alone: in a download, the answer may lie beside it.
     """
     home = Places.of(exercise).starter.parts
     answers = [
@@ -217,7 +217,7 @@ def _copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: boo
     return [one for one in candidates if one not in answers and any(map(one.path.is_relative_to, places))]
 
 
-def _ordered(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _sort_candidates(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Sort the files of an exercise: touched ones first, then the latest by name, then the one at the course's place.
 
     Files come before notebooks and before what is in archives. Else the one that lies highest counts; of names that
@@ -245,23 +245,23 @@ def _submission(
     attempt: int,
     root: Path | None,
 ) -> Submission:
-    """Return the submission of the candidates at one place of their order."""
+    """Return the submission of one attempt: of each exercise, the candidate with this index in its order."""
     exercises: dict[str, ExerciseFiles] = {}
     for exercise in wanted:
         own = ordered[exercise.id]
         if attempt < len(own):
             every = [*own, *copies[exercise.id]]
-            exercises[exercise.id] = _read(exercise, own[attempt], every, contents, root, late=handed.late)
+            exercises[exercise.id] = _read_or_explain(exercise, own[attempt], every, contents, root, late=handed.late)
         elif attempt == 0:
-            problem, unread = _problem(exercise, contents, wanted)
+            problem, unread = _why_absent(exercise, contents, wanted)
             exercises[exercise.id] = ExerciseFiles(path=contents.disk[unread] if unread else None, problem=problem)
     return Submission(handed.key, exercises, digest_of(exercises), root, handed.authors)
 
 
-def _read(
+def _read_or_explain(
     exercise: Exercise, one: _Candidate, own: Sequence[_Candidate], contents: Contents, root: Path | None, *, late: bool
 ) -> ExerciseFiles:
-    """Read the files of an exercise; where that fails, return why, which costs no other exercise and no author."""
+    """Return the files of an exercise; if reading them fails, an `ExerciseFiles` that says why."""
     try:
         return _files_of(exercise, one, own, contents, root, late=late)
     except Exception as error:  # of any kind, as strangers wrote them
@@ -273,7 +273,7 @@ def _read(
 def _files_of(
     exercise: Exercise, one: _Candidate, own: Sequence[_Candidate], contents: Contents, root: Path | None, *, late: bool
 ) -> ExerciseFiles:
-    """Return the files of an exercise whose module is this one of several."""
+    """Return the files of an exercise with this candidate as its module."""
     path = contents.disk[one.path]
     is_file = one.module is None
     typed = Path(os.path.relpath(path)).as_posix() if is_file else exercise.file_name
@@ -292,7 +292,7 @@ def _files_of(
 def _notes(
     exercise: Exercise, one: _Candidate, every: Sequence[_Candidate], contents: Contents, *, late: bool
 ) -> Iterator[str]:
-    """Yield what staff should know of where a file came from."""
+    """Yield notes for staff about the origin of a file."""
     if one.how:
         yield f"taken from {one.path}, {one.how}"
     # The starter is in every copy of the course, beside a notebook that was worked on, and the other way round.
@@ -319,19 +319,19 @@ def _changed_checks(exercise: Exercise, contents: Contents) -> Iterator[str]:
     shown = [path for path in (exercise.shown_checks, *exercise.probes) if path and path.parent == exercise.folder]
     ours = {path.name: path for path in shown}
     for path, data in contents.files.items():
-        if path.name in ours and _text(data) != _text(ours[path.name].read_bytes()):
+        if path.name in ours and _with_plain_line_ends(data) != _with_plain_line_ends(ours[path.name].read_bytes()):
             yield path.name
 
 
-def _text(data: bytes) -> bytes:
-    """Return a file without the line ends that git may have changed."""
+def _with_plain_line_ends(data: bytes) -> bytes:
+    """Return the content of a file without the line ends that git may have changed, and without blanks at its end."""
     return data.replace(b"\r\n", b"\n").rstrip()
 
 
 def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixPath] = ()) -> dict[str, bytes]:
-    """Return the Python files beside a file, and packages that it imports, so that it can import them.
+    """Return the Python files beside a candidate, and the packages that it imports, which its module may need.
 
-    Those that lie highest come first. The `others` are files of the same exercise, which stay behind.
+    Those that lie highest come first. The `others` are files of the same exercise, which are left out.
     """
     along: dict[PurePosixPath, bytes] = {}
     room, folder = _MOST_SIBLING_BYTES, one.path.parent
@@ -347,8 +347,8 @@ def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixP
     return match.with_packages(one.source, along)
 
 
-def _problem(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
-    """Say why there is no file of an exercise, and what was handed in that could not be read."""
+def _why_absent(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
+    """Return why there is no file of an exercise, and the path that could not be read, if that is why."""
     for path, why in contents.left.items():
         name = exercise_of_file_name(path.name, course)
         if name and name.exercise == exercise.id:

@@ -19,14 +19,14 @@ _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def unreadable_because(error: Exception) -> str:
-    """Say why a file cannot be read, for an error that no function here expects."""
+    """Return a sentence that says why a file cannot be read, for an exception that no function here expects."""
     if isinstance(error, RecursionError | MemoryError):
         return "it nests too deeply to be read"
     return f"reading it failed ({type(error).__name__}: {error}); hand it in as plain text in UTF-8, or ask your staff"
 
 
 def names_used(source: bytes, functions: Collection[str] = ()) -> Iterator[str]:
-    """Yield the names that a text uses, even as attributes, keywords and modules; none if it is not Python.
+    """Yield the names in a source, also those of attributes, keywords and modules; nothing if it is not Python.
 
     Args:
         source: the text.
@@ -36,7 +36,7 @@ def names_used(source: bytes, functions: Collection[str] = ()) -> Iterator[str]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    for node in (each for statement in _reached(tree, functions) for each in ast.walk(statement)):
+    for node in (each for statement in _reachable_statements(tree, functions) for each in ast.walk(statement)):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str() as name):
                 yield name
@@ -46,11 +46,11 @@ def names_used(source: bytes, functions: Collection[str] = ()) -> Iterator[str]:
                 yield from name.split(".")
 
 
-def _reached(tree: ast.Module, functions: Collection[str]) -> Iterator[ast.stmt]:
-    """Yield the statements at the top that define functions, and those that they lead to by name."""
+def _reachable_statements(tree: ast.Module, functions: Collection[str]) -> Iterator[ast.stmt]:
+    """Yield the top-level statements that define functions, and those whose names they use, directly or not."""
     given: dict[str, list[ast.stmt]] = {}
     for statement in tree.body:
-        for name in _given(statement):
+        for name in _bound_names(statement):
             given.setdefault(name, []).append(statement)
     todo = [name for name in functions if name in given]
     if not todo:
@@ -68,7 +68,7 @@ def _reached(tree: ast.Module, functions: Collection[str]) -> Iterator[ast.stmt]
             seen |= names
 
 
-def _given(statement: ast.stmt) -> Iterator[str]:
+def _bound_names(statement: ast.stmt) -> Iterator[str]:
     """Yield the names that a top-level statement binds."""
     match statement:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -82,7 +82,7 @@ def _given(statement: ast.stmt) -> Iterator[str]:
 
 
 def without_names(source: bytes, people: Collection[str], known: Collection[str]) -> str:
-    """Return the code of a file without comments, docstrings, its part as a program, and names of people.
+    """Return a source without comments, docstrings, its `if __name__ ...` blocks, and names of people.
 
     Args:
         source: the file.
@@ -119,7 +119,7 @@ def _is_left_out(node: ast.stmt) -> bool:
 
 
 def _own_modules(tree: ast.Module) -> set[str]:
-    """Return what is imported that is not installed here, and so lay beside the file."""
+    """Return the imported modules that are not installed here, and so are files beside this one."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -130,7 +130,7 @@ def _own_modules(tree: ast.Module) -> set[str]:
 
 
 def _without_people(code: str, people: Iterable[str], taken: set[str], attributes: Collection[str]) -> str:
-    """Replace the names of people and addresses in code, in what it defines and in its texts alike."""
+    """Return code with `student` in place of people's names and e-mail addresses, in identifiers and in strings."""
     code = _ADDRESS.sub(_SOMEBODY, code)
     known = taken | {part for name in attributes for part in name.split("_")}
     for person in people:

@@ -48,7 +48,7 @@ _WALL_FACTOR = 6
 
 
 def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) -> Submission:
-    """Read what a student's own folder has for exercises, in this process.
+    """Read the files of exercises in a student's own folder, in this process, and return the submission.
 
     In a course's folder the files at the course's places count, and files beside them come along. Another folder is
     read as if it had been handed in.
@@ -70,7 +70,10 @@ def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) ->
 
 
 def _own_parts(folder: Path, exercises: Sequence[Exercise]) -> list[Part]:
-    """Return the folders of exercises, which may also be laid out as MODULE/EXERCISE, and single files."""
+    """Return the parts of a course's folder that may have answers: folders of exercises, and single files.
+
+    A folder may also be laid out as MODULE/EXERCISE.
+    """
     places = [place for item in exercises for place in (Places.of(item).shown, Path(item.module, item.id))]
     parts = [Part(folder / place, PurePosixPath(place.as_posix())) for place in places if (folder / place).is_dir()]
     single = [
@@ -87,7 +90,9 @@ def collect(
     every: bool = False,
     root: Path | None = None,
 ) -> tuple[list[Submission], list[Unmatched]]:
-    """Read what an author handed in; see `submissions_of`. What cannot be read within limits is this author's problem.
+    """Read what an author handed in, in the reading process; return what `submissions_of` returns.
+
+    Files that cannot be read within the limits become a problem of this author's submission.
 
     Args:
         handed: what the author handed in.
@@ -118,7 +123,7 @@ def collect(
 
 
 def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercise], author: str) -> Submission:
-    """Read what lies at a path, which is one author's: a folder, an archive or a single file.
+    """Return the submission of one author at a path: a folder, an archive or a single file.
 
     Args:
         path: the path of a folder, an archive or a file.
@@ -144,7 +149,7 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
 def taken_in(
     path: Path, exercises: Sequence[Exercise], name: str | None = None, out: Path | None = None
 ) -> Iterator[Intake]:
-    """Yield what lies in a folder or a zip of a class; see `layouts.understand`.
+    """Yield the `Intake` of a class's folder or zip; see `layouts.understand`.
 
     A zip is unpacked into a folder of this user alone. It is removed afterwards, also if this process is killed: the
     one that unpacked it outlives it by a moment.
@@ -168,7 +173,7 @@ def taken_in(
 
 
 def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> frozenset[str]:
-    """Return the names that the code of a submission uses; none of what cannot be read within limits.
+    """Return the names that the code of a submission uses; an empty set if it cannot be read within the limits.
 
     Args:
         files: of the submission.
@@ -180,7 +185,7 @@ def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> fro
 
 
 def anonymous_code(source: bytes, people: Collection[str], known: Collection[str]) -> str:
-    """Return the code of a file without comments, docstrings, its part as a program, and names of people.
+    """Return a source without comments, docstrings, its `if __name__ ...` blocks, and names of people.
 
     Args:
         source: the file.
@@ -222,7 +227,7 @@ class Intake:
     notes: tuple[str, ...] = ()
 
     def title(self) -> str:
-        """Say what was handed in, in one line."""
+        """Return a line that says how many files, authors and submissions there are, and in which layout."""
         parts = sum(len(item.parts) for item in self.handed)
         people = len({author for item in self.handed for author in item.authors})
         groups = f", {counted(len(self.handed), 'submission')}" if len(self.handed) != people else ""
@@ -344,7 +349,7 @@ class Reader:
         )
 
     def ask(self, request: Request) -> Reply:
-        """Have something done. Where somebody else kills the process, another one does it.
+        """Send a request to the process and return the reply; if somebody else kills the process, start it again.
 
         Raises:
             SubmissionError: what is named cannot be read, or not within the limits.
@@ -383,12 +388,12 @@ class Reader:
         return line
 
     def _status(self) -> int | None:
-        """Return the exit status of the process, which has closed its channel."""
+        """End the process, which has closed its channel, and return its exit status."""
         end(self._process)
         return self._process.returncode
 
     def _why_ended(self, cpu_s: int) -> GraderError:
-        """Say why the process has ended: a limit was exceeded, it did not start, or it ended by itself."""
+        """Return the error that says why the process ended: by a limit, at its start, or by itself."""
         code = self._status()
         assert code is not None
         last = tail(self._log)
@@ -401,7 +406,7 @@ class Reader:
 
     @property
     def has_ended(self) -> bool:
-        """Whether another process must read what follows."""
+        """Whether the process has ended, so that another one must read what follows."""
         return self._process.poll() is not None
 
     def close(self) -> None:
@@ -426,7 +431,9 @@ _one_at_a_time = threading.Lock()
 
 
 def _ask(request: Request, course: tuple[Exercise, ...] | None = None) -> Reply:
-    """Ask the reader of this process, which lasts for as long as the course stays the same; None for any course.
+    """Send a request to the shared reader and return the reply; for another course, start a new reader.
+
+    The course None stands for any course.
 
     Raises:
         SubmissionError: what is named cannot be read, or not within the limits.

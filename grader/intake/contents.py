@@ -51,7 +51,7 @@ NOTE_KINDS = {"handed in late": "late", "taken from": "taken from", "several ver
 
 @dataclass(frozen=True)
 class Part:
-    """A file or folder on disk that belongs to what somebody handed in.
+    """A file or folder on disk that is a part of what somebody handed in.
 
     Attributes:
         path: where it lies.
@@ -161,20 +161,20 @@ class Contents:
             self.leave(path, disk, f"too much was handed in, {limits}: {counted(self._more, 'file')} not read")
 
     def _walk(self, part: Part) -> Iterator[Entry]:
-        """Yield the files of a part: the higher ones first, so that a large folder does not crowd out the others."""
+        """Yield the files of a part, those of outer folders first: a large inner folder must not crowd them out."""
         if part.path.is_symlink() or not part.path.is_dir():
             yield _on_disk(part.name.parent, part.name.name, part.path)
             return
         left_out, todo = LeftOut(), deque([(part.path, ALL_OF_IT)])
         while todo:
             folder, inside = todo.popleft()
-            listed = [row for row in self._listed(folder, part.name / inside) if not is_junk(row[0])]
+            listed = [row for row in self._names_in(folder, part.name / inside) if not is_junk(row[0])]
             for name, is_folder in listed:
                 left_out.add(inside, name)
                 if not is_folder and self._is_candidate(name):
                     yield _on_disk(part.name / inside, name, folder / name)
                 elif not is_folder and may_be_code(name, self._is_answer):
-                    self._over(part.name / inside, name, folder)
+                    self._count_unread(part.name / inside, name, folder)
             for name in (name for name, is_folder in listed if is_folder):
                 if name.lower().endswith(PYTHON):  # its files are looked at all the same
                     self.leave(part.name / inside / name, folder / name, _FOLDER, always=True)
@@ -184,8 +184,8 @@ class Contents:
                 elif where is None and len(inside.parts) < DEEPEST:
                     todo.append((folder / name, inside / name))
 
-    def _listed(self, folder: Path, name: PurePosixPath) -> list[tuple[str, bool]]:
-        """Return the names in a folder, and which are folders; none once there were too many of them."""
+    def _names_in(self, folder: Path, name: PurePosixPath) -> list[tuple[str, bool]]:
+        """Return the names in a folder, each with whether it is a folder; [] after too many names were listed."""
         if self._names < 0:
             return []
         try:
@@ -202,13 +202,13 @@ class Contents:
         return listed
 
     def _add(self, entries: Iterable[Entry], place: Path, above: PurePosixPath = ALL_OF_IT, deep: int = 0) -> None:
-        """Read files of a folder, or of an archive.
+        """Take the files of a folder or an archive, except those in folders that are left out.
 
         Args:
-            entries: a list, or what a stream gives.
-            place: of the archive on the disk.
-            above: the path of the archive.
-            deep: in how many other archives that lies.
+            entries: the files: a list, or an iterator over a stream.
+            place: the path on the disk of the folder or of the outermost archive.
+            above: the path of the archive in what was handed in.
+            deep: the number of archives around that.
         """
         left_out = LeftOut()
         if isinstance(entries, list):  # all names are known beforehand
@@ -228,7 +228,7 @@ class Contents:
                     self.leave(above / entry.path, disk, str(error))
 
     def _in_order(self, entries: Iterable[Entry], left_out: LeftOut) -> Iterator[Entry]:
-        """Yield what may be an answer first, then what lies high; of each folder that is left out one file."""
+        """Yield likely answers first, then other code, then other files; of each left-out folder only one file."""
         seen = set[PurePosixPath]()
         code, others = list[Entry](), list[Entry]()
         for entry in entries:
@@ -242,13 +242,13 @@ class Contents:
         yield from sorted(others, key=lambda one: one.place)[:_MOST_OTHERS]
 
     def _is_candidate(self, name: str) -> bool:
-        """Return whether a file is worth a look, of which there may be a hundred thousand."""
+        """Count a file by its name, and return whether to read it: a likely answer, or among the first ones."""
         code = may_be_code(name, self._is_answer)
         self._seen[code] += 1
         return self._seen[code] <= (2 * _MOST_FILES if code else _MOST_OTHERS) or (code and self._is_answer(name))
 
-    def _over(self, folder: PurePosixPath, name: str, disk: Path) -> None:
-        """Count a file that is not read, as there are too many; one of them is named."""
+    def _count_unread(self, folder: PurePosixPath, name: str, disk: Path) -> None:
+        """Count a file that is not read because there are too many, and remember the first such file."""
         self._surplus = self._surplus or [(folder / name, disk)]
         self._more += 1
 
@@ -265,7 +265,7 @@ class Contents:
             self._take_archive(path, entry.file, disk, deep)
             return
         if self._bytes <= 0 or len(self.files) >= _MOST_FILES:
-            self._over(path.parent, path.name, disk)
+            self._count_unread(path.parent, path.name, disk)
             return
         data = entry.read(most + 1)
         self._bytes -= len(data)
@@ -290,7 +290,7 @@ class Contents:
             self.notebooks.add(path)
 
     def _is_meant_as_code(self, name: str) -> bool:
-        """Return whether a file's name alone says that it is Python, so that its author reads why it is not."""
+        """Return whether a file name says that the file is Python; if it is not, its author should read why."""
         return is_code(name) or ("." in name and self._is_answer(name))
 
     def _take_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, deep: int) -> None:
@@ -308,10 +308,10 @@ class Contents:
         """Note that a file is not read, and why.
 
         Args:
-            path: of the file, as messages show it.
-            disk: where it is.
-            why: it is not read.
-            always: whether any name is noted, and not that of code alone; for a folder.
+            path: the path of the file, as messages show it.
+            disk: its path on the disk.
+            why: the reason.
+            always: whether it is noted like code, whatever its name; for a folder.
         """
         known = self.left if always or is_code(path.name) or self._is_answer(path.name) else self.others
         most = _MOST_OTHERS if known is self.others else _MOST_LEFT
@@ -321,7 +321,7 @@ class Contents:
 
 
 def _on_disk(folder: PurePosixPath, name: str, path: Path) -> Entry:
-    """Return a file on this disk."""
+    """Return the entry for a file on this disk."""
     try:
         mode = path.lstat().st_mode
         why = _LINK if stat.S_ISLNK(mode) else "" if stat.S_ISREG(mode) else "it is not a regular file"
@@ -369,7 +369,7 @@ class _Share:
     count: int = 0
 
     def row(self) -> Iterator[Unmatched]:
-        """Yield a row about what is not written."""
+        """Yield a row about the files that were not written; nothing if all were."""
         if self.surplus is not None:
             limits = f"more than {2 * _MOST_FILES} files or {_MOST_ON_DISK >> 20} MiB"
             why = f"too much was handed in, {limits}: {counted(self.count, 'file')} not read"
@@ -405,7 +405,7 @@ def unpack(
         for entry, owner in ranked:
             share = shares.setdefault(owner, _Share())
             try:
-                data = _share_of(entry, share, left_out, is_answer, is_platforms=not owner)
+                data = _bytes_to_write(entry, share, left_out, is_answer, is_platforms=not owner)
             except SubmissionError as error:
                 yield Unmatched(str(entry.path), "", str(error))
                 data = b""
@@ -416,14 +416,14 @@ def unpack(
 
 
 def _rank(name: str, is_answer: Callable[[str], bool]) -> int:
-    """Return a sort key for files: answers come first, then what may have an answer in it."""
+    """Return a sort key for file names: likely answers come first, then other files that should be read."""
     return 2 if not may_be_code(name, is_answer) else 1 - is_answer(name)
 
 
-def _share_of(
+def _bytes_to_write(
     entry: Entry, share: _Share, left_out: LeftOut, is_answer: Callable[[str], bool], *, is_platforms: bool
 ) -> bytes | None:
-    """Return the bytes of a file that are written; None if it is not written at all.
+    """Return the bytes to write of a file, and subtract them from its author's share; None to write no file.
 
     Raises:
         SubmissionError: it cannot be read.

@@ -41,7 +41,7 @@ _HOSTS = {b"github": "GitHub", b"gitlab": "GitLab", b"colab.research": "Colab", 
 
 
 def why_neither(data: bytes) -> str:
-    """Say what a file is that is neither Python nor a notebook, and how to get the right one; "" if it may be one."""
+    """Return why a file cannot be Python or a notebook, and what to hand in instead; "" if it may be one of these."""
     for beginning, what in _BEGINNINGS:
         if data.startswith(beginning):
             return f"it is {what}"

@@ -59,7 +59,7 @@ def _mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
 
 
 def _by_name(items: Sequence[Path], of: Callable[[Path], Handed | Unmatched]) -> Taken:
-    """Return what was handed in, where the name of each item says whose it is."""
+    """Return what was handed in, by the author whom the name of each item names."""
     rows = [of(item) for item in items]
     unmatched = [row for row in rows if isinstance(row, Unmatched)]
     # Who has nothing that can be read still gets a row.
@@ -100,17 +100,17 @@ _Yaml.add_constructor("tag:yaml.org,2002:str", lambda loader, node: loader.const
 
 
 def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    metadata = _metadata(next((item for item in items if item.name in METADATA), None))
+    metadata = _gradescope_metadata(next((item for item in items if item.name in METADATA), None))
     folders = {item.name: item for item in items if item.is_dir()}
     known = {*METADATA, *(folders.keys() & metadata.keys())}
     unmatched = [_without_author(item, f"{METADATA[0]} does not name it") for item in items if item.name not in known]
     latest: dict[str, tuple[str, Handed]] = {}  # with the name of the folder
-    for name, row in sorted(metadata.items(), key=lambda item: _created(item[1])):
-        authors = tuple(sorted(filter(None, set(map(_person, row.get("submitters") or []))))) or (name,)
+    for name, row in sorted(metadata.items(), key=lambda item: _gradescope_time(item[1])):
+        authors = tuple(sorted(filter(None, set(map(_gradescope_person, row.get("submitters") or []))))) or (name,)
         key, parts = "+".join(authors), (Part(folders[name]),) if name in folders else ()
         if key in latest:
             unmatched.append(Unmatched(latest[key][0], key, "an earlier attempt; the latest counts"))
-        at, unread = _created(row), str(row.get("created_at") or "")
+        at, unread = _gradescope_time(row), str(row.get("created_at") or "")
         latest[key] = name, Handed(key, authors, parts, at=at, unread="" if at else unread)
     # An author whose folder is missing has a row all the same.
     unmatched += [
@@ -119,15 +119,18 @@ def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Ta
     return [handed for _, handed in latest.values()], unmatched
 
 
-def _created(row: dict[str, Any]) -> str:
-    """Return when a submission was made, in ISO 8601; Ruby may have written it as an object."""
+def _gradescope_time(row: dict[str, Any]) -> str:
+    """Return the time of a submission in Gradescope's metadata, in ISO 8601; "" without one.
+
+    Ruby may have written it as an object.
+    """
     made = row.get("created_at", "")
     made = made.get("utc", "") if isinstance(made, dict) else made
     return _iso(made if isinstance(made, datetime) else str(made))
 
 
 def _iso(time: datetime | str) -> str:
-    """Return a platform's time in ISO 8601: in UTC, if it names a zone; "" if it is not a time."""
+    """Convert a platform's time to ISO 8601, to UTC if it names a zone; "" if it is not a time."""
     try:
         if isinstance(time, str):
             if (match := _STAMP.match(time.strip())) is None:
@@ -141,8 +144,8 @@ def _iso(time: datetime | str) -> str:
         return ""
 
 
-def _metadata(path: Path | None) -> dict[str, dict[str, Any]]:
-    """Read what the export says of each folder, without the colons of Ruby's symbols."""
+def _gradescope_metadata(path: Path | None) -> dict[str, dict[str, Any]]:
+    """Read Gradescope's metadata, and return its entry for each folder by the folder's name."""
     if path is None:
         raise SubmissionError(f"there is no {METADATA[0]} here, which says whose each submission is; download it too")
     try:
@@ -154,8 +157,8 @@ def _metadata(path: Path | None) -> dict[str, dict[str, Any]]:
     return {str(name): row for name, row in data.items() if isinstance(row, dict)}
 
 
-def _person(data: Any) -> str:
-    """Return what identifies a person: the key that is most likely to be unique."""
+def _gradescope_person(data: Any) -> str:
+    """Return the address, number or name of a person in Gradescope's metadata, the first of these that it has."""
     known = data if isinstance(data, dict) else {}
     return next((str(known[key]).strip() for key in ("email", "sid", "name") if known.get(key)), "")
 
@@ -232,7 +235,7 @@ def _of_canvas(item: Path, parsed: re.Match[str] | None) -> Handed | Unmatched:
 
 
 def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    """Read a download of Canvas, where each file has two numbers: the author's, and one of its own."""
+    """Read a download of Canvas, in which each file name has two numbers: the author's, and the file's own."""
     parsed = {item: _canvas_name(item.name) for item in items}
     files = Counter(match["attachment"] for match in parsed.values() if match and match["name"] != _ANONYMOUS_NAME)
     read = []
@@ -341,9 +344,9 @@ def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise], *, alike:
 
 
 def _repository_prefix(folders: Sequence[Path]) -> str:
-    """Return how the names of repositories begin: with the assignment's name and a hyphen; "" if they do not.
+    """Return the prefix of all names of repositories, the assignment's name and a hyphen; "" if it is not certain.
 
-    What names have in common says nothing: anna-k and anna-m are two students.
+    A common beginning alone says nothing: anna-k and anna-m are two students.
     """
     names = [item.name.lower() for item in folders]
     parent = _PARENT.fullmatch(folders[0].parent.name) if folders else None
@@ -356,7 +359,7 @@ def _repository_prefix(folders: Sequence[Path]) -> str:
 
 
 def _classroom50_students(table: Path) -> set[str]:
-    """Return the students whom the scores.csv of Classroom 50 lists, in lower case; none for another file."""
+    """Return the students whom the scores.csv of Classroom 50 lists, in lower case; an empty set for another table."""
     if not table.is_file():
         return set()
     with table.open(encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -366,7 +369,7 @@ def _classroom50_students(table: Path) -> set[str]:
 
 
 def _common_prefix(names: Sequence[str]) -> str:
-    """Return what all names begin with, up to a hyphen, so that equal letters of authors' names stay."""
+    """Return the common beginning of names up to its last hyphen; "" if it is all of a name."""
     shared = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071  of letters
     slug = shared[: shared.rfind("-") + 1]
     return slug if slug not in names else ""
@@ -425,13 +428,13 @@ def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
         raise SubmissionError(f"there is no layout {name!r}{suggestion(name, list(known))}")
     forced = None if name is None else known[name]
     is_answer = is_answer_of(exercises)
-    root, left = _opened(path, download.folder / "class", is_answer)
-    root, items = _inner(root, path, download.out)
+    root, left = _open_download(path, download.folder / "class", is_answer)
+    root, items = _find_submissions(root, path, download.out)
     packed = len(items) == 1 and (items[0].is_dir() or _is_zip(items[0]))
     if packed and forced is not None and forced is not PLAIN and not forced.fits(items):
         # Staff says that it is a platform's: then it may lie in a folder of its own.
-        inner, rows = _opened(items[0], download.folder / "inner", is_answer)
-        (root, items), left = _inner(inner, items[0], download.out), left + rows
+        inner, rows = _open_download(items[0], download.folder / "inner", is_answer)
+        (root, items), left = _find_submissions(inner, items[0], download.out), left + rows
     layout = forced or next(layout for layout in LAYOUTS if layout.fits(items))
     if forced is None and layout is PLAIN and (is_course(path) or _is_one_authors(items, exercises)):
         raise SubmissionError(
@@ -454,11 +457,11 @@ def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
     dated = (_with_time(one, times[one.key]) if one.key in times else one for one in handed)
     ordered = tuple(sorted(dated, key=lambda one: (one.key, [str(part.path) for part in one.parts[:1]])))
     nobodys = (*unmatched, *links, *_several_submissions(ordered), *_with_authors(left, download.folder, ordered))
-    notes = (*_notes(layout, root, items), *(_prefix_note(items) if name == CLONES.name else ()))
+    notes = (*_single_item_note(layout, root, items), *(_prefix_note(items) if name == CLONES.name else ()))
     return Intake(layout.title, root, path, ordered, nobodys, tuple(notes))
 
 
-def _opened(path: Path, folder: Path, is_answer: Callable[[str], bool]) -> tuple[Path, list[Unmatched]]:
+def _open_download(path: Path, folder: Path, is_answer: Callable[[str], bool]) -> tuple[Path, list[Unmatched]]:
     """Return a folder as it is, or a zip unpacked into a folder; and what could not be unpacked.
 
     Raises:
@@ -473,7 +476,7 @@ def _opened(path: Path, folder: Path, is_answer: Callable[[str], bool]) -> tuple
 
 
 def _owners(paths: Sequence[PurePosixPath]) -> list[str]:
-    """Return whose each file of a download is, by its name; "" for files that are nobody's."""
+    """Return the owner of each file of a download, by its path; "" for a file of the platform."""
     folders, shared = [path.parts[:-1] for path in paths], 0
     while folders and len({own[: shared + 1] for own in folders}) == 1 and len(folders[0]) > shared:
         shared += 1
@@ -500,8 +503,8 @@ def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Hand
         yield replace(row, author=keys[0]) if keys else row
 
 
-def _notes(layout: Layout, root: Path, items: Sequence[Path]) -> Iterator[str]:
-    """Say what to do if a single folder or zip is a class's: it is read as what one author handed in."""
+def _single_item_note(layout: Layout, root: Path, items: Sequence[Path]) -> Iterator[str]:
+    """Yield a note if a single folder or zip was read as one author's: it may be a class's download."""
     if layout is PLAIN and len(items) == 1 and (items[0].is_dir() or is_packed(items[0].name)):
         yield (
             f"{items[0].name} is alone in {root.name}, so it is what one author handed in. "
@@ -510,7 +513,7 @@ def _notes(layout: Layout, root: Path, items: Sequence[Path]) -> Iterator[str]:
 
 
 def _prefix_note(items: Sequence[Path]) -> Iterator[str]:
-    """Say what is cut off from names of clones, where only their own beginnings show it."""
+    """Yield a note about the prefix that is cut off from names of clones, if only their own beginnings show it."""
     folders = [item for item in items if item.is_dir()]
     if not _repository_prefix(folders) and (shared := _common_prefix([item.name for item in folders])):
         yield (
@@ -525,7 +528,7 @@ def _with_time(one: Handed, stamp: str) -> Handed:
 
 
 def _commit_times(root: Path) -> Mapping[str, str]:
-    """Return when the commit of each folder was made, if `grade clone` laid them out."""
+    """Return the time of each folder's commit by its name, from the table that `grade clone` writes; {} without it."""
     table = root.with_name(f"{root.name}.csv")
     if not table.is_file():
         return {}
@@ -536,7 +539,7 @@ def _commit_times(root: Path) -> Mapping[str, str]:
 
 
 def _several_submissions(handed: Sequence[Handed]) -> Iterator[Unmatched]:
-    """Yield authors with several submissions, alone and in groups: staff must decide which of them counts."""
+    """Yield a row for each author with several submissions, alone or in groups: staff must decide which counts."""
     own = defaultdict[str, list[str]](list)
     for one in handed:
         for author in one.authors:
@@ -554,11 +557,11 @@ _EXPORT = re.compile(r"assignment_\d+_export|submitted|.+-submissions")
 """Names of folders that Gradescope, nbgrader and `gh classroom clone` make around all submissions."""
 
 
-def _inner(folder: Path, named: Path, out: Path | None) -> tuple[Path, list[Path]]:
-    """Return the folder in which the submissions lie.
+def _find_submissions(folder: Path, named: Path, out: Path | None) -> tuple[Path, list[Path]]:
+    """Return the folder in which the submissions lie, and the items in it.
 
-    Around it there may be one with nothing else in it, if it has the name of what was named, as programs that pack and
-    unpack give it, or if a platform makes it. nbgrader's lies among its teacher's.
+    It may be the only item of the named folder, if a platform makes such a folder, or if it has the name of the named
+    one, as programs that pack and unpack create it. nbgrader's lies among other folders of the teacher.
     """
     items = _items(folder, out)
     for item in (item for item in items if item.name == SUBMITTED and item.is_dir()):
@@ -569,7 +572,7 @@ def _inner(folder: Path, named: Path, out: Path | None) -> tuple[Path, list[Path
 
 
 def _is_one_authors(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
-    """Return whether items are what one author has: nothing but files and folders that exercises have."""
+    """Return whether all items are files or folders with names of exercises, as one author has them."""
     folders = [item for item in items if item.is_dir()]
     code = [item for item in items if not item.is_dir() and code_stem(item.name)[1]]
     files = [item for item in code if (name := exercise_of_file_name(item.name, exercises)) and not name.owner]
@@ -579,7 +582,7 @@ def _is_one_authors(items: Sequence[Path], exercises: Sequence[Exercise]) -> boo
 
 
 def _items(folder: Path, out: Path | None) -> list[Path]:
-    """Return what lies in a folder, by name: nothing hidden, no links, no results of a batch."""
+    """Return the paths in a folder, by name, without hidden files, links and results of a batch."""
     try:
         paths = sorted(path for path in folder.iterdir() if not is_junk(path.name) and not path.is_symlink())
     except OSError as error:

@@ -84,9 +84,9 @@ class Name(NamedTuple):
 
 
 def exercise_of_file_name(name: str, exercises: Sequence[Exercise]) -> Name | None:
-    """Parse the name of a file; return None if it is not that of an exercise."""
+    """Return what a file name says of its exercise, version and owner; None if it is not that of an exercise."""
     stem, _ = code_stem(name)
-    return None if not stem or is_ours(name) or len(name) > _LONGEST_NAME else _named(stem, exercises)
+    return None if not stem or is_ours(name) or len(name) > _LONGEST_NAME else _parse_stem(stem, exercises)
 
 
 def is_answer_of(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
@@ -98,22 +98,22 @@ def is_answer_of(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
 
 
 def without_downloads(stem: str) -> str:
-    """Remove from a name what a browser adds; a number without brackets may be a group's, and stays."""
+    """Remove the number in brackets that a browser adds to a file name; a bare number may be a group's, and stays."""
     return _DOWNLOADED.sub("", stem)
 
 
 def find_exercise(word: str, exercises: Sequence[Exercise]) -> str:
-    """Return the exercise with this id or number, in any spelling; "" for none."""
+    """Return the id of the exercise with this id or number, in any case and with any separators; "" without one."""
     folded = _fold(word)
     return next((item.id for item in exercises if folded in (_fold(item.id), _fold(item.number))), "")
 
 
-def _named(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -> Name | None:
-    """Parse a name without its suffix; take off so many marks of versions."""
+def _parse_stem(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -> Name | None:
+    """Parse a file name without its suffix; split off at most `marks` words that mark a version."""
     if id := find_exercise(stem, exercises):
         return Name(id)
     if marks and (copied := _COPY_OF.fullmatch(stem)):
-        inner = _named(copied[1], exercises, marks - 1)
+        inner = _parse_stem(copied[1], exercises, marks - 1)
         return inner and inner._replace(version=inner.version._replace(copy=inner.version.copy + 1))
     folded = _fold(stem)
     if folded.startswith("test_"):  # a student's own tests
@@ -122,12 +122,12 @@ def _named(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -
     for id in ids:
         if folded.endswith(f"_{_fold(id)}"):
             return Name(id, owner=folded[: -len(_fold(id)) - 1])
-    if marks and (marked := _mark(stem)) and (inner := _named(marked[0], exercises, marks - 1)):
+    if marks and (marked := _split_version_mark(stem)) and (inner := _parse_stem(marked[0], exercises, marks - 1)):
         # Of each part what says more: `old` counts as much as `final`.
         pairs = zip(inner.version, marked[1], strict=True)
         return inner._replace(version=Version(*(max(pair, key=abs) for pair in pairs)))
     numbered = _NUMBERED.fullmatch(stem)
-    inner = _named(numbered[1], exercises, marks - 1) if marks and numbered else None
+    inner = _parse_stem(numbered[1], exercises, marks - 1) if marks and numbered else None
     if numbered and inner and (not inner.owner or _fold(numbered[1]).endswith(f"_{_fold(inner.exercise)}")):
         copy = max(inner.version.copy, int(numbered[2]))
         return inner._replace(version=inner.version._replace(copy=copy))
@@ -138,7 +138,7 @@ def _named(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -
     return None
 
 
-def _mark(stem: str) -> tuple[str, Version] | None:
+def _split_version_mark(stem: str) -> tuple[str, Version] | None:
     """Split off the last word of a name that marks a version; return None if there is no such word."""
     for pattern, version in _MARKS:
         if match := pattern.fullmatch(stem):
@@ -192,7 +192,7 @@ def top_level_names(source: bytes) -> TopLevelNames:
 
 
 def match_by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
-    """Return the exercises all of whose functions a file defines, or else the reason.
+    """Return the ids of the exercises all of whose functions a file defines; if there are none, the reason, too.
 
     Where one has all functions of another one, and more, it is that one alone. Of several with the same functions it is
     the one whose task the file begins with.
@@ -237,7 +237,7 @@ def given_names(exercise: Exercise) -> frozenset[str]:
 
 
 def defined(source: str) -> frozenset[str]:
-    """Return the functions and classes at the top of a file; if it is not Python, those at a line's start."""
+    """Return the names of the top-level functions and classes of a source; if it is not Python, by a search."""
     tree = _tree(source)
     if tree is None:
         return frozenset(_DEFINED.findall(source))
@@ -278,22 +278,22 @@ def _is_stored(name: ast.Name) -> bool:
 
 
 def attempt_of(path: PurePosixPath) -> int:
-    """Return the attempt that a folder on the way to a file names: `attempt_2/double.py`; 0 for none."""
+    """Return the number of the attempt that a folder in a path names, 2 for `attempt_2/double.py`; 0 without one."""
     matches = [_ATTEMPT.fullmatch(part) for part in path.parts[:-1]]
     return max((int(match[1]) for match in matches if match), default=0)
 
 
 def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[str, bytes]:
-    """Return the files beside one, and those of neighbouring folders that it, or what comes along, imports.
+    """Return the Python files beside a module, and those in folders beside it that these files import.
 
-    Folders that no file imports stay: in a hand-in they may be other exercises.
+    Folders that no file imports are left out: in a hand-in they may be other exercises.
 
     Args:
         main: the text of the file that counts.
         around: Python files beside and below it, by their paths from its folder.
 
     Returns:
-        those that come along, by name, in the order in which they were given.
+        their contents by path, in the order of `around`.
     """
     taken = {path for path in around if len(path.parts) == 1}
     folders = {path.parts[0] for path in around if len(path.parts) > 1}
@@ -347,7 +347,7 @@ class _WithoutFinally(ast.NodeTransformer):
 
 
 def syntax_error(source: bytes | str) -> SyntaxError | None:
-    """Return why a text is not Python; None if it is, or if a worker must find out."""
+    """Return the SyntaxError of a source; None if it compiles, or if only a worker can find out."""
     if len(source) > LARGEST:
         return None
     with warnings.catch_warnings():
@@ -389,7 +389,7 @@ def load_error(source: bytes, file_name: str, path: str) -> str:
 
 
 def place_in(source: bytes, path: str) -> Place:
-    """Return where a module has its functions and classes."""
+    """Return the place of a module: its path, its number of lines, and the line of each function and class."""
     # With a search and not with a parser: a file that is not Python has a place as well.
     lines = source.decode("utf-8", "replace").splitlines()
     matches = ((number, _DEFINED.match(line)) for number, line in enumerate(lines, 1))
@@ -397,7 +397,7 @@ def place_in(source: bytes, path: str) -> Place:
 
 
 def cannot_be_text(source: bytes) -> str:
-    """Return why a file cannot be read as Python's text at all; or ""."""
+    """Return why a file cannot be read as the text of Python at all, such as its encoding; or ""."""
     start = source[:_SEEN]
     wide = len(start) > 3 and (not any(start[1::2]) or not any(start[::2])) and any(start)
     if start.startswith(_WIDE) or wide:
@@ -406,7 +406,7 @@ def cannot_be_text(source: bytes) -> str:
 
 
 def encoding_note(source: bytes, file_name: str) -> str:
-    """Return what plain Python would say of the encoding of a file; "" if nothing."""
+    """Return a sentence if plain Python refuses a file because of its encoding; else ""."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         source.decode(encoding)

@@ -40,22 +40,22 @@ class Step:
 
     @property
     def is_import(self) -> bool:
-        """Whether it only imports."""
+        """Whether the statement is an import."""
         return isinstance(self.node, ast.Import | ast.ImportFrom)
 
     @property
     def is_star(self) -> bool:
-        """Whether it imports names that cannot be known here."""
+        """Whether the statement is `from ... import *`, whose names cannot be known here."""
         return self.is_import and "*" in self.binds
 
     @property
     def is_definition(self) -> bool:
-        """Whether it defines a function or class."""
+        """Whether the statement defines a function or a class."""
         return isinstance(self.node, DEFINITIONS)
 
     @property
     def only_shows(self) -> bool:
-        """Whether it shows something and changes nothing."""
+        """Whether the statement only shows a value, and changes nothing."""
         match self.node:
             case ast.Expr(ast.Call(ast.Name(name))):
                 return name in _SHOWING
@@ -66,7 +66,7 @@ class Step:
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
 def steps_of(source: str) -> tuple[Step, ...]:
-    """Return the statements of a cell; none of what is not Python."""
+    """Return the top-level statements of a cell; () if it is not Python."""
     code = python_of(source)
     return tuple(_steps(code.lines, code.tree)) if code.tree is not None else ()
 
@@ -80,16 +80,16 @@ def _steps(lines: Sequence[str], tree: ast.Module) -> Iterator[Step]:
         if first == node.lineno - 1:  # a decorator stands above, in the first column
             part[0] = part[0][node.col_offset :]
         used, declared = _symbols(b"\n".join(part).decode("utf-8", "surrogatepass"), node)
-        inside = ast.walk(node) if not isinstance(node, DEFINITIONS) else _outside(node)
+        inside = ast.walk(node) if not isinstance(node, DEFINITIONS) else _parts_run_at_definition(node)
         parts = [*inside]
         stored = [item for item in parts if isinstance(item, ast.Attribute | ast.Subscript)]
-        changes = {_root(item) for item in stored if isinstance(item.ctx, ast.Store | ast.Del)}
+        changes = {_root_name(item) for item in stored if isinstance(item.ctx, ast.Store | ast.Del)}
         has_call = any(isinstance(item, ast.Call | ast.Await) for item in parts)
         yield Step(node, frozenset(bindings(node) | declared), frozenset(changes - {""}), frozenset(used), has_call)
 
 
-def _outside(node: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the parts of a definition that run when it is defined: its decorators; of a class, all of it."""
+def _parts_run_at_definition(node: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the syntax nodes of a definition that run when it is defined: its decorators; of a class, all of it."""
     if isinstance(node, ast.ClassDef):
         yield from ast.walk(node)
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
@@ -98,8 +98,8 @@ def _outside(node: ast.stmt) -> Iterator[ast.AST]:
         yield from ast.walk(decorator)
 
 
-def _root(node: ast.AST) -> str:
-    """Return the name at the beginning of `name.a[0].b`; "" without one."""
+def _root_name(node: ast.AST) -> str:
+    """Return the name at the beginning of an expression such as `name.a[0].b`; "" without one."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
@@ -148,8 +148,8 @@ class Needed:
 
     Attributes:
         names: the names that it needs.
-        steps: the steps that it needs.
-        tried: those of them that may fail, and are left out then.
+        steps: the statements that it needs.
+        left_out_if_failing: those of them that may fail, and are left out then.
     """
 
     names: Collection[str]
@@ -158,7 +158,7 @@ class Needed:
 
 
 def needed_by(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
-    """Return the statements that an exercise needs.
+    """Return the statements that define the names which an exercise asks for, and those that these need.
 
     Args:
         roots: the names that it asks for.
@@ -196,7 +196,7 @@ def _defined(placed: Sequence[Placed]) -> Iterator[str]:
 def _choose(
     todo: set[str], names: set[str], chosen: dict[Placed, None], binders: Mapping[str, Sequence[Placed]]
 ) -> None:
-    """Choose all statements that bind names, and what these need."""
+    """Add the statements that bind names to `chosen`, and the statements that these need in turn."""
     while todo:
         name = todo.pop()
         if name in names:
@@ -217,7 +217,7 @@ def _has_effect(
     placed: Sequence[Placed],
     functions: Collection[str],
 ) -> bool:
-    """Return whether a statement may change an object that is needed.
+    """Return whether a statement may change an object behind one of the needed names.
 
     Args:
         one: the statement.
@@ -253,17 +253,17 @@ def _has_effect(
 def _changers(
     state: Collection[str], names: Collection[str], placed: Sequence[Placed], functions: Collection[str]
 ) -> set[str]:
-    """Return the functions and classes, beside the exercise's, whose code can reach and change what is needed."""
+    """Return the functions and classes, except the exercise's own, whose code may change a needed object."""
     changers: set[str] = set()
     definitions = [one.step for one in placed if isinstance(one.step.node, DEFINITIONS)]
     other = [step for step in definitions if not (step.binds | step.uses) & {*functions}]
-    while more := [step for step in other if _changes(step, {*state, *changers}, names) - changers]:
-        changers.update(*(_changes(step, {*state, *changers}, names) for step in more))
+    while more := [step for step in other if _name_if_changing(step, {*state, *changers}, names) - changers]:
+        changers.update(*(_name_if_changing(step, {*state, *changers}, names) for step in more))
     return changers
 
 
-def _changes(step: Step, reach: Collection[str], names: Collection[str]) -> set[str]:
-    """Return the name of a definition whose code uses one of these, or assigns a needed global name."""
+def _name_if_changing(step: Step, reach: Collection[str], names: Collection[str]) -> set[str]:
+    """Return a set with the name of a definition, if its code uses a name in `reach` or assigns a needed global."""
     assert isinstance(step.node, DEFINITIONS)
     own = step.node.name
     return {own} if step.uses & {*reach} or (step.binds - {own}) & {*names} else set()

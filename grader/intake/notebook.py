@@ -116,19 +116,19 @@ class Module:
 
     @property
     def source(self) -> bytes:
-        """The text."""
+        """The text of the module, as bytes."""
         return "".join(f"{line}\n" for line in self.lines).encode("utf-8", "replace")
 
     def note(self, number: int, text: str) -> None:
-        """Add a note about a cell, which people read with the report."""
+        """Add a note about a cell, which the student reads with the report."""
         self.notes.append(f"{self.label.format(number)}{text}")
 
     def add(self, number: int, lines: Sequence[str], numbers: Sequence[int]) -> None:
-        """Take lines of a cell.
+        """Append lines of a cell to the module.
 
         Args:
-            number: of the cell.
-            lines: the lines that are taken.
+            number: the number of the cell.
+            lines: the lines.
             numbers: the line of the cell that each comes from.
         """
         self.lines += lines
@@ -158,11 +158,11 @@ def module_of(
     others: Collection[str] = (),
     given: Collection[str] = (),
 ) -> Module:
-    """Return the module that cells which ran in a kernel make.
+    """Return the module of an exercise from the cells that ran in a kernel.
 
     Args:
-        cells: in the order in which they ran.
-        exercise: what the exercise goes by, its id first.
+        cells: the cells in the order in which they ran.
+        exercise: the names that mark its cells, its id first.
         needed: the functions and classes that it asks for.
         known: names in the kernel's memory.
         others: the same of other exercises.
@@ -180,7 +180,7 @@ def module_of(
 
 
 def _where_it_is(name: str, cells: Sequence[Cell], exercise: str) -> str:
-    """Return why no cell that counts defines a name which the kernel knows, and what to do."""
+    """Return why no cell of the exercise defines a name that the kernel knows, and what to do about it."""
     where = [cell for cell in cells if name in _names(cell.source)[1] or name in defined(cell.source)]
     if not where:
         why = "the cell that defined it is gone or was changed; define it in a cell, and run that"
@@ -199,7 +199,7 @@ def joined(
     given: Collection[str] = (),
     label: str = "In [{}]",
 ) -> Module:
-    """Return the module that cells make: what the functions of the exercise need, in the order of the cells.
+    """Return the module of an exercise: the statements of cells that its functions need, in the order of the cells.
 
     Args:
         places: the cells, in order.
@@ -210,7 +210,7 @@ def joined(
         label: how a cell is named by its number.
     """
     module = Module(label)
-    placed = [one for at, place in enumerate(places) for one in _placed(at, place, ours.get(place.cell, ()))]
+    placed = [one for at, place in enumerate(places) for one in _placed_statements(at, place, ours.get(place.cell, ()))]
     roots = {*roots, *({*given} & {name for one in placed for name in one.step.binds})}
     needed = _needed(roots, placed)
     bound = {name for one in needed.steps for name in one.step.binds}
@@ -224,7 +224,7 @@ def joined(
             values = f", so that `{'`, `'.join(unbound)}` has no value; give it one in plain Python" if unbound else ""
             module.note(cell.number, f": left out {listed(code.left_out)}, which only a notebook can run{values}")
         if code.tree is None:
-            _add_other(module, cell, code, missing if place.may_define else set())
+            _add_invalid_cell(module, cell, code, missing if place.may_define else set())
             continue
         for node in filter(_is_future, code.tree.body):
             origin = (cell.number, code.numbers[node.lineno - 1])
@@ -236,7 +236,7 @@ def joined(
             lines = sorted({code.numbers[step.node.lineno - 1] for step in gone})
             idle.append(_place(label.format(cell.number), lines if its else [], failed=cell.failed))
         if its:
-            module.add(cell.number, *_kept(code, its, needed, ours.get(cell, ()), label.format(cell.number)))
+            module.add(cell.number, *_kept_lines(code, its, needed, ours.get(cell, ()), label.format(cell.number)))
     if futures:  # one module has them on top; in a notebook they hold for the cells that follow
         module.lines.insert(0, f"from __future__ import {', '.join(futures)}")
         module.origins.insert(0, min(futures.values()))
@@ -248,15 +248,15 @@ def joined(
 
 
 def _needed(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
-    """Return what an exercise needs; where nothing of it is there, all of it, for a message."""
+    """Return the statements that an exercise needs; if no cell defines its names, all of them, for a message."""
     if any({*roots} & one.step.binds for one in placed if one.may_define):
         return needed_by(roots, placed)
     usual = [one for one in placed if one.rank < 2 and not one.step.only_shows]
     return Needed((), usual, [one for one in usual if one.failed])
 
 
-def _add_other(module: Module, cell: Cell, code: Code, roots: Collection[str]) -> None:
-    """Take a cell that is not Python, if it defines a function of the exercise: its author reads what is wrong."""
+def _add_invalid_cell(module: Module, cell: Cell, code: Code, roots: Collection[str]) -> None:
+    """Add a cell that is not Python if it seems to define a function of the exercise, so that its author reads why."""
     error = syntax_error(code.text)
     if error and not defined(code.text) & {*roots}:
         module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
@@ -273,7 +273,7 @@ def _defined_in_failed_cells(needed: Needed, cells: Sequence[Cell], label: str) 
             yield f"`{name}` is defined in {where}, which failed: fix that cell, and run it again"
 
 
-def _placed(at: int, place: Place, calls: Collection[tuple[int, int]]) -> Iterator[Placed]:
+def _placed_statements(at: int, place: Place, calls: Collection[tuple[int, int]]) -> Iterator[Placed]:
     """Yield the statements of a cell that an exercise may need."""
     for step in steps_of(place.cell.source):
         if not _is_future(step.node) and (step.node.lineno, step.node.col_offset) not in calls:
@@ -294,10 +294,10 @@ def _place(cell: str, lines: Sequence[int], *, failed: bool) -> str:
     return f"{cell} ({'; '.join(words)})" if words else cell
 
 
-def _kept(
+def _kept_lines(
     code: Code, its: Collection[Placed], needed: Needed, calls: Collection[tuple[int, int]], where: str
 ) -> tuple[Sequence[str], Sequence[int]]:
-    """Return the lines of a cell with these statements alone, and the lines of the cell that they come from."""
+    """Return the text of a cell with these statements alone, in lines, and the line of the cell of each."""
     assert code.tree is not None
     own = {one.step.node: one for one in its}
     edits = [Edit(node, "") for node in code.tree.body if node not in own]
@@ -320,7 +320,7 @@ def _kept(
 
 
 def our_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]:
-    """Return where cells import or call the grader's `check` and `pack`: a worker has nothing to do with that.
+    """Return where cells import or call the grader's `check` and `pack`, which a worker must not run.
 
     A name is the grader's for as long as the last statement that bound it was an import of ours: a student's own
     function or method `check` is the student's.
@@ -344,7 +344,7 @@ def our_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]:
 
 
 def _imports_of_ours(node: ast.stmt) -> dict[str, str]:
-    """Return the names that an import of ours binds, each with what it is in full."""
+    """Return the names that an import of `grader` or `grader.notebook` binds, each with its full name."""
     match node:
         case ast.ImportFrom(module=str() as module, names=names) if module in ("grader", _OURS):
             return {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
@@ -354,7 +354,7 @@ def _imports_of_ours(node: ast.stmt) -> dict[str, str]:
 
 
 def _is_ours(node: ast.AST, bound: Mapping[str, str]) -> bool:
-    """Return whether this is a call of our `check` or `pack`."""
+    """Return whether a syntax node is a call of the grader's `check` or `pack`."""
     first, dot, rest = dotted_name(node.func).partition(".") if isinstance(node, ast.Call) else ("", "", "")
     return f"{bound.get(first)}{dot}{rest}" in (f"{_OURS}.check", f"{_OURS}.pack")
 
@@ -367,7 +367,7 @@ def _latest(cells: Sequence[Cell]) -> list[Cell]:
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
 def _names(source: str) -> tuple[set[str], set[str]]:
-    """Return the names that a cell needs from elsewhere, and those that it defines; none of what is not Python."""
+    """Return the names that a cell needs from elsewhere, and those that it defines; no names if it is not Python."""
     code = python_of(source)
     if code.tree is None:
         return set(), set()
@@ -380,7 +380,7 @@ def _names(source: str) -> tuple[set[str], set[str]]:
 
 
 def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[str, Module]:
-    """Return the modules in a notebook, by exercise.
+    """Return the module of each exercise that a saved notebook has an answer of, by id.
 
     Args:
         data: the file.
@@ -401,7 +401,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
         if takes_from_file(cells, exercise.id, asked[exercise.id]):
             continue  # the answer is the file that it imports
         own = "\n".join(cell.source for cell in cells if cell.of == exercise.id).encode("utf-8", "replace")
-        places = _places(cells, exercise.id)
+        places = _ranked_cells(cells, exercise.id)
         free = frozenset[str]().union(*(_defines(place.cell) for place in places if place.rank and place.may_define))
         if is_starter(exercise, own) and asked[exercise.id] and asked[exercise.id] <= free:
             # The student left the given cell as it was, and wrote another one.
@@ -415,7 +415,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
 
 
 def exported(data: bytes) -> Code | None:
-    """Return the Python text of a notebook that was saved as a script; None of any other file.
+    """Return the Python text of a notebook that was saved as a script; None for any other file.
 
     Jupyter, Colab and VS Code mark the cells of such a script, or what made it. It may have magics, which are not
     Python, or the calls that IPython makes of them.
@@ -429,7 +429,7 @@ def exported(data: bytes) -> Code | None:
 
 
 def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exercise]) -> Module:
-    """Return what an exercise needs of a notebook that was saved as a script; its lines are those of the file.
+    """Return the module of an exercise from a notebook that was saved as a script; its lines have the file's numbers.
 
     Args:
         data: of the script.
@@ -508,8 +508,8 @@ def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise
     return [exercise for exercise in exercises if exercise.id in ids]
 
 
-def _places(cells: Sequence[Cell], id: str) -> list[Place]:
-    """Return the cells as an exercise sees them."""
+def _ranked_cells(cells: Sequence[Cell], id: str) -> list[Place]:
+    """Return all cells, each with its rank for an exercise: its own, of no exercise, or of another one."""
     says_so = any(cell.of == id and cell.says_so for cell in cells)
     ranks = [(0 if cell.says_so or not says_so else 1) if cell.of == id else 2 if cell.of else 1 for cell in cells]
     return [Place(cell, rank, rank < 2 or not cell.says_so) for cell, rank in zip(cells, ranks, strict=True)]
@@ -562,13 +562,13 @@ def _text(source: object) -> str:
 
 
 def _marked_exercise(tags: object, grade_id: object, exercises: Sequence[Exercise]) -> str:
-    """Return the exercise that a code cell names by a tag or by nbgrader's id."""
+    """Return the id of the exercise that a code cell names by a tag or by nbgrader's id; "" without one."""
     words = [str(tag).rsplit(":", 1)[-1] for tag in tags] if isinstance(tags, list) else []
     return next(filter(None, (find_exercise(word, exercises) for word in [*words, str(grade_id)])), "")
 
 
 def _commented_exercise(text: str, exercises: Sequence[Exercise]) -> tuple[str, bool]:
-    """Return the exercise that a cell names in its first line, and whether the line has only that name."""
+    """Return the id of the exercise that a cell's first line names, and whether the line is only that name."""
     first = text.strip().split("\n", 1)[0]
     comment = _COMMENT.fullmatch(first) if len(first) <= _LONGEST_COMMENT else None
     return (find_exercise(comment[2], exercises), comment[1] is None) if comment else ("", False)

@@ -26,7 +26,7 @@ if sys.platform != "win32":
 
 
 def answer(request: Request, course: Sequence[Exercise]) -> Reply:
-    """Return the reply to a request. An error in the files is a part of the reply, and does not end this process."""
+    """Do what a request asks for, and return the reply. An error in the files is part of it, and ends no process."""
     try:
         if request.download is not None:
             return Reply(intake=understand(request.download, course))
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def _limit_time(seconds: int) -> None:
-    """Have this process killed if it uses so many CPU seconds more."""
+    """Set the limit at which the kernel kills this process to so many CPU seconds from now."""
     if sys.platform != "win32":
         used = resource.getrusage(resource.RUSAGE_SELF)
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
