@@ -27,7 +27,7 @@ _STEP = 2
 
 
 def _drawn(what: RenderableType, width: int, *, colours: bool) -> list[str]:
-    """Return what rich draws as lines. All that rich would read of the environment is decided by our arguments."""
+    """Have rich draw something, and return its lines; our arguments replace all that rich reads of the environment."""
     from rich.console import Console
 
     console = Console(
@@ -73,7 +73,7 @@ Cell = str | tuple[str, ...]
 def table_lines(
     heads: Sequence[Column], rows: Iterable[Sequence[Cell]], width: int, *, gap: int = _STEP
 ) -> Iterator[str]:
-    """Yield a table that fits into so many columns, if its numbers do.
+    """Yield the lines of a table that is as wide as the terminal at most, if its numbers are not wider.
 
     It is for tables as long as a course. One with a row for each person of a class has its names last, and is printed
     row by row: rich needs all rows at once, and a millisecond for each.
@@ -128,7 +128,7 @@ class Rate:
         self._last = 0
 
     def text(self, done: int, total: int) -> str:
-        """Say how much is done, how fast, and how long the rest takes; less than before begins another count."""
+        """Return how much is done, how fast, and how long the rest takes; if `done` is less than before, count anew."""
         from rich.progress import Progress
 
         if self._progress is None or done < self._last:
@@ -146,11 +146,11 @@ class Rate:
 
 
 def bar_text(done: int, total: int, width: int, *, colours: bool) -> str:
-    """Return a bar that shows which part is done.
+    """Return a bar of progress as a text of one line.
 
     Args:
-        done: how much of it is done.
-        total: all of it.
+        done: how much is done.
+        total: how much there is.
         width: columns of the bar.
         colours: whether it is green, with the rest of it in sight.
     """

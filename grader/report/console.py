@@ -72,7 +72,7 @@ class Say:
         self(*(line for text in texts for line in prose(for_terminal(text, one_line=True), width, "", "  ")))
 
     def running(self, what: str, seconds: float, done: tuple[int, int] | None = None) -> None:
-        """Show what goes on, in one line that changes, on a terminal; unless it is quick.
+        """Show on a terminal, in a line that changes, what is running and for how long; nothing in the first second.
 
         Args:
             what: what goes on.
@@ -83,7 +83,7 @@ class Say:
             self.meanwhile(what, f" ... {seconds:.0f} s", done)
 
     def meanwhile(self, what: str, end: str = "", done: tuple[int, int] | None = None) -> None:
-        """Show a line on a terminal until the next one replaces it; it is cut to the width of the terminal.
+        """Show a line on a terminal until the next output replaces it; cut it to the width of the terminal.
 
         Args:
             what: what goes on.
@@ -113,7 +113,7 @@ class Say:
 
     @classmethod
     def erase(cls) -> None:
-        """Take back the line that was to be replaced."""
+        """Erase the line that the next output replaces."""
         # Blanks and no escape codes: any terminal understands a carriage return.
         if Say._running:
             click.echo(f"\r{' ' * Say._running}\r", nl=False)
@@ -127,11 +127,11 @@ def _encodable(line: str) -> str:
 
 
 class Pace:
-    """Shows a rate: in a line that changes, with a bar, or in a line every ten seconds where none can change.
+    """Shows the rate of a run: in a line that changes, with a bar, or, without a terminal, in a line every ten seconds.
 
     Args:
-        say: prints it.
-        at_end: what is printed once all is done; by default how much that is.
+        say: prints the lines.
+        at_end: the text that is printed once all is done; by default how much that is.
     """
 
     def __init__(self, say: Say, at_end: str = "") -> None:
@@ -143,7 +143,7 @@ class Pace:
         self._printed = time.monotonic()
 
     def __call__(self, done: int, total: int, meanwhile: str = "") -> None:
-        """Print it, with what goes on meanwhile."""
+        """Print how much is done and how fast, and behind it `meanwhile`, a text about what is running."""
         text = f"{self._rate.text(done, total)}{meanwhile}"
         if done == total and self._at_end:
             text = self._at_end
@@ -167,7 +167,7 @@ def print_error(line: str) -> None:
 
 @contextmanager
 def errors_as_lines() -> Iterator[None]:
-    """Print an error of ours or of the course's as lines, without a traceback."""
+    """Print a `GraderError` or a wrong use of the command line as lines, without a traceback, and exit."""
     try:
         yield
     except GraderError as error:
@@ -188,7 +188,7 @@ def errors_as_lines() -> Iterator[None]:
 
 @contextmanager
 def needing(package: str, extra: str) -> Iterator[None]:
-    """Say how a package is installed that only this command needs.
+    """Convert an `ImportError` of the block into a sentence that says how to install the package.
 
     Raises:
         CourseError: it is not installed.
@@ -202,7 +202,7 @@ def needing(package: str, extra: str) -> Iterator[None]:
 
 
 def extra_words(extra: str) -> str:
-    """Return what is typed after `pip install` for an extra of the grader: other packages, each by its own name.
+    """Return the arguments of `pip install` for an extra of the grader: the packages of the extra, each by its name.
 
     The grader's own name is left out, as no index need have it.
     """

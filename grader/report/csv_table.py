@@ -81,7 +81,7 @@ class Table:
         return cells[column].strip() if column < len(cells) else ""
 
     def put(self, row: int, column: int, text: str) -> None:
-        """Put a number of ours into a cell; the others of its row keep their quotes.
+        """Replace the content of a cell by a number; the other cells of the row stay as they are written.
 
         Args:
             row: its number, from 0.
@@ -119,7 +119,7 @@ class Table:
         self._texts.append(written.getvalue())
 
     def remove(self, rows: Collection[int]) -> None:
-        """Take out lines; after that, `put` and `cell` must not be used until the file is read again."""
+        """Remove rows by number; after that, `put` and `cell` must not be used until the file is read again."""
         for row in rows:
             self._texts[self._places[row]] = ""
 
@@ -129,12 +129,12 @@ class Table:
 
 
 def with_row(path: Path, titles: Sequence[str], cells: Mapping[str, str], gone: Collection[int]) -> str | bytes:
-    """Return the content of a table of ours with one more line; every other line stays byte for byte.
+    """Return the content of a CSV file with a line added; every other line stays byte for byte.
 
     Args:
-        path: of the file; without one there, it is a new table.
-        titles: of its columns.
-        cells: of the new line, by title.
+        path: the path of the file; if it does not exist, the content is that of a new table.
+        titles: the titles of its columns.
+        cells: the cells of the new line, by title.
         gone: the numbers of lines that the new one replaces.
 
     Raises:
@@ -151,7 +151,7 @@ def with_row(path: Path, titles: Sequence[str], cells: Mapping[str, str], gone: 
 
 
 def without_rows(path: Path, gone: Collection[int]) -> bytes:
-    """Return the content of a table of ours without the rows on these lines; every other line stays byte for byte.
+    """Return the content of a CSV file without the rows on these lines; every other line stays byte for byte.
 
     Raises:
         CourseError: the file cannot be read.
@@ -162,7 +162,7 @@ def without_rows(path: Path, gone: Collection[int]) -> bytes:
 
 
 def _as_written(row: str, delimiter: str) -> list[str]:
-    """Yield the cells of a row of CSV with their quotes, as they stand between delimiters."""
+    """Return the cells of a row of CSV with their quotes, as they stand between delimiters."""
     cells, inside = [""], False
     for char in row:
         if char == delimiter and not inside:
@@ -175,7 +175,7 @@ def _as_written(row: str, delimiter: str) -> list[str]:
 
 
 def _text_of(path: Path) -> tuple[str, str]:
-    """Return the text of a file, and the encoding by which it is written again."""
+    """Return the text of a file, and the encoding that writes it as it was."""
     with failing_as(f"{path} cannot be read", "name another file"):
         data = read_limited(path, _MOST_BYTES)
     if b"\0" in data:

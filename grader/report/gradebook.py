@@ -28,10 +28,10 @@ _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in
 
 
 def author_line(report: Report, number: int, total: int, names: Mapping[str, str]) -> str:
-    """Return one line of progress.
+    """Return the line that shows a graded author: the count so far, the score, the name.
 
     Args:
-        report: of the author.
+        report: the author's report.
         number: how many are graded now.
         total: how many submissions there are.
         names: of people, by what platforms call them.
@@ -50,7 +50,7 @@ BY_HAND = "enter them in overrides.csv"
 def gradebook_lines(
     exercises: Sequence[Exercise], reports: Iterable[Report], names: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield the table, what its signs mean, and how many outcomes are undecided.
+    """Yield the lines of the gradebook: a row for each author, the meaning of signs, how many checks are undecided.
 
     Args:
         exercises: those that have columns.
@@ -89,7 +89,7 @@ def waits_for_staff(graded: GradedExercise) -> list[str]:
 
 
 def waiting_text(exercise: str, rule: str, count: int) -> str:
-    """Return a sentence: how many submissions still need points from a person.
+    """Return the sentence that says how many submissions still need points from a person.
 
     Args:
         exercise: its number or id.
@@ -101,12 +101,12 @@ def waiting_text(exercise: str, rule: str, count: int) -> str:
 
 
 def cell_text(graded: GradedExercise | None) -> str:
-    """Return points, or a sign where there is nothing to give points for."""
+    """Return the text of a cell: the points, or a sign if nothing was handed in, changed or graded."""
     return _NEVER if graded is None else _sign(graded) or points_text(graded.score.earned)
 
 
 def _sign(graded: GradedExercise | ExerciseEntry) -> str:
-    """Return the sign that is shown in place of points: for nothing handed in, or left as it was given out; else ""."""
+    """Return the sign in place of points for an exercise that was not handed in, or is the unchanged starter; or ""."""
     if not (graded.handed_in or graded.set_by):
         return _NOTHING
     return _BLANK if graded.state == "not_started" else ""
@@ -121,7 +121,7 @@ def gradebook_csv(
     names: Mapping[str, str] | None = None,
     needed: Collection[str] | None = None,
 ) -> str:
-    """Return a row for each author, even in a group, and for those who handed in nothing; by name.
+    """Return the gradebook as CSV: a row for each author, also of a group, and each absent person, sorted by name.
 
     A cell is blank where no file of the exercise was handed in, or where it was not graded. What an author did not hand
     in, and what was handed in as it was given out, is named at the end of the row: a number would look like an
@@ -148,7 +148,7 @@ def gradebook_csv(
 
 
 def _cells(report: ReportFile, ids: Sequence[str], needed: frozenset[str]) -> list[str]:
-    """Return what stands in the row of an author behind the name."""
+    """Return the cells of an author's row behind the name."""
     total, policy = report.score, report.policy
     earned = {row.id: row.score.earned for row in report.exercises}
     signs = {row.id: _sign(row) for row in report.exercises}
@@ -200,13 +200,13 @@ class ClassProgress(Progress):
         self._compared = done, total
 
     def advanced(self, done: int, total: int) -> None:
-        """Show how much is done."""
+        """Show how many submissions are done; before the first one, also how many wrong answers were begun."""
         # Before the first author, wrong answers run, once for all: so long, their pace is the news.
         compared, known = self._compared
         mistakes = f"; known mistakes: {self._mistakes.text(compared, known)} at most" if compared and not done else ""
         self._pace(done, total, mistakes)
 
     def noted(self, line: str) -> None:
-        """Print what a cluster says; the line that changes ends before it."""
+        """Print a line about the run, such as a cluster's, on standard error."""
         click.echo()
         print_error(line)

@@ -79,11 +79,11 @@ def svg_of(picture: Picture) -> str:
 
 
 def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles, height: int = 20) -> str:
-    """Return lines as an SVG.
+    """Return lines of text as an SVG.
 
     Args:
-        lines: in characters of one column each.
-        title: of the picture.
+        lines: the lines, in characters of one column each.
+        title: the title of the picture.
         description: what it shows, for readers who cannot see it.
         styles: what is coloured; all of it but lines of boxes is bold, too.
         height: of a line, in pixels.
@@ -95,7 +95,7 @@ def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles
 
 
 def _runs(line: str, top: int, styles: Styles) -> Iterator[dict[str, Any]]:
-    """Yield a line in runs of one colour, each with its place."""
+    """Split a line into runs of one colour, and yield the SVG attributes of each."""
     colours = [INK] * len(line)
     for pattern, colour in reversed(styles):
         for match in pattern.finditer(line):
@@ -111,7 +111,7 @@ def _runs(line: str, top: int, styles: Styles) -> Iterator[dict[str, Any]]:
 
 
 def _blocks_of(message: str) -> list[tuple[str, str]]:
-    """Return a message as blocks: ("text", ...) and ("code", ...), which is what is indented."""
+    """Split a message into blocks: ("code", ...) for indented lines, ("text", ...) for others."""
     blocks: list[tuple[str, list[str]]] = []
     for line in message.split("\n"):
         kind = "code" if line.startswith("    ") else "text"
@@ -123,7 +123,7 @@ def _blocks_of(message: str) -> list[tuple[str, str]]:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """Fill in a template, with each value made safe; in one of Markdown, filters do that."""
+    """Return a template filled in with values, each made safe; in a template of Markdown, filters do that."""
     return _environment().get_template(template).render(values)
 
 
@@ -132,7 +132,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=select_autoescape(["html", "svg", "xml"]),
-        finalize=_safe,
+        finalize=_escaped,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -155,8 +155,8 @@ def _environment() -> Environment:
 
 
 @pass_eval_context
-def _safe(context: EvalContext, value: object) -> object:
-    """Make a value safe for a template: text by `for_html`, which spells out what is invisible; our markup as it is."""
+def _escaped(context: EvalContext, value: object) -> object:
+    """Escape a value of a template by `for_html`, which also spells out invisible characters; not our own markup."""
     if isinstance(value, Markup) or not context.autoescape:
         return value
     return Markup(safe.for_html(str(value)))  # noqa: S704  escaped just here

@@ -48,7 +48,7 @@ class Worksheet:
 
     @classmethod
     def of(cls, table: Table) -> Worksheet:
-        """Find the columns: by their English titles, else by what stands in them, in the order that Moodle writes."""
+        """Find the columns of a worksheet: by their English titles, else by their contents, in the order of Moodle."""
         titles = [title.casefold() for title in table.header]
         place = {title: at for at, title in enumerate(titles)}
         if titles[0] == "identifier":
@@ -74,7 +74,7 @@ class Worksheet:
 
 
 def is_yes_no(cells: Iterable[str]) -> bool:
-    """Return whether cells say yes and no, all in one language."""
+    """Return whether each cell says yes or no, all in one language."""
     words = {cell.casefold() for cell in cells}
     return any(words <= set(pair) for pair in _YES_NO)
 

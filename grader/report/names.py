@@ -6,10 +6,10 @@ import unicodedata
 
 
 def folded(text: str) -> str:
-    """Return a name without what may differ where it is typed again: case, blanks, and ways to write a letter."""
+    """Normalize a name for comparison: its case, its blanks, and different encodings of the same letter."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def letters_and_digits(text: str) -> str:
-    """Return a folded name without blanks and signs, as platforms write names into those of files."""
+    """Return a folded name with nothing but its letters and digits, as platforms write it into file names."""
     return "".join(filter(str.isalnum, folded(text)))

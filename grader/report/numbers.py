@@ -10,7 +10,7 @@ _WHOLE = re.compile(r"\d{1,3}(?:([., '\u00a0\u202f])\d{3})*|\d+")
 
 
 def number_in(text: str) -> int | None:
-    """Return a number of another program in hundredths, with a point or a comma; None if the text is not clear.
+    """Parse a number that another program wrote, with a point or a comma; return hundredths, None if it is not clear.
 
     Of two kinds of signs the last one begins the decimals: 1,000.00 and 1.000,00 are a thousand. A sign alone with
     three digits behind it may be either kind.

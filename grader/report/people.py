@@ -96,7 +96,7 @@ class People:
         self._by_number = _unique((number, person) for person in self.persons for number in self._numbers_of(person))
 
     def person_of(self, author: str) -> Person | None:
-        """Return the one person that the author of a submission is; None unless exactly one fits."""
+        """Return the person whom the author name of a submission means; None unless exactly one fits."""
         if author.isdecimal() and (self.kind == "plain" or self._platform in ("", self.kind)):
             if person := self._by_number.get(author):
                 return person
@@ -117,11 +117,11 @@ class People:
         return self._by_key.get(folded(name)) or self._by_squashed.get(letters_and_digits(name))
 
     def _is_foreign(self) -> bool:
-        """Return whether the numbers of submissions are another platform's than those of the table."""
+        """Return whether the submissions are numbered by another platform than the one that wrote the table."""
         return self.kind != "plain" and self._platform not in ("", self.kind)
 
     def _numbers_of(self, person: Person) -> Iterator[str]:
-        """Yield the numbers by which submissions are this person's: a platform's, or those in a column of numbers."""
+        """Yield the numbers that mean this person as an author: the platform's, or those in a column of numbers."""
         if self.kind != "plain":
             yield person.author
             return
@@ -131,14 +131,14 @@ class People:
                 yield cell.strip()
 
     def team(self, name: str, number: str) -> list[Person]:
-        """Return the members of the team that handed in; nobody where it was one person, or nothing says it.
+        """Return the members of the team that handed in a submission; [] if it was one person, or if nothing says it.
 
         Args:
             name: what the platform wrote before the number: a team's name, or a person's, and both may be equal.
             number: the number of the submission. On Canvas it is a member's; on Moodle it is the team's own.
         """
         wanted, rows, own = letters_and_digits(name), self._rows, self._by_number.get(number)
-        teams = self._teams()
+        teams = self._team_columns()
         members = [
             person
             for person in self.persons
@@ -156,28 +156,28 @@ class People:
         It may be the name of a group, as Canvas writes one member's number after it. Where the roster has a column of
         groups, or is not Canvas's, nobody is returned.
         """
-        if self._platform != "canvas" or self.kind != "canvas" or self._teams():
+        if self._platform != "canvas" or self.kind != "canvas" or self._team_columns():
             return []
         own = {author: self._by_number.get(author) for author in authors if author in self._given}
         return [who for who, person in own.items() if person and not person.is_called(self._given[who])]
 
-    def _teams(self) -> Sequence[int]:
-        """Return where names of teams stand: in a worksheet of Moodle, else where the title says it."""
+    def _team_columns(self) -> Sequence[int]:
+        """Return the columns that may have names of teams: Moodle's, or those whose title says it."""
         if self.kind == "moodle":
             return self.worksheet.teams
         return [at for at, title in enumerate(self._titles) if title.casefold() in _GROUP_TITLES]
 
     def names_of(self, person: Person) -> frozenset[str]:
-        """Return the names that mean this person and no other, folded."""
+        """Return the folded names that mean this person and no other."""
         return frozenset(key for key in person.keys if key in self._by_key) | {folded(person.author)}
 
     def uid_of(self, author: str) -> str:
-        """Return what the author of a submission is called in all hand-ins of a term."""
+        """Return the identifier of a submission's author that is the same in all hand-ins of a term."""
         person = self.person_of(author)
         return self.uid(person) if person else author
 
     def uid(self, person: Person) -> str:
-        """Return what a person is called in all hand-ins; of two with the same name, each has a number."""
+        """Return the identifier of a person in all hand-ins of a term; of two with one name, the platform's number."""
         return person.uid if person.uid in self._by_uid else person.author
 
     def _of_canvas(self, table: Table, row: int) -> Person | None:
@@ -230,7 +230,7 @@ _GROUP_TITLES = ("group", "group name", "group_name", "team", "gruppe", "groupe"
 
 
 def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str = "") -> People:
-    """Read the people of a file; see `People`.
+    """Read the people in a table, such as a class list of Canvas or Moodle; see `People`.
 
     Args:
         path: of the file.
@@ -270,7 +270,7 @@ def _keys(name: str, cells: Iterable[str]) -> frozenset[str]:
 
 
 def _unique(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
-    """Map each key to the person whom it means, where that is one person."""
+    """Map each key to the person whom it means, without the keys that mean several."""
     meant = defaultdict[str, set[Person]](set)
     for key, person in pairs:
         meant[key].add(person)
@@ -278,7 +278,7 @@ def _unique(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
 
 
 def missing_of(people: People, authors: Iterable[str]) -> Iterator[Person]:
-    """Yield those of whom nothing was handed in."""
+    """Yield the people of whom nothing was handed in: they are none of the authors."""
     there = {person for author in authors if (person := people.person_of(author))}
     return (person for person in people.persons if person not in there)
 

@@ -100,7 +100,7 @@ def _boxed(rows: list[list[str]]) -> list[str]:
 
 
 def _in_red(line: str) -> str:
-    """Return a line of grids with colour in place of the marks, also of those that the last line explains."""
+    """Return a line of a grid with colour in place of the marks `> <`, also in the line that explains them."""
     if line.startswith(_MARKS):
         return f"{_red(' ' * len(_MARKS))}{line.removeprefix(_MARKS)}"
     return _MARKED.sub(lambda cell: _red(f" {cell[1]} "), line)
@@ -134,7 +134,7 @@ def _block(name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple[bool
 
 
 def _grid_sentence(grid: Grid) -> str:
-    """Say which cells are wrong, and what they should be."""
+    """Return a sentence that says which cells are wrong, and what they should be."""
     places = [(y, x) for y, row in enumerate(grid.wrong) for x, bad in enumerate(row) if bad]
     cells = []
     for y, x in places[:_MOST_CELLS_NAMED]:
@@ -162,12 +162,12 @@ def _view_lines(views: tuple[View, ...], width: int) -> Iterator[str]:
 
 
 def _same_memory(views: tuple[View, ...], number: int) -> View | None:
-    """Return the first of those before that has the same storage."""
+    """Return the first view before this one that has the same storage; None without one."""
     return next((other for other in views[:number] if other.memory == views[number].memory), None)
 
 
 def readers(view: View) -> dict[int, list[tuple[int, ...]]]:
-    """Return by place in the storage the indices that read it; of a large tensor the first ones."""
+    """Return the indices by which a view reads each place in its storage; of a large tensor the first indices."""
     read: dict[int, list[tuple[int, ...]]] = {}
     # As many of each dim as are looked at in all: further ones are not reached.
     every = product(*(range(min(length, _MOST_ELEMENTS)) for length in view.shape))
@@ -200,7 +200,7 @@ def _boxes(view: View, width: int) -> Iterator[str]:
 
 
 def _view_sentence(views: tuple[View, ...]) -> str:
-    """Say the layouts, and who shares a storage."""
+    """Return a sentence with the layout of each view, which says what views share a storage."""
     parts = []
     for number, view in enumerate(views):
         before = _same_memory(views, number)
@@ -215,8 +215,8 @@ def _view_sentence(views: tuple[View, ...]) -> str:
 # -- shapes
 
 
-def _fits_of(shapes: Shapes) -> list[tuple[str, tuple[int | None, ...]]]:
-    """Return from left to right how the sizes of a column fit, and the sizes; None where a shape has no such dim."""
+def _aligned_dims(shapes: Shapes) -> list[tuple[str, tuple[int | None, ...]]]:
+    """Return for each aligned dim, from the left, the sign of how the sizes fit, and the sizes; None for no dim."""
     dims = [*zip_longest(*(row.shape[::-1] for row in shapes.rows))][::-1]
     return [(_relation(shapes, sizes), sizes) for sizes in dims]
 
@@ -227,9 +227,9 @@ def _relation(shapes: Shapes, sizes: Sequence[int | None]) -> str:
     return _CLASH if not shapes.broadcast or len({*sizes} - {None, 1}) > 1 else _STRETCH
 
 
-def _result(shapes: Shapes) -> tuple[int, ...] | None:
+def _broadcast_shape(shapes: Shapes) -> tuple[int, ...] | None:
     """Return the shape that operands of these shapes broadcast to; None where they do not fit."""
-    fits = _fits_of(shapes)
+    fits = _aligned_dims(shapes)
     if any(relation == _CLASH for relation, _ in fits):
         return None
     return tuple(next((number for number in sizes if number not in (None, 1)), 1) or 0 for _, sizes in fits)
@@ -237,11 +237,11 @@ def _result(shapes: Shapes) -> tuple[int, ...] | None:
 
 def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     """Yield a row for each shape, one for the marks, one for the result."""
-    fits = _fits_of(shapes) or [(_AGREE, tuple(None for _ in shapes.rows))]
+    fits = _aligned_dims(shapes) or [(_AGREE, tuple(None for _ in shapes.rows))]
     names = [row.name for row in shapes.rows]
     rows = [_brackets([sizes[place] for _, sizes in fits]) for place in range(len(names))]
     names, rows = [*names, ""], [*rows, [relation for relation, _ in fits]]
-    if shapes.broadcast and (outcome := _result(shapes)) is not None:
+    if shapes.broadcast and (outcome := _broadcast_shape(shapes)) is not None:
         names, rows = [*names, "give"], [*rows, _brackets(outcome or (None,))]
     # Numbers stand below each other, with any text behind them.
     ends = [max(len(text) - len(text.rstrip(",)")) for text in column) for column in zip(*rows, strict=True)]
@@ -271,11 +271,11 @@ def _brackets(sizes: Sequence[int | None]) -> list[str]:
 
 
 def _shape_sentence(shapes: Shapes) -> str:
-    """Say how the shapes fit, from the right."""
+    """Return a sentence that says how shapes broadcast, or in which dim they clash."""
     operands = " and ".join(f"{row.name} {row.shape}" for row in shapes.rows)
     if not shapes.broadcast:
         return f"The shapes are {operands}."
-    outcome, fits = _result(shapes), _fits_of(shapes)
+    outcome, fits = _broadcast_shape(shapes), _aligned_dims(shapes)
     if outcome is None:
         last = max(place for place, (relation, _) in enumerate(fits) if relation == _CLASH)
         return f"Broadcasting {operands}: they clash in dim {last - len(fits)}."
@@ -288,7 +288,7 @@ def _shape_sentence(shapes: Shapes) -> str:
 
 
 def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int) -> Iterator[str]:
-    """Yield a row for each moment, its bar where its time is, from 0 on."""
+    """Yield the lines of a timeline that begins at 0: a row with a bar for each moment, then what the marks mean."""
     spans = shifted(moments, -min(one.start for one in moments))
     yield from timeline(spans, rows=len(spans), width=width, marks="█▒░", side="│").split("\n")
     if left_out:
@@ -298,7 +298,7 @@ def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int) -> I
 
 
 def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
-    """Say how often and for how long the host waited, and what was copied."""
+    """Return a sentence with the number of kernels and copies, and how often and how long the host waited."""
     waits = [one for one in moments if one.place == "host" and one.name.startswith("wait")]
     on_device = [one for one in moments if one.place != "host"]
     copies = sum(one.name in _ON_DEVICE_COPIES for one in on_device)

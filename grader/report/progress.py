@@ -29,11 +29,11 @@ class ProgressLine(NotesProgress):
     """Prints notes, and shows in a line that changes what is running, and how many exercises are done."""
 
     def running(self, what: str, seconds: float) -> None:
-        """Show what is waited for, unless it is quick."""
+        """Show what is running and for how long, from the first second on."""
         self.say.running(what, seconds)
 
     def advanced(self, done: int, total: int) -> None:
-        """Show how much is done."""
+        """Show how many exercises are done."""
         self.say.meanwhile(f"{done} of {total} exercises", done=(done, total))
 
 
@@ -60,7 +60,7 @@ class GradedNames(Progress):
         self._say = say
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """Name it.
+        """Print the id of an exercise that was graded.
 
         Args:
             graded: the exercise.
@@ -94,7 +94,7 @@ class ExerciseProgress(Progress):
         self._started = time.monotonic()
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """Print an exercise of which anything was run, or was to be run.
+        """Print an exercise, unless none of its checks was run or left out.
 
         Args:
             graded: the exercise.
@@ -107,12 +107,12 @@ class ExerciseProgress(Progress):
             self._say(*self._shown(graded), "")
 
     def running(self, what: str, seconds: float) -> None:
-        """Show what the only lane waits for."""
+        """Show what is running, if there is only one lane."""
         if self._slots == 1:
             self._say.running(what, seconds)
 
     def waits(self) -> None:
-        """Show how many of the exercises are done."""
+        """Show how many of the exercises are done, if there are several lanes."""
         if self._slots > 1:
             what, seconds = f"{self._done} of {self._total} exercises", time.monotonic() - self._started
             self._say.running(what, seconds, (self._done, self._total))

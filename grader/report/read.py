@@ -37,7 +37,7 @@ def report_from(text: bytes | str, name: str) -> ReportFile:
                 f"{name} is a report of version {version}; this grader reads version 1: update it"
             ) from None
         raise CourseError(f"{name} is not a report that grade --json wrote", *error.problems) from None
-    if problems := list(_impossible(report)):
+    if problems := list(_impossible_scores(report)):
         raise CourseError(f"{name} is not a report that grade --json wrote", *problems)
     return report
 
@@ -51,8 +51,8 @@ def _version_of(text: bytes | str) -> object:
     return plain.get("version") if isinstance(plain, dict) else None
 
 
-def _impossible(report: ReportFile) -> Iterator[str]:
-    """Yield scores that no grading makes: somebody wrote them by hand."""
+def _impossible_scores(report: ReportFile) -> Iterator[str]:
+    """Yield a sentence for each score that grading cannot produce, so that somebody must have written it by hand."""
     parts = [(exercise.id, exercise.score) for exercise in report.exercises]
     for name, score in [("score", report.score), *parts]:
         if min(score.earned, score.undecided) < 0 or score.earned + score.undecided > score.possible:

@@ -19,7 +19,7 @@ _COMPARED = ("grader", "torch", "numpy", "python", "os", "device", "start", "con
 
 
 def read_like(path: Path) -> tuple[ReportFile, int]:
-    """Read the report of a run that is to be repeated, and its seed.
+    """Read the report of the run that `--like` repeats, and return it with the seed of that run.
 
     Raises:
         CourseError: it is not a report, or its seed is a secret.
@@ -35,10 +35,10 @@ def read_like(path: Path) -> tuple[ReportFile, int]:
 
 
 def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Exercise]:
-    """Return the exercises of a report as the course has them now: a report decides about no limit.
+    """Return the exercises that a report names, as the course has them now, with its limits.
 
     Raises:
-        CourseError: it has none of them, or a limit that nothing can have.
+        CourseError: the report names none of these exercises.
     """
     then = {exercise.id for exercise in report.exercises}
     chosen = [exercise for exercise in exercises if exercise.id in then]
@@ -48,7 +48,7 @@ def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Ex
 
 
 def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
-    """Say what differs between two runs: the files, the machine, and each check with another verdict."""
+    """Yield sentences about what differs between two runs: the files, the machine, and verdicts of checks."""
     if earlier.digest != report.digest:
         yield "The files differ from those of that report, or other exercises were graded."
     now = vars(report.environment)

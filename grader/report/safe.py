@@ -90,7 +90,7 @@ def filled(text: str, indent: str, width: int, further: str = "  ") -> list[str]
 
 
 def _parts_of(word: str, room: int) -> list[str]:
-    """Return a word; one of characters of two columns that is wider than that in parts, unless it is a command."""
+    """Split a word that is wider than `room` and has characters of two columns; return any other word alone."""
     if "\0" in word or columns(word) <= max(room, 2) or not any(columns(char) == 2 for char in word):
         return [word]
     from rich.cells import chop_cells
@@ -121,7 +121,7 @@ def cut(text: str, room: int) -> str:
 
 
 def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]:
-    """Return two texts at the two sides of a line, the left one made safe and wrapped.
+    """Return lines with one text at their left side, made safe and wrapped, and another at the right of the first.
 
     Args:
         left: the left text.
@@ -151,7 +151,7 @@ def for_csv(text: str) -> str:
 
 
 def csv_text(rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as text; its cells have passed through `for_csv`, where they are not ours."""
+    """Return a table as the text of a CSV file; cells that are not ours must have passed through `for_csv`."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
@@ -171,7 +171,7 @@ def for_markdown(text: str) -> str:
 
     A backslash would not do: on GitHub and GitLab, mentions and references are looked for once the text is read.
     """
-    return r"\|".join(_code(part) for part in _visible(text, "").split("|"))
+    return r"\|".join(_code_span(part) for part in _visible(text, "").split("|"))
 
 
 def for_markdown_block(text: str) -> str:
@@ -223,8 +223,8 @@ def _spelled(char: str) -> str:
     return char.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def _code(text: str) -> str:
-    """Return a code span; "" for an empty text, which cannot be one."""
+def _code_span(text: str) -> str:
+    """Return a text as a code span of Markdown; "" for an empty text, which cannot be one."""
     if not text:
         return ""
     ticks = "`" * (1 + _longest_ticks(text))

@@ -115,7 +115,7 @@ class CheckEntry:
 
     @cached_property
     def graded(self) -> GradedCheck:
-        """The check as grading made it, as far as the report says."""
+        """The check as a `GradedCheck`, with what the report says of it."""
         score = Score(self.earned, self.possible, 0 if self.verdict.decided or self.set_by else self.possible)
         check = Check(self.id, "", self.title, self.contract, self.category, shown=self.shown)
         called = (self.function,) if self.function else ()
@@ -167,7 +167,7 @@ class ExerciseEntry:
 
     @property
     def name(self) -> str:
-        """Number and title."""
+        """The number and the title of the exercise, in one text."""
         return f"{self.number} {self.title}".strip()
 
     @property
@@ -235,17 +235,17 @@ class ReportFile:
 
     @property
     def total(self) -> Score:
-        """Return the score that counts; see `grader.model.report.score_after_policy`."""
+        """The score that counts; see `grader.model.report.score_after_policy`."""
         return score_after_policy({exercise.id: exercise.score for exercise in self.exercises}, self.policy)
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Return the authors."""
+        """The authors: the members of a group, or the one author."""
         return self.authors or (self.author,)
 
 
 def report_json(report: Report, *, staff: bool = False, indent: int | None = 1) -> bytes:
-    """Return a report as it is written; see `ReportFile.of`. Without an indent, it takes a tenth of the time.
+    """Return a report as the JSON of its file; see `ReportFile.of`. Without an indent, it takes a tenth of the time.
 
     Args:
         report: the report that is written.

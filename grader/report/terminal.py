@@ -23,7 +23,7 @@ _MOST_WAITING = 3
 def exercise_lines(
     graded: GradedExercise, width: int = WIDTH, *, every: bool = False, plain: bool = False, colours: bool = False
 ) -> Iterator[str]:
-    """Yield one exercise: the cause of what was lost, other checks in short, what was printed, what is open.
+    """Yield the lines of an exercise: the cause of what was lost, other checks in short, its output, what is open.
 
     Args:
         graded: the exercise.
@@ -60,7 +60,7 @@ def exercise_lines(
 
 
 def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
-    """Yield the known mistakes that an exercise looks like, after its checks were shown."""
+    """Yield lines about the known mistakes that an exercise looks like, for below its checks."""
     return _Page(width).mistakes(words.other_mistakes(graded), "")
 
 
@@ -78,7 +78,7 @@ def failure_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
 
 
 def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
-    """Yield the table of the exercises, unstarted ones in one row; the total, and what to do next."""
+    """Yield the lines of the table of exercises, unstarted ones in one row, of the total, and of what to do next."""
     page = _Page(width)
     waiting = [graded for graded in report.exercises if graded.state == "not_started"]
     if len(waiting) <= _MOST_WAITING:
@@ -118,16 +118,16 @@ class _Page:
 
     @property
     def indent(self) -> str:
-        """Return the indentation of messages."""
+        """The indentation of messages."""
         return " " * (4 if self.narrow else 10)
 
     def total(self, left: str, state: str, score: Score) -> list[str]:
-        """Return a row of the table: its state, where there is room, and its points."""
+        """Return the lines of a row of the table: a title, a state where there is room, and points."""
         points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
         return two_sides(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
 
     def first(self, line: words.Line) -> Iterator[str]:
-        """Yield the first line of a check: verdict, rule, title and points; it may stand for several checks."""
+        """Yield the first lines of one check, or of several in one row: verdict, rule, title and points."""
         row, rules = line.rows[0], for_terminal(words.rules_of(line.rows), one_line=True)
         verdict = line.verdict if line.text else row.verdict
         word, colour = words.VERDICTS[verdict] if verdict else ("", None)
@@ -145,7 +145,7 @@ class _Page:
             yield from two_sides(title, f"{points:>11}", self.width, head=head + rule)
 
     def message(self, row: GradedCheck) -> Iterator[str]:
-        """Yield the message of a check with its picture, which replaces the lines that say the same."""
+        """Yield the lines of a check's message, with its picture in place of those that say the same."""
         picture = row.outcome.picture
         message = row.outcome.message if self.plain else words.beside_picture(row.outcome)
         story, rest = words.at_rule(message, row.check.contract)
@@ -161,7 +161,7 @@ class _Page:
             yield from self.wrapped(line, self.indent) if line else [""]
 
     def mistakes(self, texts: Sequence[str], indent: str) -> Iterator[str]:
-        """Yield sentences of known mistakes."""
+        """Yield sentences about known mistakes in yellow, wrapped below an indentation."""
         for text in texts:
             for line in self.wrapped(for_terminal(text, one_line=True), indent):
                 yield click.style(line, fg="yellow")

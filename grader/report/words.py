@@ -42,13 +42,13 @@ COUNTED: Mapping[str, tuple[str, str]] = {
 
 
 def counts_text(counters: Mapping[str, int]) -> str:
-    """Return what was counted, in words; nothing of what is 0."""
+    """Return the numbers of a check's counters in words, without those that are 0."""
     named = ((number, COUNTED.get(name, (name, name))) for name, number in counters.items() if number)
     return ", ".join(f"{number:,} {one if number == 1 else many}" for number, (one, many) in named)
 
 
 def measured(graded: GradedExercise, row: GradedCheck) -> Iterator[str]:
-    """Yield what was counted and measured, of the student and, where it is known, of the reference."""
+    """Yield the counts of a check in words, the reference's too if they are known, and what was measured of speed."""
     for whose, counters in (
         ("", row.outcome.counters),
         ("the reference: ", graded.exercise.counters.get(row.check.id)),
@@ -74,7 +74,7 @@ def warnings_in(output: str) -> str:
 
 
 def score_text(score: Score) -> str:
-    """Return points that were earned, of how many."""
+    """Return a score as a text such as "3 / 4": the points that were earned, and all."""
     return f"{points_text(score.earned)} / {points_text(score.possible)}"
 
 
@@ -84,7 +84,7 @@ def total_score(rows: Sequence[GradedCheck]) -> Score:
 
 
 def at_rule(message: str, rule: str) -> tuple[str, str]:
-    """Split a message: what went wrong; the rule, and what to try. A picture stands between them."""
+    """Split a message before the rule: what went wrong, and the rule with what to try. A picture goes between them."""
     lines = message.split("\n")
     ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
     place = next(ends, len(lines))
@@ -92,7 +92,7 @@ def at_rule(message: str, rule: str) -> tuple[str, str]:
 
 
 def rules_of(rows: Sequence[GradedCheck]) -> str:
-    """Return the rules of several checks, each once."""
+    """Return the names of the rules of several checks, each once, in order."""
     rules = {row.check.contract for row in rows if row.check.contract}
     return " ".join(sorted(rules, key=lambda rule: (len(rule), rule)))  # C2 before C10
 
@@ -108,7 +108,7 @@ def state_text(graded: GradedExercise) -> str:
 
 
 def score_here(graded: GradedExercise) -> Score:
-    """Return the score by the checks that ran: without those that are not here, or were left out."""
+    """Return the score by the checks that ran, without withheld checks and those that were left out."""
     elsewhere = graded.withheld_points + graded.left_out_score.possible
     score = graded.score
     return Score(score.earned, score.possible - elsewhere, score.undecided - elsewhere)
@@ -138,7 +138,7 @@ class Line:
 
 
 def condense(rows: Sequence[GradedCheck]) -> Iterator[Line]:
-    """Yield the first failure of each function in full, beginning with the cause of what was lost; others in short."""
+    """Yield the rows of a short report: the first failure of each function in full, the cause first; others short."""
     groups = Causes.of(rows)
     if groups.cause is not None:
         yield Line((groups.cause,), in_full=True)
@@ -168,33 +168,33 @@ def in_full(graded: GradedExercise) -> list[GradedCheck]:
 
 
 def mistake_texts(graded: GradedExercise, row: GradedCheck) -> list[str]:
-    """Return what stands below a check that is printed in full: the known mistakes that it shows, in its functions."""
+    """Return a sentence for each known mistake that a check shows, for below its message."""
     return [f"This looks like: {mistake.sentence}" for mistake in graded.mistakes if _is_shown_by(mistake, row)]
 
 
 def other_mistakes(graded: GradedExercise, rows: Iterable[GradedCheck] = ()) -> list[str]:
-    """Return what stands after all checks: the known mistakes that stand below none of these, each with its place."""
+    """Return a sentence for each known mistake that none of these checks shows, with its function and rule."""
     printed = list(rows)
     rest = (mistake for mistake in graded.mistakes if not any(_is_shown_by(mistake, row) for row in printed))
     return [f"{mistake.place or 'This looks like: '}{mistake.sentence}" for mistake in rest]
 
 
 def diagnosis_text(graded: GradedExercise) -> str:
-    """Return the known mistakes of an exercise in one text, which begins with what its first failure shows; or ""."""
+    """Return an exercise's known mistakes in one text, first those that its first failure shows; "" without any."""
     cause = Causes.of(graded.checks).cause
     shown = [mistake.sentence for mistake in graded.mistakes if cause and _is_shown_by(mistake, cause)]
     return " ".join([*shown, *other_mistakes(graded, [cause] if cause else [])]).removeprefix("This looks like: ")
 
 
 def _is_shown_by(mistake: Mistake, row: GradedCheck) -> bool:
-    """Return whether a check fails by a mistake, in a function that it calls itself."""
+    """Return whether a check fails by a mistake, unless that is in functions that the check does not call itself."""
     called = {name.split(".")[0] for name in row.outcome.called}
     elsewhere = called and mistake.functions and called.isdisjoint(mistake.functions)
     return row.check.id in mistake.checks and not elsewhere
 
 
 def exercise_notes(graded: GradedExercise) -> Iterator[str]:
-    """Say which points are open, do not count, or belong to checks that did not run."""
+    """Yield sentences about points that are open or do not count, and about checks that did not run."""
     if graded.state == "not_started" and any(row.outcome.verdict is Verdict.PASSED for row in graded.checks):
         yield "The file is the unchanged starter, so no points count yet."
     if held := held_text(graded.held_back, graded.held_by):
@@ -211,7 +211,7 @@ def exercise_notes(graded: GradedExercise) -> Iterator[str]:
 
 
 def total_text(report: Report) -> str:
-    """Return the total of the checks that ran; points that checks elsewhere decide stand apart."""
+    """Return the total points of the checks that ran as a text, with those of other checks apart."""
     total = sum((score_here(graded) for graded in report.exercises), Score(0, 0))
     withheld = sum(graded.withheld_points for graded in report.exercises)
     left_out = sum(graded.left_out_score.possible for graded in report.exercises)
@@ -221,7 +221,7 @@ def total_text(report: Report) -> str:
 
 
 def undecided_lines(report: Report) -> Iterator[str]:
-    """Say which points are undecided, of checks that ran."""
+    """Yield a sentence about the undecided points of checks that ran, if there are any."""
     rows = [row for graded in report.exercises for row in graded.checks]
     rest = sum(score_here(graded).undecided for graded in report.exercises)
     if rest > 0:
@@ -230,7 +230,7 @@ def undecided_lines(report: Report) -> Iterator[str]:
 
 
 def next_lines(report: Report) -> Iterator[str]:
-    """Say what to do next."""
+    """Yield what to do next, in one or two lines."""
     lost = (row for row in report.exercises if row.score.earned + row.score.undecided < row.score.possible)
     started = [graded for graded in lost if graded.state == "started"]
     waiting = [graded for graded in report.exercises if graded.state == "not_started"]

@@ -113,10 +113,10 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
     if withheld.checks:
         what = f"{points_text(withheld.points)} points" if points else "more"
         text = f"{counted(withheld.checks, 'hidden check')} will decide {what} at hand-in"
-        yield _open(exercise, "withheld", "Hidden checks", withheld.points, text, shown=False)
+        yield _undecided_item(exercise, "withheld", "Hidden checks", withheld.points, text, shown=False)
     if left_out.checks:
         text = f"{counted(left_out.checks, 'check')} did not run, because only others were chosen"
-        yield _open(exercise, "left_out", "Checks left out", left_out.points, text)
+        yield _undecided_item(exercise, "left_out", "Checks left out", left_out.points, text)
     ran = sum(row.graded.score.possible for row in exercise.checks)
     rest = exercise.score.possible - ran - withheld.points - left_out.points
     if rest > 0:  # of an exercise of which no check was run, or some not yet
@@ -126,11 +126,11 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
         else:
             what = "these checks; their" if exercise.checks else "this exercise; its"
             text = f"grading ended before {what} points are neither earned nor lost"
-            yield _open(exercise, "not_reached", "Not graded", rest, text)
+            yield _undecided_item(exercise, "not_reached", "Not graded", rest, text)
 
 
-def _open(exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True) -> Item:
-    """Return an item that stands for checks that did not run."""
+def _undecided_item(exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True) -> Item:
+    """Return an undecided item that stands for checks that did not run."""
     return Item(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
 
 
@@ -152,13 +152,13 @@ def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: b
 
 
 def why_undecided(items: Sequence[Item]) -> str:
-    """Say why points are undecided, each reason once; "" if all are decided. No title of a hidden check is in it."""
+    """Return why points are undecided, each reason in a line; "" if all are decided. Hidden checks are not named."""
     reasons = dict.fromkeys(f"{item.exercise.name}: {item.text}" for item in items if item.kind == "undecided")
     return "\n".join(reasons)
 
 
 def total_text(report: ReportFile) -> str:
-    """Return the points of a report that count in a line; undecided points stand apart."""
+    """Return a line with the points of a report that count, and with undecided points apart."""
     return final_score_text(report.total, report.policy)
 
 
@@ -190,7 +190,7 @@ class Options:
 
 
 def cut(text: str, most: int) -> str:
-    """Cut a text to that length, and say so where it ends early."""
+    """Cut a text to at most `most` characters, and add a line that says how many more there were."""
     if len(text) <= most:
         return text
     beginning = text[:most].rpartition("\n")[0] or text[:most]
@@ -210,7 +210,7 @@ def _as_text(made: Mapping[str, Any]) -> str:
 
 
 def gradescope(report: ReportFile, options: Options) -> str:
-    """Return the report as results.json."""
+    """Return the report as the results.json of Gradescope."""
     total = report.total
     # The total itself is Gradescope's to show: it hides it from students while hidden checks are.
     top = [f"{report.course}. Grader {report.environment.get('grader')}, torch {report.environment.get('torch')}."]
@@ -248,12 +248,12 @@ def _gradescope_test(item: Item, place: int, options: Options) -> dict[str, Any]
 
 
 def prairielearn(report: ReportFile, options: Options) -> str:
-    """Return the report as results.json."""
+    """Return the report as the results.json of PrairieLearn."""
     items = items_of(report)
     total = report.total
     decided = total.possible - total.undecided
     faulty = any(item.verdict in ("broken", "inconclusive", "not_reached") for item in items)
-    unread = _unread(items)
+    unread = _load_failures(items)
     gradable = bool(decided) and not faulty and not unread
     message = total_text(report)
     if faulty or not decided:
@@ -280,8 +280,8 @@ def prairielearn(report: ReportFile, options: Options) -> str:
     return _as_text(made)
 
 
-def _unread(items: list[Item]) -> list[str]:
-    """Say why no file loads; nothing if one does."""
+def _load_failures(items: list[Item]) -> list[str]:
+    """Return why no file of the submission loads, each reason once; [] if a file loads."""
     graded = [item for item in items if item.kind != "undecided" and item.verdict != "not_started"]
     causes = [row.cause for item in graded for row in item.exercise.checks if row.id == item.id]
     if not causes or any(cause != "load" for cause in causes):
@@ -290,7 +290,7 @@ def _unread(items: list[Item]) -> list[str]:
 
 
 def classroom(report: ReportFile, options: Options) -> str:
-    """Return the report as the JSON object that a step hands to the reporter, once it is in base 64."""
+    """Return the report as JSON for GitHub Classroom's reporter, which gets it from a step, in base 64."""
     items = items_of(report)
     kinds = {item.kind for item in items}
     tests = [
@@ -376,7 +376,7 @@ def junit(report: ReportFile, options: Options) -> str:
 
 
 def log(report: ReportFile, options: Options, system: str = "") -> str:
-    """Return lines for any log; on some systems in groups and with annotations.
+    """Return the report as lines for the log of a job; on some systems in groups and with annotations.
 
     Args:
         report: the report that is written.
@@ -402,7 +402,7 @@ def _rendered(
 
 
 def codequality(report: ReportFile, options: Options) -> str:
-    """Return what to fix first in each exercise, as GitLab's Code Quality report, at the student's line."""
+    """Return GitLab's Code Quality report: of each exercise what to fix first, at the student's line."""
     rows = []
     for item in items_of(report, points=options.points):
         if (file := options.path_of(item.exercise.file)) and item.is_cause:
@@ -420,7 +420,7 @@ def codequality(report: ReportFile, options: Options) -> str:
 
 
 def markdown(report: ReportFile, options: Options) -> str:
-    """Return the report as Markdown, with the first failure of each function; too large a page has fewer of them."""
+    """Return the report as Markdown, with the first failure of each function; with fewer if it is too large."""
     shown = sum(item.in_full for item in items_of(report, points=options.points))
     while True:
         text = _rendered("summary.md", report, options, _MOST_OF_A_MESSAGE, shown=shown)

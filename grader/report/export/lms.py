@@ -89,7 +89,7 @@ class Filled:
 
 
 def about_moodle(done: Filled) -> list[str]:
-    """Return sentences about what Moodle does with a worksheet that is uploaded."""
+    """Return sentences about how to upload a filled worksheet, so that Moodle skips none of its rows."""
     lines = []
     if done.again:
         lines.append(
@@ -105,7 +105,7 @@ def about_moodle(done: Filled) -> list[str]:
 
 
 def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = False, zeros: bool = False) -> Filled:
-    """Fill in the columns of hand-ins.
+    """Fill the scores of hand-ins into a table's columns, and return what was filled in.
 
     Args:
         table: the open file, which is changed in memory.
@@ -126,7 +126,7 @@ def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = F
                 "the file of that assignment"
             )
     done = Filled()
-    places = [(column, _place(table, kind, column.title)) for column in columns]
+    places = [(column, _column_index(table, kind, column.title)) for column in columns]
     for column, place in places:
         people = People(table, column.names, column.platform)
         _fill(table, people, column, place, done, scales=scales, zeros=zeros)
@@ -151,8 +151,8 @@ def count_authors_in(table: Table, kind: str, column: Column) -> int:
     return sum(people.person_of(author) is not None for author in column.scores)
 
 
-def _place(table: Table, kind: str, title: str) -> int:
-    """Return where a column stands."""
+def _column_index(table: Table, kind: str, title: str) -> int:
+    """Return the index of a hand-in's column in a table."""
     titles = [re.sub(r" \(\d+\)$", "", name) if kind == "canvas" else name for name in table.header]
     sheet = Worksheet.of(table) if kind == "moodle" else None
     if sheet and not title and sheet.grade is not None:
@@ -214,7 +214,7 @@ def _fill(table: Table, people: People, column: Column, place: int, done: Filled
 
 
 def _scaled(table: Table, column: Column, score: int, most: int | None, *, scales: bool) -> int:
-    """Return a score in the points that the platform has for the column.
+    """Return a score in points of the platform, scaled if the platform has another maximum for the column.
 
     Raises:
         CourseError: they differ from the hand-in's, and scores are not to be scaled.
@@ -239,7 +239,7 @@ class _Maxima:
 
 
 def _maxima(table: Table, people: People, place: int) -> _Maxima:
-    """Return the points of a column as the platform has them.
+    """Return the most points of a column on the platform.
 
     Raises:
         CourseError: the column takes no points from us, or its points cannot be read.
@@ -272,7 +272,7 @@ def _points(table: Table, at: int, text: str) -> int:
 
 
 def _changeable(table: Table, people: People, place: int) -> int | None:
-    """Return where Moodle says whether a grade can be changed; None where it says nothing.
+    """Return the index of the column in which Moodle says whether a grade can be changed; None without one.
 
     Raises:
         CourseError: it says so in a language that is not known here.
