@@ -84,7 +84,7 @@ def release(
     notebooks: bool = False,
     progress: Progress,
 ) -> Path:
-    """Write a copy, and return its path.
+    """Write the copy of a course that students get, and return its path.
 
     Args:
         course: the whole course.
@@ -101,14 +101,14 @@ def release(
     """
     if zipped and place.suffix != ZIP:
         place = place.with_name(place.name + ZIP)
-    _refuse(course, place, zipped=zipped)
+    _refuse_place(course, place, zipped=zipped)
     part = restricted_to_handin(course, handin)
     if not any(exercise.reference or exercise.hidden_checks for exercise in part.exercises):
         raise CourseError(f"{part.root} has no solutions and no hidden checks: it is a copy; go to the course")
     install = require_install(course)
     files = copied_files(part)
     if install.wheel:
-        files[install.wheel] = _proved_wheel(course, install)
+        files[install.wheel] = _prove_wheel(course, install)
     progress.noted(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
     facts: dict[str, Facts] = {}
     secrets = tuple(secrets_of(course))
@@ -134,8 +134,8 @@ def release(
     return place
 
 
-def _refuse(course: Course, place: Path, *, zipped: bool) -> None:
-    """Refuse a place that cannot be used, before anything is run."""
+def _refuse_place(course: Course, place: Path, *, zipped: bool) -> None:
+    """Refuse a place in which no copy can be written, before anything is run."""
     where, root = place.resolve(), course.root.resolve()
     if where == root or root in where.parents:
         raise CourseError(f"{place} is in the course itself, beside the solutions; name a place elsewhere")
@@ -146,11 +146,13 @@ def _refuse(course: Course, place: Path, *, zipped: bool) -> None:
         raise CourseError(f"{place}: there is no folder {where.parent} to write into; create it first")
 
 
-def _proved_wheel(course: Course, install: Install) -> bytes:
-    """Read the wheel that goes along with a copy. It carries the course of the checkout that it was built of.
+def _prove_wheel(course: Course, install: Install) -> bytes:
+    """Read the wheel that a copy contains, and prove that no file of staff's is in it.
+
+    A wheel contains the course of the checkout that it was built of.
 
     Raises:
-        LeakError: the wheel carries this course.
+        LeakError: the wheel contains this course.
         CourseError: it cannot be read.
     """
     data = wheel_bytes(course, install)
@@ -171,7 +173,7 @@ def _proved_wheel(course: Course, install: Install) -> bytes:
 
 
 def _write_in_one_step(place: Path, files: Files, *, zipped: bool) -> None:
-    """Write a draft beside the place, read it back, and give it its name in one step."""
+    """Write a draft beside the place, read it back to compare it, and rename it in one step."""
     parent = place.resolve().parent
     with (
         failing_as(f"{place} could not be written", "nothing is left of it; name another place"),
@@ -194,7 +196,7 @@ def _write_in_one_step(place: Path, files: Files, *, zipped: bool) -> None:
 
 
 def _write_folder(folder: Path, files: Files) -> None:
-    """Write files and folders, all with the same mode and time."""
+    """Write files into a folder; all files and folders have the same modes and time."""
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
@@ -221,10 +223,10 @@ class Facts:
 
 
 def facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> Facts:
-    """Run the reference on the shown checks.
+    """Run the reference on the shown checks, and return the facts that a copy states of the exercise.
 
     Args:
-        exercise: the exercise that has them.
+        exercise: the exercise.
         runtime: the runtime that runs them.
         setup: how lanes are made.
 
@@ -258,7 +260,7 @@ def facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> Facts:
 
 
 def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]]:
-    """Return the mistakes of an exercise that shown checks recognize, sealed, and the sentences in them.
+    """Return the known mistakes of an exercise that shown checks recognize, sealed, and their sentences.
 
     A mistake is sealed by what it does in the shown checks of the functions that it breaks, if the check that must
     catch it is one of them. The sentence of another one that does the same there is sealed with it;
@@ -295,7 +297,7 @@ def _functions_at_fault(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
 
 
 def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:
-    """Return what an answer does in the shown checks that fail, by function, with each of the seeds."""
+    """Return what a known answer does in the shown checks that it fails, with each seed, a behaviour per function."""
     shown = {check.id: check for check in runtime.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
     outcomes = runtime.run(
@@ -333,9 +335,9 @@ def restricted_to_handin(course: Course, handin: HandIn | None) -> Course:
 
 
 def copied_files(part: Course) -> Files:
-    """Return the files that go along as they are: shown checks and their probes, pages without ids of topics.
+    """Return the students' files of a course as the copy has them: checks, probes, starters, pages.
 
-    To each starter's task, the sentences about marks are added.
+    The sentences about marks are added to each starter's task, and ids of topics are removed from pages.
 
     Raises:
         CourseError: one of them is a link, or a starter is not what it was when its digest was written.
@@ -357,7 +359,7 @@ def copied_files(part: Course) -> Files:
 
 
 def _starter_problems(exercise: Exercise) -> list[str]:
-    """Return what is wrong with a starter: it is missing, or differs from the one whose digest was recorded.
+    """Return sentences about a starter that is missing, or not the one whose digest was recorded; [] if it is right.
 
     A starter that solves the exercise would give the solution out.
     """
@@ -374,7 +376,7 @@ def _starter_problems(exercise: Exercise) -> list[str]:
 
 
 def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
-    """Return the YAML files of the course and its exercises, written again without comments for staff."""
+    """Return the YAML files of a copy, written anew without comments and keys for staff."""
     ids = [exercise.id for exercise in part.exercises]
     files = {layout.COURSE_FILE: _yaml_of(_course_file(part))}
     if (part.root / layout.TOPICS).is_file():
@@ -413,11 +415,11 @@ def _course_file(part: Course) -> dict[Any, Any]:
 
 
 def page_files(part: Course, facts: Mapping[str, Facts], install: Install, *, notebooks: bool) -> Files:
-    """Return the pages for students and for programs that help them.
+    """Return the pages of a copy for students and for programs that help them, and its notebooks.
 
     Args:
         part: the course that is released.
-        facts: of each exercise.
+        facts: the facts of each exercise, by its id.
         install: how students install the grader.
         notebooks: whether there are notebooks.
     """
@@ -446,12 +448,12 @@ def _yaml_of(data: Mapping[Any, Any]) -> bytes:
 
 
 def notebooks_of(part: Course, install: Install) -> dict[str, bytes]:
-    """Return the notebooks of a course, by their paths."""
+    """Return a notebook for each module of a course, by its path in the copy."""
     return {notebook_of(module.id).as_posix(): _notebook(part, module, install) for module in part.modules}
 
 
 def _notebook(part: Course, module: Module, install: Install) -> bytes:
-    cells = [*_beginning(part, module, install), *(cell for item in module.exercises for cell in _exercise(item))]
+    cells = [*_top_cells(part, module, install), *(cell for item in module.exercises for cell in _cells_of(item))]
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -460,7 +462,7 @@ def _notebook(part: Course, module: Module, install: Install) -> bytes:
     return (json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
-def _beginning(part: Course, module: Module, install: Install) -> Iterator[Cell]:
+def _top_cells(part: Course, module: Module, install: Install) -> Iterator[Cell]:
     page = page_of(module.id)
     about = ""
     if (part.root / page).is_file():
@@ -484,16 +486,16 @@ def _beginning(part: Course, module: Module, install: Install) -> Iterator[Cell]
     yield _code("setup", "\n".join(lines))
 
 
-def _exercise(exercise: Exercise) -> Iterator[Cell]:
-    task, code = _parts(with_marks(exercise, exercise.starter.read_bytes()).decode("utf-8"))
+def _cells_of(exercise: Exercise) -> Iterator[Cell]:
+    task, code = _task_and_code(with_marks(exercise, exercise.starter.read_bytes()).decode("utf-8"))
     heading = f"## {exercise.number} {_escaped(exercise.title)}\n\n{points_text(exercise.points)} points"
     yield _text(f"{exercise.id}-task", "\n\n".join([heading, *_paragraphs(task)]))
     yield _code(f"{exercise.id}-code", f"# exercise: {exercise.id}\n{code}")
     yield _code(f"{exercise.id}-check", f'check("{exercise.id}")')
 
 
-def _parts(source: str) -> tuple[str, str]:
-    """Return the task of a starter, without its title, and its code. If that is not Python, all of it."""
+def _task_and_code(source: str) -> tuple[str, str]:
+    """Return the task of a starter without its title, and its code; "" and the whole text if there is no task."""
     tree = ast.Module([], [])
     with suppress(SyntaxError):
         tree = ast.parse(source)
@@ -505,7 +507,7 @@ def _parts(source: str) -> tuple[str, str]:
 
 
 def _paragraphs(task: str) -> Iterator[str]:
-    """Yield a docstring as Markdown: numbered rules as a list, what is indented as code."""
+    """Yield the paragraphs of a task as Markdown: numbered rules as a list, indented paragraphs as code."""
     for block in re.split(r"\n{2,}", task):
         if all(line.startswith("    ") for line in block.split("\n")):
             yield "```\n" + re.sub(r"(?m)^ {4}", "", block) + "\n```"
@@ -517,7 +519,7 @@ def _paragraphs(task: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Return prose that Markdown shows as it is; what stands in ticks is code there, too."""
+    """Return prose escaped so that Markdown shows it as it is; text between backticks stays code."""
     parts = _CODE.split(text)
     return "".join(part if part.startswith("`") else _MARKS.sub(r"\\\g<0>", part) for part in parts)
 

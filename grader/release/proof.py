@@ -76,7 +76,7 @@ class Secret:
     exercise: Exercise | None = None
 
     def is_leak(self, path: Path) -> bool:
-        """Return whether this file of the copy must not contain it."""
+        """Return whether a file of the copy must not contain this secret."""
         # Checks of both kinds, and of several exercises, call the same functions.
         of_checks = layout.is_ours(path.name) and self.source is not Source.SOLUTION
         if self.kind is Kind.LINE and (of_checks or layout.is_description(path)):  # the third hint is nearly the code
@@ -94,7 +94,7 @@ class Secret:
 
 
 def secrets_of(course: Course) -> Iterator[Secret]:
-    """Yield all that must not be in a copy, even of exercises that are not in it."""
+    """Yield the secrets in all files of staff's, even those of exercises that a copy does not have."""
     owners = {course.root / layout.Places.of(exercise).staff: exercise for exercise in course.exercises}
     for path in layout.staff_files(course):
         exercise = next((owners[parent] for parent in path.parents if parent in owners), None)
@@ -113,14 +113,14 @@ def _of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Secr
     if layout.is_probe(path):
         return  # it runs beside student code, which can read it, and contains no secret
     with contextlib.suppress(UnicodeDecodeError):  # a picture
-        text, public = data.decode("utf-8"), _public(exercise, source)
-        for line, kind, part in _parts(text, source, is_python=path.suffix == ".py"):
+        text, public = data.decode("utf-8"), _known_to_students(exercise, source)
+        for line, kind, part in _searched_parts(text, source, is_python=path.suffix == ".py"):
             if part not in public:
                 yield Secret(part, kind, source, f"{shown_as}:{line}", exercise)
 
 
-def _public(exercise: Exercise | None, source: Source) -> str:
-    """Return the code of the starter, which everybody has, and the task, which may recur in staff's files.
+def _known_to_students(exercise: Exercise | None, source: Source) -> str:
+    """Return the text that students have: the code of the starter, and, for files that are not solutions, the task.
 
     Comments of the starter do not count in its digest, so they may have been added by mistake.
     """
@@ -132,8 +132,8 @@ def _public(exercise: Exercise | None, source: Source) -> str:
     return _squeezed(code_of(text) + (task or ""))
 
 
-def _parts(text: str, source: Source, *, is_python: bool) -> Iterator[tuple[int, Kind, str]]:
-    """Yield the parts of a file that are long enough to recognize it by, with their lines."""
+def _searched_parts(text: str, source: Source, *, is_python: bool) -> Iterator[tuple[int, Kind, str]]:
+    """Yield the parts of a file that are long enough to recognize it by: line, kind and text of each."""
     tree = ast.Module([], [])
     with contextlib.suppress(SyntaxError, ValueError):
         tree = ast.parse(text) if is_python else tree
@@ -167,7 +167,7 @@ def _is_input(node: ast.List | ast.Tuple) -> bool:
 
 
 def _squeezed(text: str) -> str:
-    """Return a text without white space."""
+    """Remove all white space from a text."""
     return "".join(text.split())
 
 
@@ -175,10 +175,10 @@ def _squeezed(text: str) -> str:
 
 
 def prove(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
-    """Search the files of a copy.
+    """Search the files of a copy for secrets, and refuse them if there are any.
 
     Args:
-        files: by path.
+        files: their contents by path.
         secrets: what must not be in them.
 
     Raises:
@@ -194,7 +194,7 @@ def prove(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
 
 
 def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secret]) -> None:
-    """Search sentences that are sealed later, as if they stood in the copy: once sealed, they cannot be searched.
+    """Search sentences for secrets before they are sealed, after which they cannot be searched.
 
     Args:
         path: of the file that will have them.
@@ -210,9 +210,9 @@ def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secre
 
 
 def _leaks(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> list[str]:
-    """Return each line of the files that has a secret, with its place."""
+    """Return a sentence for each line of the files that has a secret."""
     problems = [problem for path in sorted(files) for problem in _canaries(path, files[path], secrets)]
-    targets = {path: _streams(path, files[path]) for path in sorted(files)}
+    targets = {path: _readings(path, files[path]) for path in sorted(files)}
     # Nearly no secret is anywhere: one look into a set shows that, and only the others are searched for in each file.
     texts = [text for streams in targets.values() for text, _ in streams]
     starts = {text[at : at + _SHORTEST] for text in texts for at in range(len(text))}
@@ -240,8 +240,8 @@ _Stream = tuple[str, Sequence[int]]
 """A text without white space, and the number of the line of each of its characters."""
 
 
-def _streams(path: str, data: bytes) -> list[_Stream]:
-    """Return a file's text, read in several ways."""
+def _readings(path: str, data: bytes) -> list[_Stream]:
+    """Return the text of a file without white space, read in several ways, such as without marks of comments."""
     plain = list(enumerate(data.decode("utf-8", "replace").splitlines(), 1))
     quoted = [(number, _MARKS.sub("", line)) for number, line in plain]
     readings = [plain, quoted, [(number, _COMMENT.sub("", line)) for number, line in quoted]]
