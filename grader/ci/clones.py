@@ -56,20 +56,20 @@ class Repository:
 
     @property
     def folder(self) -> str:
-        """Return the path that names its author, as two owners may have repositories of one name."""
+        """The name of the folder for the repository, which has its owner: two may have repositories of one name."""
         return self.path.replace("/", "--")
 
 
 def server_of(environ: Mapping[str, str]) -> str:
-    """Return the server of the platform that runs this job, else GitHub's."""
+    """Return the address of the server that runs this job, by its environment; else GitHub's."""
     return environ.get("GITHUB_SERVER_URL") or environ.get("CI_SERVER_URL") or "https://github.com"
 
 
 def read_class(path: Path, server: str) -> list[Repository]:
-    """Read the repositories that a list names, each once: OWNER/NAME, or an address, on each line.
+    """Read a list of repositories, with OWNER/NAME or an address on each line; return each repository once.
 
     Raises:
-        CourseError: the list cannot be read, or a line of it; it names these, up to a limit.
+        CourseError: the list cannot be read, or has wrong lines, which the error names, up to a limit.
     """
     try:
         text = read_limited(path, _MOST_BYTES).decode("utf-8-sig")
@@ -95,7 +95,7 @@ def read_class(path: Path, server: str) -> list[Repository]:
 
 
 def moment(text: str) -> datetime:
-    """Parse a time as people write it: a date means its end, and a time without a zone is that of this machine.
+    """Parse a date, which means its end, or a time; one without a zone is in the zone of this machine.
 
     Raises:
         CourseError: it is not a time.
@@ -123,7 +123,7 @@ class CommitFilter:
     not_by: frozenset[str] = frozenset()
 
     def is_by_student(self, name: str, address: str) -> bool:
-        """Return whether a commit by this author counts.
+        """Return whether a commit counts by its author, who is neither a bot nor excluded by `not_by`.
 
         Who pretends to be a bot or staff gains nothing: what such a commit changed does not count either.
         """
@@ -162,15 +162,15 @@ def clone_class(
     server: str,
     counted: CommitFilter,
 ) -> Iterator[str]:
-    """Clone each repository into a folder of its own, without its history; say of each what was taken.
+    """Clone each repository into a folder of its own, without its history; yield a line about each.
 
     A file beside the folder, of the same name with `.csv`, lists folder, repository, commit and its time.
 
     Args:
-        repositories: of the class.
-        folder: is made, with a folder for each of them.
-        until: by a repository's folder, until when the last commit is taken; None for the latest of all.
-        server: what the token is for.
+        repositories: the repositories of the class.
+        folder: the folder that is made, with a folder for each of them.
+        until: returns the time until which commits count, by a repository's folder; None for no limit.
+        server: the server that the token is for.
         counted: the filter for commits that count.
 
     Raises:
@@ -183,7 +183,7 @@ def clone_class(
     token = os.environ.pop(TOKEN, "")  # what reads the files of students does not get it
     for one in repositories:
         try:
-            taken = _cloned(one, folder / one.folder, until(one.folder), token if one.server == server else "", counted)
+            taken = _clone(one, folder / one.folder, until(one.folder), token if one.server == server else "", counted)
         except subprocess.CalledProcessError as error:
             sweep(str(folder / one.folder))  # which may be of any depth by then
             why = (error.stderr.strip().splitlines() or ["git gives no reason"])[-1]
@@ -211,12 +211,12 @@ class _Taken:
 
     @property
     def text(self) -> str:
-        """Return the commit and its time in words, and how many later ones were skipped."""
+        """The commit and its time in words, and how many later ones were skipped."""
         more = f"; {counted_text(self.skipped, 'later commit')} changed no file of the hand-in"
         return (f"{self.commit[:12]} of {self.at}" if self.commit else "no commit") + (more if self.skipped else "")
 
 
-def _cloned(one: Repository, folder: Path, until: datetime | None, token: str, counted: CommitFilter) -> _Taken:
+def _clone(one: Repository, folder: Path, until: datetime | None, token: str, counted: CommitFilter) -> _Taken:
     """Clone a repository, and check out the last commit that counts."""
     environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
     if token:
@@ -278,11 +278,11 @@ class Gathered:
 
     @property
     def authors(self) -> int:
-        """How many authors the reports have."""
+        """The number of authors in the reports."""
         return sum(len(report.members) for report in self.reports)
 
     def gradebook(self) -> str:
-        """Return the gradebook, with a column for each exercise of any report.
+        """Return the gradebook as CSV, with a column for each exercise of any report.
 
         Exercises that most reports have come first, and are those that a final score needs: what one job wrote decides
         about no other row.
@@ -294,7 +294,7 @@ class Gathered:
         return gradebook_csv([*of_most, *others], self.reports, needed=of_most)
 
     def lines(self) -> Iterator[str]:
-        """Yield what does not count, and why scores of these reports may not be comparable."""
+        """Yield sentences about reports that do not count, and why scores of the others may not be comparable."""
         for path, later in self.older:
             text = f"not counted, as a later report has the same author: {path.as_posix()}; {later.as_posix()} counts"
             yield for_terminal(text, one_line=True)
@@ -312,7 +312,7 @@ class Gathered:
 
 
 def gather(folder: Path) -> Gathered:
-    """Read every report below a folder.
+    """Read every report below a folder, and return the latest report of each author.
 
     A file that is not a report, or is of another course than most, costs only its own row.
 
@@ -325,7 +325,7 @@ def gather(folder: Path) -> Gathered:
     unread: list[str] = []
     for path in sorted(_reports_below(folder, unread)):
         try:
-            found.append((_read_one(path), path))
+            found.append((_read_bounded_report(path), path))
         except CourseError as error:
             unread.append("; ".join(error.problems))
     if not found:
@@ -348,7 +348,7 @@ def gather(folder: Path) -> Gathered:
 
 
 def _reports_below(folder: Path, unread: list[str]) -> Iterator[Path]:
-    """Yield what may be a report, the files that lie high first; add a line to `unread` for what is not looked at.
+    """Yield files that may be reports, those in outer folders first; append a line to `unread` for skipped folders.
 
     A job may leave folders of any depth.
     """
@@ -373,8 +373,8 @@ def _reports_below(folder: Path, unread: list[str]) -> Iterator[Path]:
         yield from (place / name for name in names if name.endswith(".json"))
 
 
-def _read_one(path: Path) -> ReportFile:
-    """Read a report, unless it has more than one of ours can have.
+def _read_bounded_report(path: Path) -> ReportFile:
+    """Read a report, and refuse one with more exercises, authors or longer names than a report of ours can have.
 
     Raises:
         CourseError: it is not a report.

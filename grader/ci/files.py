@@ -125,20 +125,18 @@ class Wishes:
 
     @property
     def wheel(self) -> Path | None:
-        """The file of the package, if it is one."""
+        """The path of the package, if it is a wheel on this disk; else None."""
         return Path(self.package) if self.package.endswith(".whl") and "://" not in self.package else None
 
     @property
     def requirements(self) -> bytes:
-        """Return what a job installs, as a requirements.txt."""
+        """The requirements.txt by which a job installs the grader."""
         index = f"--index-url {self.index}\n" if self.index else ""
         return f"{index}{f'./{self.wheel.name}' if self.wheel else self.package}\n".encode()
 
 
 def package_of(course: Course | None) -> tuple[str, str]:
-    """Return what jobs install as the grader if nothing else was said, and from which index, as `Wishes` have it.
-
-    It is what course.yaml says, else the same that is installed here.
+    """Return the default of `Wishes.package` and `Wishes.index`: what course.yaml says, else what is installed here.
 
     Raises:
         CourseError: neither says what a job could install.
@@ -152,7 +150,7 @@ def package_of(course: Course | None) -> tuple[str, str]:
 
 
 def package_here() -> str:
-    """Return how this grader itself was installed, so that a job installs the same.
+    """Return the wheel or the address that this grader was installed from, so that a job installs the same.
 
     Raises:
         CourseError: it was installed from a place that no job has, or from an index, which no installer records.
@@ -193,7 +191,7 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     values |= {"CONFINEMENT": wishes.confinement or "full"}
     values |= {"WORDS": "".join(f" --{name} {shlex.quote(value)}" for name, value in given)}
     if course is not None:
-        values |= _question(course, handin)
+        values |= _question_values(course, handin)
     templates = _TEMPLATES / platform
     # Installers compile what they install, the Python among the templates as well.
     paths = [path for path in sorted(templates.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
@@ -211,13 +209,13 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
 
 
 def _filled(template: Path, values: Mapping[str, str]) -> bytes:
-    """Return a template with each `@KEY@` replaced."""
+    """Return the text of a template with each `@KEY@` replaced by its value."""
     text = template.read_text(encoding="utf-8")
     return re.sub("@([A-Z_]+)@", lambda key: values[key[1]], text).encode("utf-8")
 
 
-def _question(course: Course, handin: HandIn | None) -> Mapping[str, str]:
-    """Return what the template of a PrairieLearn question needs: title, file names, and a new UUID."""
+def _question_values(course: Course, handin: HandIn | None) -> Mapping[str, str]:
+    """Return values for the template of a PrairieLearn question: title, file names, and a new UUID."""
     wanted = [item for item in course.exercises if handin is None or item.id in handin.exercises]
     title = handin.title if handin is not None else course.title
     names = html.escape(", ".join(item.file_name for item in wanted))
@@ -225,7 +223,7 @@ def _question(course: Course, handin: HandIn | None) -> Mapping[str, str]:
 
 
 def package(course: Course, wishes: Wishes) -> Files:
-    """Return the autograder of Gradescope: its files and the whole course.
+    """Return the files of Gradescope's autograder, by path: its programs and the whole course.
 
     Raises:
         CourseError: the course has no solutions, or a file of it cannot be read.

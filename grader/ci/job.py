@@ -90,7 +90,7 @@ def open_checkout(folder: Path, course: Path | None) -> Checkout:
 
 
 def changed_exercises(checkout: Checkout, submission: Submission, since: str) -> list[Exercise]:
-    """Return the exercises in whose folder a Python file, a notebook or a zip changed since a commit.
+    """Return the exercises in whose folders a Python file, a notebook or an archive changed since a commit.
 
     Args:
         checkout: with the course.
@@ -155,7 +155,7 @@ class Platform:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Platform:
-        """Return the platform that this environment is of."""
+        """Return the platform that runs this job, by its environment variables."""
         root = Path(environ.get("GITHUB_WORKSPACE") or environ.get("CI_PROJECT_DIR") or ".").resolve()
         if environ.get("GITHUB_ACTIONS") == "true":
             name = environ.get("GITHUB_REPOSITORY", "").rpartition("/")[2]
@@ -173,12 +173,12 @@ class Platform:
         return "" if path == Path() else path.as_posix()
 
     def publish(self, report: ReportFile, options: Options, *, passed: bool, with_result: bool) -> None:
-        """Set the outputs of the step and write the page of the job, where the platform has files for them.
+        """Set the outputs of the step and write the page of the job, if the platform has files for them.
 
         Args:
             report: the report.
             options: how it is written.
-            passed: by the policy of the run.
+            passed: whether the job passes.
             with_result: whether GitHub Classroom's reporter is to get it, as the output `result`.
 
         Raises:
@@ -203,14 +203,14 @@ class Platform:
 
 
 def is_passed(report: ReportFile, fail_below: float) -> bool:
-    """Return whether enough of what was decided was earned, in percent."""
+    """Return whether at least `fail_below` percent of the decided points were earned, or no point is decided."""
     total = report.total
     decided = total.possible - total.undecided
     return not decided or 100 * total.earned >= fail_below * decided
 
 
 def _is_public(event: str | None) -> bool:
-    """Return whether GitHub says that the repository is public; where it says nothing, no points are shown."""
+    """Return whether GitHub's event says that the repository is public; also True if it cannot be read."""
     try:
         repository = json.loads(Path(event or "").read_text(encoding="utf-8"))["repository"]
         return bool(repository["private"]) is False
@@ -218,8 +218,8 @@ def _is_public(event: str | None) -> bool:
         return True
 
 
-class _News(Progress):
-    """Writes the report again and again, with what is known by then.
+class _InterimReports(Progress):
+    """Writes the report of what is known so far, again and again while the run goes on.
 
     Args:
         plan: what is graded.
@@ -245,7 +245,7 @@ class _News(Progress):
         self._has_news, self._rest_ends = False, 0.0
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """Note and tell that an exercise was graded, and write the report."""
+        """Record a graded exercise, report it to `progress`, and write the report."""
         id = graded.exercise.id
         self.latest[id], self._has_news = WorkResult(self._works[id], graded, confinement), True
         if graded.checks:
@@ -253,7 +253,7 @@ class _News(Progress):
         self.waits()
 
     def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
-        """Note that a check has ended; this comes from another thread, so nothing is written now."""
+        """Record that a check has ended; as this is called in another thread, nothing is written now."""
         outcomes = self._outcomes[exercise.id]
         outcomes[outcome.check] = outcome
         graded = graded_so_far(exercise, self._submission, checks, list(outcomes.values()))
@@ -261,7 +261,7 @@ class _News(Progress):
         self._has_news = True
 
     def waits(self) -> None:
-        """Write the report if there is news, unless that was the case just before."""
+        """Write the report if anything new was recorded, unless it was written just before."""
         began = time.monotonic()
         if self._has_news and began >= self._rest_ends:
             self._has_news = False
@@ -269,7 +269,7 @@ class _News(Progress):
             self._rest_ends = time.monotonic() + _REST * (time.monotonic() - began)
 
     def report(self) -> Report:
-        """Return the report of what is known."""
+        """Return the report of what is known so far."""
         return report_of_submission(self._plan, self._submission, self.latest)
 
 
@@ -293,7 +293,7 @@ def grade_checkout(
         StartError: a process of ours did not start.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
-    news = _News(plan, submission, write, progress)
+    news = _InterimReports(plan, submission, write, progress)
     write(news.report())  # a place that cannot be written is reported before all else
     hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)
     try:
@@ -310,7 +310,7 @@ def grade_checkout(
 
 
 def remove_earlier(places: Iterable[str]) -> None:
-    """Remove what lies where files will be written: a report that a student committed must never pass for ours.
+    """Remove the files at places where reports will be written: one that a student committed must not pass for ours.
 
     Raises:
         CourseError: one of them cannot be removed.
