@@ -217,7 +217,7 @@ class _Taken:
 
 
 def _clone(one: Repository, folder: Path, until: datetime | None, token: str, counted: CommitFilter) -> _Taken:
-    """Clone a repository, and check out the last commit that counts."""
+    """Clone a repository, check out the last commit that counts, and return that commit."""
     environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
     if token:
         # In the environment of this one process: an address with a token would stay in a file and in messages.

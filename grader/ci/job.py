@@ -59,7 +59,7 @@ class Checkout:
 
 
 def open_checkout(folder: Path, course: Path | None) -> Checkout:
-    """Find the course that grades a checkout.
+    """Return a checkout with the course that grades it.
 
     Args:
         folder: of the checkout.
@@ -324,7 +324,7 @@ def remove_earlier(places: Iterable[str]) -> None:
 
 
 def write_files(report: Report, json_path: str | None, formats: Formats, options: Options, *, staff: bool) -> None:
-    """Write the JSON and every format that goes into a file.
+    """Write the JSON of a report, and a file for each format that does not go to standard output.
 
     Args:
         report: of the job.

@@ -416,7 +416,7 @@ def parse_yaml(content: bytes, shown_as: str) -> dict[Any, Any]:
 
 
 def _limit_yaml(content: bytes, shown_as: str) -> None:
-    """Refuse YAML that nests too deeply or repeats too much.
+    """Raise an error for YAML that nests too deeply or repeats too much.
 
     To load it could exhaust the stack, as the loader calls itself for each level, or the memory, as each alias is a
     copy.

@@ -93,7 +93,7 @@ class Places:
 
     @classmethod
     def of(cls, exercise: Exercise) -> Places:
-        """Return the places of an exercise that was loaded."""
+        """Return the paths of an exercise that was loaded."""
         return cls(exercise.module, exercise.id)
 
     def known_answer(self, kind: str, name: str) -> str:
@@ -201,7 +201,7 @@ def staff_root(root: Path) -> Path:
 
 
 def refuse_given(root: Path, command: str) -> None:
-    """Refuse a command for authors in a folder that `grade start` made.
+    """Raise an error if `grade start` made a folder, for a command that is for authors.
 
     Raises:
         CourseError: `grade start` made the folder.

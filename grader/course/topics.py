@@ -42,7 +42,7 @@ class Coverage:
 
     @classmethod
     def of(cls, course: Course) -> Coverage:
-        """Return the coverage of a course.
+        """Return which exercises and pages of a course teach which topics.
 
         Raises:
             CourseError: topics.yaml is not as it must be.

@@ -55,7 +55,7 @@ class Watcher(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Call the function, and keep the call if it raises."""
+        """Call a function of PyTorch, and record the call if it raises."""
         del types
         try:
             return func(*args, **(kwargs or {}))
@@ -86,7 +86,7 @@ def student_expression(
 
 
 def _is_library(frame: FrameType) -> bool:
-    """Return whether a frame is PyTorch's, NumPy's, ours or of what runs a script."""
+    """Return whether a frame belongs to PyTorch, NumPy, `grader.drawing` or `runpy`, and not to the student."""
     name = str(frame.f_globals.get("__name__", ""))
     return name.split(".")[0] in ("torch", "numpy", "runpy") or name.startswith("grader.drawing")
 

@@ -124,7 +124,7 @@ def _show(drawing: Drawing) -> None:
 
 
 def _names(frame: FrameType, values: tuple[Any, ...]) -> list[str]:
-    """Return what the caller calls the values: as they stand in the call, else the variables that hold them."""
+    """Return a name for each value: its source in the caller's call, else the caller's variable that holds it."""
     code = frame.f_code
     positions = list(code.co_positions())[frame.f_lasti // 2]
     node = expression_at(code.co_filename, positions, frame.f_globals)

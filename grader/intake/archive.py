@@ -81,7 +81,7 @@ class Entry:
 
     @property
     def place(self) -> tuple[int, str, str]:
-        """Return a sort key by which entries that lie high come first."""
+        """A sort key by which files in outer folders come first."""
         return len(self.folder.parts), str(self.folder), self.name
 
     def read(self, most: int) -> bytes:

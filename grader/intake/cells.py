@@ -236,7 +236,7 @@ def bound_by(alias: ast.alias) -> str:
 
 
 def is_alone(node: ast.stmt, code: Code) -> bool:
-    """Return whether a statement shares its lines only with comments, and its lines can be indented."""
+    """Return whether a statement shares its lines with nothing but a comment."""
     first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
     before = code.lines[first].encode()[: node.col_offset]
     after = code.lines[last].encode("utf-8", "surrogatepass")[node.end_col_offset :].strip()
@@ -366,7 +366,7 @@ def _is_incomplete(lines: Sequence[str]) -> bool:
 
 
 def _call_for_magic(line: str) -> str:
-    """Return what IPython writes for a line that is not Python; "" if it is not a magic either."""
+    """Return the call of `get_ipython()` that IPython writes for a line with a magic; "" for any other line."""
     indent, words = line[: len(line) - len(line.lstrip())], line.strip()
     target, equals, value = words.partition("=")
     if equals and value.lstrip()[:1] in ("%", "!") and words[0] not in "%!":

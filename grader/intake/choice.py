@@ -218,7 +218,7 @@ def _copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: boo
 
 
 def _sort_candidates(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Sort the files of an exercise: touched ones first, then the latest by name, then the one at the course's place.
+    """Sort the files of an exercise: changed ones first, then the latest by name, then the one at the course's path.
 
     Files come before notebooks and before what is in archives. Else the one that lies highest counts; of names that
     differ in case alone, the one that the course gives.

@@ -253,7 +253,7 @@ class Contents:
         self._more += 1
 
     def _take(self, path: PurePosixPath, entry: Entry, disk: Path, deep: int) -> None:
-        """Take a file that is Python or a notebook, or those of an archive.
+        """Add a file that is Python or a notebook to `files`; of an archive, add the files in it.
 
         Raises:
             SubmissionError: it is not taken, and why.
@@ -449,7 +449,7 @@ def _bytes_to_write(
 
 
 def _write_file(folder: Path, path: PurePosixPath, data: bytes, name: str) -> Iterator[Unmatched]:
-    """Write a file of a download; yield a row of unmatched files if that cannot be done.
+    """Write a file of a download; yield a row about it if that fails.
 
     Raises:
         SubmissionError: no other file could be written either.

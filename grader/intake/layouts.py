@@ -248,7 +248,7 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
 
 
 def resolve_canvas_numbers(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
-    """Choose by the roster which number in the names of Canvas's files is the author's, where two can be meant.
+    """Choose by the roster which of two numbers in the name of a file of Canvas is the author's.
 
     The name before the number may end in a number, too.
 
@@ -305,7 +305,7 @@ def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Take
 
 
 def _of_assignment(folder: Path) -> Part:
-    """Return the folder of one assignment, with the time at which it was handed in."""
+    """Return the part for the folder of one assignment, with the time at which it was handed in."""
     file = folder / TIME
     stamp = _first(file).strip() if file.is_file() and not file.is_symlink() else ""
     at = _iso(stamp)

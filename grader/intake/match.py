@@ -169,7 +169,7 @@ class TopLevelNames:
 
 @functools.lru_cache(maxsize=1024)  # of the files of one author, each is looked at for several reasons
 def top_level_names(source: bytes) -> TopLevelNames:
-    """Return the names that a text defines; of what is not Python, those of lines that look like definitions."""
+    """Return the names that a source defines at its top level; if it is not Python, those in lines like `def f`."""
     tree = _tree(source)
     if tree is None:
         return TopLevelNames(defined(source.decode("utf-8", "replace")))
@@ -232,7 +232,7 @@ def starter_names(exercise: Exercise) -> frozenset[str]:
 
 
 def given_names(exercise: Exercise) -> frozenset[str]:
-    """Return all names that an exercise's starter gives: its functions and classes, and what it assigns."""
+    """Return all top-level names of an exercise's starter: its functions and classes, and names that it assigns."""
     return _assigned_in(exercise.starter) | starter_names(exercise)
 
 
@@ -338,7 +338,7 @@ class _WithoutFinally(ast.NodeTransformer):
     """
 
     def visit_Try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
-        """Simplify one `try` statement, or `except*`, with others in it."""
+        """Return the statements that replace a `try` statement: it without its `finally`, then that block."""
         self.generic_visit(node)
         after, node.finalbody = node.finalbody, []
         return [*([node] if node.handlers else node.body), *after]

@@ -474,7 +474,7 @@ def _defines(cell: Cell) -> frozenset[str]:
 
 
 def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise]) -> list[Exercise]:
-    """Return the exercises that a notebook has an answer of.
+    """Return the exercises to which a notebook contains an answer.
 
     One that has all functions of the exercise that it is named after is that exercise's. Else cells say which exercise
     they are of, or define the functions of exercises.

@@ -174,7 +174,7 @@ class Exercise(PlannedExercise):
 
     @property
     def is_by_staff(self) -> bool:
-        """Whether a person gives all of its points, so that it has no checks."""
+        """Whether a person gives all points of the exercise, so that it has no checks."""
         return WHOLE in self.staff
 
     @property

@@ -100,7 +100,7 @@ class Score:
     undecided: int = 0
 
     def __add__(self, other: Score) -> Score:
-        """Add the points of both."""
+        """Return the sum of two scores: of earned, of possible and of undecided points."""
         return Score(self.earned + other.earned, self.possible + other.possible, self.undecided + other.undecided)
 
 

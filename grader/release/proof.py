@@ -160,7 +160,7 @@ def _searched_parts(text: str, source: Source, *, is_python: bool) -> Iterator[t
 
 
 def _is_input(node: ast.List | ast.Tuple) -> bool:
-    """Return whether a list is made of numbers, such as a tensor's; names in a list are met everywhere."""
+    """Return whether a list consists of numbers, as inputs of a check do; lists of names are met everywhere."""
     leaves = [part for part in ast.walk(node) if not isinstance(part, ast.List | ast.Tuple | ast.expr_context)]
     plain = all(isinstance(part, ast.Constant | ast.UnaryOp | ast.unaryop) for part in leaves)
     return plain and any(isinstance(part, ast.Constant) and isinstance(part.value, int | float) for part in leaves)

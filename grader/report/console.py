@@ -43,7 +43,7 @@ def refuses_colours() -> bool:
 
 
 def shows_colours() -> bool:
-    """Return whether a reader of standard output sees colours; where not, signs say what they would."""
+    """Return whether standard output is a terminal that shows colours; if not, signs stand for them."""
     return sys.stdout.isatty() and not refuses_colours()
 
 
@@ -57,7 +57,7 @@ class Say:
         self._quiet = quiet
 
     def __call__(self, *lines: str, color: bool | None = None) -> None:
-        """Print lines; with `color`, their escape codes stay also in a pipe: the log of a job reads them."""
+        """Print lines; with `color=True` they keep their colours even in a pipe, for the log of a job."""
         if not self._quiet:
             self.erase()
             for line in lines:

@@ -112,7 +112,7 @@ def _red(text: str) -> str:
 
 
 def _grid_lines(grid: Grid, width: int) -> Iterator[str]:
-    """Yield both grids side by side, or one above the other in a narrow terminal; wrong cells stand between marks."""
+    """Yield the lines of both grids, side by side if there is room; wrong cells stand between the marks `> <`."""
     expected, got = _block("expected", grid.expected, None), _block("got", grid.got, grid.wrong)
     if len(expected[0]) + _GAP + len(got[0]) <= width:
         yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
@@ -148,7 +148,7 @@ def _grid_sentence(grid: Grid) -> str:
 
 
 def _view_lines(views: tuple[View, ...], width: int) -> Iterator[str]:
-    """Yield each tensor: its layout in a line, below it the boxes of its storage."""
+    """Yield the lines of each tensor: its layout, and below it the boxes of its storage."""
     for number, view in enumerate(views):
         sizes = f"shape {view.shape}", f"strides {view.strides}", f"offset {view.offset}"
         whole = f"{view.name}: {', '.join(sizes)}"
@@ -178,7 +178,7 @@ def readers(view: View) -> dict[int, list[tuple[int, ...]]]:
 
 
 def _boxes(view: View, width: int) -> Iterator[str]:
-    """Yield boxes with the index that reads each, with a plus where several indices do."""
+    """Yield the lines of a storage's boxes, each with the index that reads it, and a plus if several indices do."""
     read = readers(view)
     rows = [read.get(place, []) for place in range(min(view.storage, _MOST_BOXES))]
     texts = [(",".join(map(str, row[0])) or "()") + ("+" if len(row) > 1 else "") if row else "" for row in rows]
@@ -236,7 +236,7 @@ def _broadcast_shape(shapes: Shapes) -> tuple[int, ...] | None:
 
 
 def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
-    """Yield a row for each shape, one for the marks, one for the result."""
+    """Yield a line for each shape, one with a mark for each dim, and one for the result."""
     fits = _aligned_dims(shapes) or [(_AGREE, tuple(None for _ in shapes.rows))]
     names = [row.name for row in shapes.rows]
     rows = [_brackets([sizes[place] for _, sizes in fits]) for place in range(len(names))]

@@ -24,7 +24,7 @@ def read_report(path: Path) -> ReportFile:
 
 
 def report_from(text: bytes | str, name: str) -> ReportFile:
-    """Read a report from its text; errors begin with `name`.
+    """Parse the text of a report; errors begin with `name`.
 
     Raises:
         CourseError: it is not such a report; it lists every problem.

@@ -201,7 +201,7 @@ def for_workflow_property(text: str) -> str:
 
 
 def _visible(text: str, allowed: str = "\n\t") -> str:
-    """Spell out all that cannot be seen, except for the allowed characters."""
+    """Spell out all characters that cannot be seen, except for the allowed ones."""
     if text.isascii() and text.isprintable():
         return text
     out: list[str] = []

@@ -46,7 +46,7 @@ Entry = TypeVar("Entry")
 
 
 def _entry(kind: type[Entry], *sources: object, **others: object) -> Entry:
-    """Make an entry from the first source that has each name, and from other values."""
+    """Return an entry whose fields come from `others`, else from the first source with an attribute of that name."""
     for key in (one.name for one in fields(cast("Any", kind)) if one.name not in others):
         others[key] = next(getattr(source, key) for source in sources if hasattr(source, key))
     return kind(**others)
@@ -172,7 +172,7 @@ class ExerciseEntry:
 
     @property
     def is_blank(self) -> bool:
-        """Whether it has no results: those that are not started share a line."""
+        """Whether the exercise has no results; exercises that are not started share a line."""
         return self.state == "not_started" and not self.checks
 
     @property

@@ -65,7 +65,7 @@ def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
 
 
 def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
-    """Yield the message of a check, by itself and without colours."""
+    """Yield the lines of a check's message, by itself and without colours."""
     page = _Page(width + len(_Page(width).indent))
     return (click.unstyle(line).removeprefix(page.indent) for line in page.message(row))
 
@@ -113,7 +113,7 @@ class _Page:
 
     @property
     def narrow(self) -> bool:
-        """Whether a check takes a line for its points and more for its title."""
+        """Whether the terminal is so narrow that the title of a check goes below its points."""
         return self.width < _NARROW
 
     @property

@@ -98,7 +98,7 @@ def rules_of(rows: Sequence[GradedCheck]) -> str:
 
 
 def hidden_text(shown: bool) -> str:
-    """Return what stands behind the title of a check that students do not have, or ""."""
+    """Return " (hidden)", for behind the title of a check that students do not have; "" for a shown check."""
     return "" if shown else " (hidden)"
 
 

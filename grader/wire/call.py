@@ -79,7 +79,7 @@ def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), 
 
 
 def copies(*values: Any) -> tuple[Any, ...]:
-    """Return deep copies that share memory with each other as the values do.
+    """Return deep copies of values, which share memory with each other as the values do.
 
     Args:
         *values: tensors, arrays, numbers, and lists, tuples or dicts of them.

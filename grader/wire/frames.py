@@ -246,7 +246,7 @@ class Channel:
                 os.close(descriptor)
 
     def close(self) -> None:
-        """Close our end."""
+        """Close this end of the channel."""
         self.transport.close()
 
 
@@ -278,7 +278,7 @@ _DECODE = json.JSONDecoder().decode
 
 
 def write_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
-    """Encode the tree of a frame as bytes.
+    """Encode the tree of a frame as the bytes of JSON.
 
     Raises:
         Unsupported: the other process would refuse it.
@@ -293,7 +293,7 @@ def write_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
 
 
 def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
-    """Read the tree of a frame.
+    """Parse the bytes of a frame's tree, which are JSON.
 
     Raises:
         ProtocolError: it is not JSON, not an object, or has too many nodes.

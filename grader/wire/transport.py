@@ -293,7 +293,7 @@ Transport = SocketTransport | PipeTransport
 
 
 def standard_streams() -> PipeTransport:
-    """Take the standard streams of this process as pipes; from now on it reads nothing there, and prints to stderr.
+    """Return a transport over the standard streams of this process, whose prints go to stderr from now on.
 
     Call it before anything prints: that would otherwise be read as a frame.
     """

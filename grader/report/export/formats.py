@@ -448,7 +448,7 @@ OF_POINTS = ("gradescope", "prairielearn", "classroom", "classroom50")
 
 
 def write_format(name: str, place: str, report: ReportFile, options: Options) -> None:
-    """Write a report in a format.
+    """Write a report to a file in the format of another program.
 
     Args:
         name: of the format.

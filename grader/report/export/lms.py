@@ -172,7 +172,7 @@ def _column_index(table: Table, kind: str, title: str) -> int:
 
 
 def _fill(table: Table, people: People, column: Column, place: int, done: Filled, *, scales: bool, zeros: bool) -> None:
-    """Fill in one column, and note who has no score of it."""
+    """Fill the scores of one hand-in into its column, and note for whom that is not possible."""
     owners = defaultdict[Person | None, list[str]](list)
     for author in column.scores:
         owners[people.person_of(author)].append(author)
