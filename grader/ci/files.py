@@ -30,7 +30,7 @@ _OF_STUDENTS, _OF_CLASS = ("handin", "fail_below"), ("handin", "confinement")
 
 
 class Kind(NamedTuple):
-    """One platform.
+    """What is known of one platform.
 
     Attributes:
         uses: the options that its files use, besides `--package`.

@@ -217,7 +217,7 @@ class RuleEntry(Strict):
 
 
 class ExerciseFile(Strict):
-    """exercise.yaml."""
+    """The content of exercise.yaml."""
 
     number: Annotated[str, Field(pattern=r"^[0-9]{2}-[0-9]{1,2}$")]
     title: Annotated[str, Field(min_length=1)]
@@ -299,7 +299,7 @@ class InstallEntry(Strict):
 
 
 class CourseFile(Strict):
-    """course.yaml."""
+    """The content of course.yaml."""
 
     title: Annotated[str, Field(min_length=1)]
     requires: str | None = None
@@ -325,7 +325,7 @@ class TopicEntry(Strict):
 
 
 class TopicsFile(RootModel[dict[TopicId, TopicEntry]]):
-    """topics.yaml: a name or an entry for each id."""
+    """The content of topics.yaml: a name or an entry for each id."""
 
     model_config = ConfigDict(defer_build=True)
 
@@ -336,7 +336,7 @@ def _split_at_commas(value: object) -> object:
 
 
 class RightEntry(Strict):
-    """One right answer in right.yaml: it has either key of the last two, or both."""
+    """One right answer in right.yaml, with `replace` or `code` or both."""
 
     says: Annotated[str, Field(min_length=1)]
     replace: dict[str, str] = {}

@@ -257,7 +257,7 @@ class Download:
 
 @dataclass(frozen=True)
 class Text:
-    """Texts of which something must be known.
+    """A question about texts: which names they use, or the anonymous code or the tokens of one.
 
     Attributes:
         wanted: "names", "anonymous" or "tokens".

@@ -68,7 +68,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Handed:
-    """One thing that was handed in.
+    """What one author or group handed in.
 
     Attributes:
         key: the name of its report, and of its author, or of its group: a number, where the platform gives one.
@@ -93,7 +93,7 @@ class Handed:
 
 @dataclass(frozen=True)
 class Unmatched:
-    """Something that belongs to no exercise or to no author.
+    """A file that was handed in and belongs to no exercise or to no author, and why.
 
     Attributes:
         file: its path, from the folder of submissions, or from its author's where that is known; "" for all of it.
@@ -311,7 +311,7 @@ class Contents:
             path: the path of the file, as messages show it.
             disk: its path on the disk.
             why: the reason.
-            always: whether it is noted like code, whatever its name; for a folder.
+            always: whether it is noted like code under any name; for a folder.
         """
         known = self.left if always or is_code(path.name) or self._is_answer(path.name) else self.others
         most = _MOST_OTHERS if known is self.others else _MOST_LEFT
@@ -350,7 +350,7 @@ _FOR_ALL = {errno.ENOSPC, errno.EROFS, errno.EIO, errno.EMFILE, getattr(errno, "
 
 @dataclass
 class _Share:
-    """The files and bytes that one author has on the disk.
+    """How many files and bytes of one author may still be written to the disk.
 
     Attributes:
         bytes: the bytes that are left.

@@ -192,7 +192,7 @@ def top_level_names(source: bytes) -> TopLevelNames:
 
 
 def match_by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
-    """Return the ids of the exercises all of whose functions a file defines; if there are none, the reason, too.
+    """Return the ids of the exercises all of whose functions a file defines; if there is no such exercise, the reason.
 
     Where one has all functions of another one, and more, it is that one alone. Of several with the same functions it is
     the one whose task the file begins with.

@@ -70,7 +70,7 @@ CAUSES = (
 
 
 class Device(StrEnum):
-    """The accelerator that the code in a worker sees. It is shown before a submission is loaded, and for good."""
+    """The accelerator that code in a worker sees. It is set before the submission is loaded, and never changes."""
 
     NONE = "none"
     """None: a real one is hidden."""

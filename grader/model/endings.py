@@ -87,7 +87,7 @@ class CannotJudge(_NotJudged):
 
 
 class CannotRun(_NotJudged):
-    """A check needs what is not here."""
+    """A check needs hardware or files that are not available."""
 
 
 class Inconclusive(_NotJudged):

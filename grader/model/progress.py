@@ -65,7 +65,7 @@ class Cancelled(BaseException):
 
 
 class Cancel:
-    """The token that cancels a run. Any thread may cancel; what runs looks again and again."""
+    """The token that cancels a run. Any thread may cancel it; the threads of the run check it repeatedly."""
 
     def __init__(self) -> None:
         self._event = threading.Event()

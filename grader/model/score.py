@@ -111,7 +111,7 @@ def _found_nothing_to_run(row: GradedCheck) -> bool:
 
 
 def _limit_points(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:
-    """Return all rows, their points reduced so that they add up to at most `most`; the first rows keep theirs."""
+    """Return all rows, their points reduced so that they add up to at most `most`; those of the first rows stay."""
     limited = []
     for row in rows:
         earned = min(row.score.earned, most)

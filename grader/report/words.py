@@ -122,7 +122,7 @@ def beside_picture(outcome: Outcome) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """A row about an exercise's checks in short.
+    """A row of a short report about an exercise: one check, or several that ended alike.
 
     Attributes:
         rows: one check, or several.

@@ -14,7 +14,7 @@ from grader.wire.table import Table, padded
 
 @dataclass(frozen=True)
 class EncodedCall:
-    """The values of one call, encoded once: the message is made of it, and copies of the values when they are read.
+    """The values of one call, encoded once. The message is made of it, and so are copies of the values when needed.
 
     Attributes:
         tree: of the message.
