@@ -389,7 +389,7 @@ def _read_bounded_report(path: Path) -> ReportFile:
 
 
 def _course_of_most(folder: Path, reports: Sequence[ReportFile]) -> str:
-    """Return the course that most reports are of: what one job wrote decides nothing about the others.
+    """Return the course that most reports are of.
 
     Raises:
         CourseError: as many are of one course as of another.

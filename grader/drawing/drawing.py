@@ -64,7 +64,7 @@ class Drawing:
         return parts[0] if len(parts) == 1 else _stacked(parts)
 
     def html(self) -> str:
-        """Return the SVGs and the sentences as a part of a page."""
+        """Return the SVG of the drawing and its sentences as a fragment of HTML."""
         from html import escape
 
         said = "".join(f"<p>{escape(text)}</p>" for text in self.sentences)

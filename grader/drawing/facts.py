@@ -110,7 +110,7 @@ def _text(value: Any) -> str:
 
 
 def _group_by_memory(storages: Sequence[_Memory]) -> list[int]:
-    """Return for each storage the index of the first one with which it shares memory, its own index if no other."""
+    """Return for each storage the index of the first storage that shares memory with it, which may be itself."""
     groups: list[int] = []
     for number, one in enumerate(storages):
         same = (

@@ -19,12 +19,12 @@ def main(arguments: list[str]) -> int:
         with explain():
             runpy.run_path(path, run_name="__main__")
     except Exception as error:
-        _print_from(path, error)
+        _print_traceback_from(path, error)
         return 1
     return 0
 
 
-def _print_from(path: str, error: BaseException) -> None:
+def _print_traceback_from(path: str, error: BaseException) -> None:
     """Print a traceback as Python does, but without the frames above the script's first one: ours and `runpy`'s."""
     rest = error.__traceback__
     while rest is not None and rest.tb_frame.f_code.co_filename != path:

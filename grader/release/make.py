@@ -297,7 +297,7 @@ def _functions_at_fault(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
 
 
 def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:
-    """Return what a known answer does in the shown checks that it fails, with each seed, a behaviour per function."""
+    """Run a known answer on the shown checks with each seed; return its behaviours in those that it fails."""
     shown = {check.id: check for check in runtime.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
     outcomes = runtime.run(

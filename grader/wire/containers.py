@@ -97,11 +97,11 @@ class PlainEncoder:
         return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
 
     def children(self, values: Sequence[Any]) -> list[Any]:
-        """Return the children that stand for values in the message: plain ones as they are, others encoded."""
+        """Encode values for the message: plain ones as they are, others as references to rows or as tagged lists."""
         return [value if type(value) in PLAIN else self._child(value) for value in values]
 
     def _child(self, value: Any) -> Any:
-        """Return the child for a value that JSON cannot hold itself: a reference to a row, or a tagged list."""
+        """Encode a value that JSON cannot hold itself, as a reference to a row or as a list that begins with a tag."""
         if (number := self._numbers.get(id(value))) is not None:
             return ["ref", number]
         if type(value) in CONTAINERS or self._has_memory(value):

@@ -253,7 +253,7 @@ class PatientPipes(PipeTransport):
                 super().write([part], None, None)
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Queue all parts; the deadline of the reply ends a worker that does not read them.
+        """Queue all parts of a message for the thread that writes; a worker that reads none ends by its deadline.
 
         Args:
             parts: of the message, in order.

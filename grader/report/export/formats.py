@@ -388,7 +388,7 @@ def log(report: ReportFile, options: Options, system: str = "") -> str:
 
 
 def log_line(text: str) -> str:
-    """Return a text as one line of any log, which no system takes for a command."""
+    """Return a text as one line of a log, in a form that no CI system takes for a command."""
     return for_workflow(for_terminal(text, one_line=True))
 
 
