@@ -16,7 +16,7 @@ from grader.batch.results_folder import ResultsFolder, page_of
 from grader.course.marks import with_marks
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
-from grader.grading.unexplained import Group, add_to_group, in_order, is_unexplained, lost_rows
+from grader.grading.unexplained import Group, add_to_group, is_unexplained, lost_rows, named_groups
 from grader.model import Check, Course, Exercise, FinalScore, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
 from grader.model.score import after_late_days, points_text
@@ -36,8 +36,8 @@ _WHAT_TO_DO = {
 }
 
 
-def _not_given(exercise: Exercise, text: bytes) -> tuple[CodeLine, ...]:
-    """Return the first lines of a file that the starter lacks."""
+def _lines_not_in_starter(exercise: Exercise, text: bytes) -> tuple[CodeLine, ...]:
+    """Return the first lines of a student's file that are not in the starter."""
     starter = with_marks(exercise, exercise.starter.read_bytes()) if exercise.starter.is_file() else b""
     given = {line.strip() for line in starter.decode("utf-8", "replace").splitlines()}
     lines = enumerate(text.decode("utf-8", "replace").splitlines(), 1)
@@ -84,29 +84,29 @@ class ExerciseTally:
 
     @property
     def mistakes(self) -> list[tuple[str, list[str]]]:
-        """The sentences of known mistakes with the reports that have them, the most frequent first."""
+        """Return the sentences of known mistakes with the authors who made them, the most frequent first."""
         return sorted(self.sentences.items(), key=lambda item: (-len(item[1]), item[0]))
 
     @property
     def mean(self) -> str:
-        """The mean in points, of those who handed it in."""
+        """Return as text the mean of the points of those who handed the exercise in."""
         own = _shares(self.scores)
         return points_text(round(mean(own) * self.exercise.points / 10) * 10) if own else "-"
 
     @property
     def hardest(self) -> tuple[Check, int] | None:
-        """Return the check that most lost, and how many that were, if anybody did."""
+        """Return the check that most authors lost points on, and how many they are; None if nobody did."""
         worst = max(self.checks.values(), key=lambda row: row[1]["lost"], default=None)
         return (worst[0], worst[1]["lost"]) if worst and worst[1]["lost"] else None
 
     @property
     def explained(self) -> int:
-        """How many authors have a known mistake in their reports."""
+        """Return how many authors have a known mistake in their reports."""
         return len({author for authors in self.sentences.values() for author in authors})
 
     @property
     def unexplained(self) -> int:
-        """How many lost points in a function for a reason that no sentence names."""
+        """Return how many authors lost points in a function that no known mistake explains."""
         return len({author for group in self.groups for author in group.members})
 
 
@@ -198,7 +198,7 @@ class ClassSummary:
             self._add(report)
             on_report(report)
         self.exercises = [tally for tally in self._tallies.values() if tally.scores or tally.missing]
-        self.groups = in_order(self._unexplained)
+        self.groups = named_groups(self._unexplained)
         for group in self.groups:
             self._tallies[group.exercise.id].groups.append(group)
 
@@ -226,30 +226,30 @@ class ClassSummary:
 
     @property
     def mean_and_median(self) -> str:
-        """Mean and median of the class, and whether exercises that were not handed in count in them."""
+        """Return in words the mean and the median of the class, and whether missing exercises count in them."""
         text = _mean_and_median_text([row.score for row in self.rows.values()])
         return f"{text}; what was not handed in counts as 0" if any(tally.missing for tally in self.exercises) else text
 
     def page(self) -> str:
-        """Render the page, without a script. It lies beside the folder of the authors' pages, and links to them."""
+        """Return the page of the class as HTML without scripts. It links to the authors' pages beside it."""
         scores = [row.score for row in self.rows.values()]
         values = {"spread": _histogram(scores), "what_to_do": _WHAT_TO_DO, "middle_text": _mean_and_median_text}
         return rendered("overview.html", overview=self, when=self.at[:16].replace("T", " "), **values)
 
     def example(self, group: Group) -> Example:
-        """Return the shortest file of a group."""
+        """Return the shortest submission of a group, as an example of it."""
         saved = members_of(self._journal, group)[0]
         graded = saved.outcomes.graded(group.exercise)
         text, rows = saved.text, lost_rows(graded, group.function)
         lines = failing_function(graded, saved.path or "", text, rows[0] if group.function else None) if text else ()
-        lines = lines or (_not_given(group.exercise, text) if text else ())
+        lines = lines or (_lines_not_in_starter(group.exercise, text) if text else ())
         # The name of a download's file begins with that of a person.
         path = saved.path or "" if self.names or saved.author not in self._people else ""
         return Example(saved.author, path, rows, lines)
 
 
 def members_of(journal: Journal, group: Group) -> list[Saved]:
-    """Return the first results of a group: the shortest files first, and results without a file last."""
+    """Return up to 100 results of a group, the shortest files first, and results without a file last."""
     results = [journal.result(number) for number in list(group.members.values())[:_MOST_LOOKED_AT]]
     return sorted(results, key=lambda saved: (saved.text is None, len(saved.text or b""), saved.author))
 
@@ -269,6 +269,6 @@ def _histogram(scores: Sequence[Score]) -> list[tuple[str, int]]:
 
 
 def _mean_and_median_text(scores: Sequence[Score]) -> str:
-    """Return mean and median in words."""
+    """Return in words the mean and the median of the shares that were earned."""
     own = _shares(scores)
     return f"mean {100 * mean(own):.0f} %, median {100 * median(own):.0f} %" if own else "nothing is decided"

@@ -73,7 +73,7 @@ class Trace:
 
     @classmethod
     def of(cls, outcome: Outcome, category: str = "") -> Trace:
-        """Make the trace of an outcome of a check of this category."""
+        """Return the trace of an outcome; `category` is that of its check."""
         if outcome.verdict is Verdict.PASSED:
             return cls(outcome.verdict, same_for_all=outcome.same_for_all)
         text = outcome.detail
@@ -109,7 +109,7 @@ Traces = Mapping[str, Trace]
 
 
 def is_comparable(outcome: Outcome) -> bool:
-    """Return whether the outcome says something about the code that is there.
+    """Return whether the outcome shows how the student's code behaves, so that it can be compared.
 
     A function that is not written, that is missing or takes other arguments says nothing; nor does a worker that used
     up its time or memory: that may be any endless loop.
@@ -125,14 +125,14 @@ def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:
 
 
 def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
-    """Return the failing checks that can be compared, in groups: for each function those that call it alone."""
+    """Return sets of the failing checks that can be compared, one for each function, as in `failures_by_function`."""
     return [*failures_by_function(rows).values()]
 
 
 def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
-    """Return the failing checks that can be compared, by function.
+    """Return, for each function, the ids of the failing checks that stand for it and can be compared.
 
-    A check that calls none stands under its id and a blank, as no function has such a name.
+    A check that calls no function stands under its own id and a blank, as no function has such a name.
 
     So each function is diagnosed by itself, however many others fail or are not written yet. A check that calls several
     functions ends at the first thing that is wrong. It stands for the function that it called last, where no check that
@@ -150,7 +150,7 @@ def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str
 
 
 def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
-    """Return for each failing check that can be compared the functions that may be at fault.
+    """Return, by the id of each failing check that can be compared, the functions that may be at fault.
 
     It is the only one that the check calls; of several that which was called last, and those that also fail where they
     are called alone.
@@ -161,7 +161,7 @@ def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
 
 
 def _failing_alone(rows: Sequence[GradedCheck]) -> frozenset[str]:
-    """Return the functions for which a check fails that calls no other function."""
+    """Return the functions that are the only ones called by some failing check."""
     called = map(_functions_of, filter(_is_failure, rows))
     return frozenset(names[0] for names in called if len(names) == 1)
 
@@ -208,7 +208,7 @@ class Names:
     listed: tuple[tuple[str, ...], ...] = ()
 
     def fit(self, used: Collection[str]) -> bool:
-        """Return whether code that uses these names is what the sentence is about."""
+        """Return whether the sentence is true of code that uses these names."""
         names = set(used)
         if any(names.issuperset(each) for each in self.listed):
             return True
@@ -216,7 +216,7 @@ class Names:
         return fits and not names.intersection(self.none_of)
 
     def __or__(self, other: Names) -> Names:
-        """Return what fits wherever one of two answers with the same sentence does."""
+        """Return names that fit all code that `self` or `other` fits, for two answers with the same sentence."""
         any_of = tuple(dict.fromkeys(self.any_of + other.any_of)) if self.any_of and other.any_of else ()
         listed = tuple(dict.fromkeys(self.listed + other.listed)) if any_of else ()
         return Names(any_of, tuple(name for name in self.none_of if name in other.none_of), listed)
@@ -227,10 +227,10 @@ class Names:
         return not (self.any_of or self.none_of)
 
 
-def named_by(
+def names_in_sentence(
     answer: Answer, reference: Path | None, functions: Collection[str] = (), *, has_value: bool = False
 ) -> Names:
-    """Return what the sentence of a wrong answer says of the names in code.
+    """Return the names that code must have, and must not, for the sentence of a wrong answer to be true of it.
 
     Args:
         answer: the wrong answer.
@@ -244,12 +244,12 @@ def named_by(
     right = reference.read_bytes() if reference is not None else b""
     used, of_reference = (set(names_used(source, functions)) for source in (answer.source, right))
     # `torch.mean(x, 0)` and `x.mean(0)` are one mistake, of a tensor by any name.
-    own = quoted.intersection(used) - _given_in(answer.source) - of_reference
+    own = quoted.intersection(used) - _names_introduced_in(answer.source) - of_reference
     # A sentence that lists spellings, such as (`repeat`, `stack`), is true of each, whichever the answer has.
     others = [(name,) for name in sorted(quoted - used - of_reference)]
     called = sorted(own & _called_in(answer.source))
     every = [(name,) for name in called] if has_value else [tuple(sorted(own))] if own else []
-    missing = quoted.intersection(of_reference) - used - _given_in(right)
+    missing = quoted.intersection(of_reference) - used - _names_introduced_in(right)
     if not (own or others or missing):  # what it names is right elsewhere, and wrong as it is used here
         return Names(tuple((name,) for name in sorted(quoted & used & of_reference)))
     listed = tuple(others) if every else ()
@@ -257,7 +257,7 @@ def named_by(
 
 
 def _names_in(text: str) -> set[str]:
-    """Return the names in a quotation: of a path such as `np.array` the parts behind the package or the tensor."""
+    """Return the names in a quoted expression; of a dotted name such as `np.array` only those after the first dot."""
     try:
         nodes = list(ast.walk(ast.parse(text, mode="eval")))
     except (SyntaxError, ValueError):
@@ -268,7 +268,7 @@ def _names_in(text: str) -> set[str]:
 
 
 def _called_in(source: bytes) -> set[str]:
-    """Return the names of what code calls, functions and methods alike."""
+    """Return the names of the functions and methods that code calls."""
     try:
         called = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     except (SyntaxError, ValueError):
@@ -277,8 +277,8 @@ def _called_in(source: bytes) -> set[str]:
             if isinstance(each, ast.Attribute | ast.Name)}  # fmt: skip
 
 
-def _given_in(source: bytes) -> set[str]:
-    """Return the names that a known answer chose itself: of variables and arguments, and of packages.
+def _names_introduced_in(source: bytes) -> set[str]:
+    """Return the names that code introduces: of its variables, arguments and imported packages.
 
     Args:
         source: of the answer; one that is not Python chooses none.
@@ -308,17 +308,20 @@ Sealed = Mapping[str, str]
 
 
 def behaviour_key(exercise: str, behaviour: Sequence[Traces]) -> str:
-    """Return the key of the mistakes that do this with each of the seeds. It begins with `behaviour_key_prefix`."""
+    """Return the key of the mistakes with these traces, one mapping for each seed. See `behaviour_key_prefix`."""
     return behaviour_key_prefix(exercise, behaviour[0]) + _digest("name", exercise, behaviour).hex()[:_HALF]
 
 
 def behaviour_key_prefix(exercise: str, first: Traces) -> str:
-    """Return how the keys of all mistakes begin that do this with the first seed; others need no second seed."""
+    """Return the first half of the keys of all mistakes with these traces for the first seed.
+
+    If no key begins so, no second seed needs to be run.
+    """
     return _digest("name", exercise, [first]).hex()[:_HALF]
 
 
 @dataclass(frozen=True)
-class Told:
+class SealedFacts:
     """The sealed facts of a known mistake, beside its sentence.
 
     Attributes:
@@ -332,8 +335,8 @@ class Told:
     rule: str = ""
 
 
-def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Told]) -> str:
-    """Encrypt sentences so that only an answer with this behaviour can read them.
+def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, SealedFacts]) -> str:
+    """Encrypt sentences so that they can be decrypted only with the traces of an answer that behaves like this.
 
     Args:
         exercise: its id.
@@ -343,36 +346,36 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Tol
     rows = {sentence: asdict(told) for sentence, told in sentences.items()}
     text = json.dumps(rows, ensure_ascii=False).encode()
     # No behaviour seals twice: answers that behave alike are sealed together.
-    return base64.b64encode(_veiled(text, _digest("seal", exercise, behaviour))).decode()
+    return base64.b64encode(_encrypt_or_decrypt(text, _digest("seal", exercise, behaviour))).decode()
 
 
-def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, Told]:
-    """Decrypt the sentences that this behaviour opens; none if it opens nothing.
+def unseal(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, SealedFacts]:
+    """Return the sentences that these traces decrypt, with their facts; an empty dict if there are none.
 
     Args:
         exercise: its id.
         behaviour: traces of the checks, one for each seed.
         mistakes: as they are sealed.
     """
-    text = _veiled(
+    text = _encrypt_or_decrypt(
         base64.b64decode(mistakes.get(behaviour_key(exercise, behaviour), "")), _digest("seal", exercise, behaviour)
     )
     with suppress(ValueError, TypeError, AttributeError):  # there is nothing, or somebody changed it
         rows: dict[str, dict[str, Any]] = json.loads(text)
         return {
-            sentence: Told(_names_of(row["names"]), tuple(row["functions"]), row["rule"])
+            sentence: SealedFacts(_names_from_row(row["names"]), tuple(row["functions"]), row["rule"])
             for sentence, row in rows.items()
         }
     return {}
 
 
-def _names_of(row: Mapping[str, Any]) -> Names:
+def _names_from_row(row: Mapping[str, Any]) -> Names:
     any_of, listed = (tuple(tuple(names) for names in row[key]) for key in ("any_of", "listed"))
     return Names(any_of, tuple(row["none_of"]), listed)
 
 
-def as_file(mistakes: Sealed) -> bytes:
-    """Return the file of an exercise's mistakes."""
+def sealed_file(mistakes: Sealed) -> bytes:
+    """Return the content of the file with the sealed mistakes of an exercise."""
     rows = {name: mistakes[name] for name in sorted(mistakes)}
     return (json.dumps({"version": _VERSION, "mistakes": rows}, indent=1) + "\n").encode()
 
@@ -382,7 +385,7 @@ def is_sealed(data: bytes) -> bool:
     try:
         rows = json.loads(data)["mistakes"]
         opaque = all(map(_ENTRY.fullmatch, rows)) and all(map(_SEALED.fullmatch, rows.values()))
-        return bool(data == as_file(rows)) and opaque and all(len(text) % 4 == 0 for text in rows.values())
+        return bool(data == sealed_file(rows)) and opaque and all(len(text) % 4 == 0 for text in rows.values())
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return False
 
@@ -398,7 +401,7 @@ def _digest(use: str, exercise: str, behaviour: Sequence[Traces]) -> bytes:
     return hashlib.sha256(repr((use, exercise, rows)).encode()).digest()
 
 
-def _veiled(data: bytes, key: bytes) -> bytes:
+def _encrypt_or_decrypt(data: bytes, key: bytes) -> bytes:
     """Encrypt or decrypt data with a key: the same operation does both."""
     veil = hashlib.shake_256(key).digest(len(data))
     return bytes(one ^ other for one, other in zip(data, veil, strict=True))

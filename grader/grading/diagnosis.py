@@ -79,13 +79,13 @@ _WHAT = "Comparing with known mistakes"
 
 
 class _Comparing(Progress):
-    """The titles of checks would look as if the exercise was graded again."""
+    """A progress that shows one text for all checks: their titles would look as if the exercise was graded again."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
 
     def running(self, what: str, seconds: float) -> None:
-        """Say what all of it is for."""
+        """Report the fixed text in place of the title of a check."""
         del what
         self._progress.running(_WHAT, seconds)
 
@@ -111,7 +111,7 @@ Results = Mapping[str, Mapping[str, Sequence[str]]]
 _Ids = Collection[str]
 """Of checks."""
 
-_Parts = Mapping[Answer, frozenset[str]]
+_Alike = Mapping[Answer, frozenset[str]]
 """Of wrong answers the failing checks in which they do what the submission does."""
 
 
@@ -140,11 +140,11 @@ class Known:
 
     @property
     def begun(self) -> int:
-        """How many wrong answers were needed so far, whether they ran now or in an earlier run."""
+        """Return how many wrong answers were compared so far, whether they ran now or in an earlier run."""
         return len(self._begun)
 
     def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traced:
-        """Return the traces of a wrong answer in these checks; run those that are not known yet.
+        """Return the traces of a wrong answer in these checks; run the checks whose traces are not known yet.
 
         Args:
             lane: the lane that runs them.
@@ -161,7 +161,7 @@ class Known:
             first, late = self.traces(lane, answer, exercise, SEEDS[0], checks)
             traces = {id: trace for id, trace in first.items() if trace.same_for_all or id in costs}
         wanted = set(checks) - traces.keys()
-        key, mine = self._saved(answer, exercise, seed, "traces")
+        key, mine = self._saved_traces(answer, exercise, seed, "traces")
         # Two lanes may run the same at once: they get equal traces, and neither need wait.
         if missing := wanted.difference(mine):
             new, was_late = traces_in(lane, exercise, as_submitted(exercise, answer.source), seed, missing)
@@ -172,7 +172,7 @@ class Known:
         return Traced(traces | {id: mine[id] for id in wanted}, late)
 
     def results(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> tuple[Results, bool]:
-        """Return what the functions of a wrong answer return for all inputs of these checks, and if a run was late.
+        """Return digests of what a wrong answer returns for all inputs of these checks, and whether a run was late.
 
         Args:
             lane: the lane that runs it.
@@ -181,7 +181,7 @@ class Known:
             seed: of the inputs.
             checks: their ids.
         """
-        key, mine = self._saved(answer, exercise, seed, "results")
+        key, mine = self._saved_traces(answer, exercise, seed, "results")
         late = False
         if missing := set(checks).difference(mine):
             files = as_submitted(exercise, answer.source)
@@ -192,8 +192,8 @@ class Known:
                 self._store.save_traces(key, rows)
         return {id: json.loads(mine[id].story) for id in checks if id in mine}, late
 
-    def _saved(self, answer: Answer, exercise: Exercise, seed: int, what: str) -> tuple[str, dict[str, Trace]]:
-        """Return the key of what a wrong answer does with a seed, and what is known of it, by check."""
+    def _saved_traces(self, answer: Answer, exercise: Exercise, seed: int, what: str) -> tuple[str, dict[str, Trace]]:
+        """Return the key of a wrong answer with a seed, and the traces that are known for this key, by check."""
         key = digest_of(what, answer.source, self._keys.judge(exercise), self._machine, str(seed))
         if key not in self._traces:
             self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
@@ -203,7 +203,7 @@ class Known:
 def results_in(
     lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids
 ) -> tuple[Results, bool]:
-    """Return what a submission's functions return for all inputs of these checks, and whether the run was late.
+    """Return digests of what a submission returns for all inputs of these checks, and whether the run was late.
 
     Args:
         lane: the lane that runs them.
@@ -239,7 +239,7 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
 
 
 def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> Diagnosed:
-    """Return the exercise, with a sentence if it behaves like a known wrong answer, or like two of them.
+    """Return the exercise with a sentence for each known wrong answer that it behaves like.
 
     For functions without a sentence it gets their behaviour.
 
@@ -299,16 +299,16 @@ class _Task:
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
     def behaviours(self, explained: _Ids) -> dict[str, str]:
-        """Return digests of what functions do with the first seed; none if that is unknown and need not be run.
+        """Return, by function, a digest of how the checks that no known mistake explains end with the first seed.
 
-        They make groups of what no known mistake explains. Where no mistake is known, they are not worth a run.
+        Functions with equal digests make a group. Where no mistake is known, none is worth a run.
 
         Args:
             explained: the checks that known mistakes explain.
         """
         groups = failures_by_function(self._graded.checks).items()
         left = {name: ids for name, ids in groups if ids.isdisjoint(explained)}
-        known = self._failing if has_known_mistakes(self._exercise) else self._known_with(SEEDS[0])
+        known = self._failing if has_known_mistakes(self._exercise) else self._traces_known_with(SEEDS[0])
         if not left or known.keys() != self._failing.keys():
             return {}
         traces = self.run(SEEDS[0])
@@ -319,19 +319,19 @@ class _Task:
 
     def mistakes(self) -> Iterator[Mistake]:
         """Yield the known mistakes that explain failing checks, in the order in which a reader meets the checks."""
-        groups = sorted(failures_of(self._graded.checks), key=self._place)
+        groups = sorted(failures_of(self._graded.checks), key=self._first_index)
         if self._exercise.wrong:
-            yield from self._explained([group | self._owned_by(group) for group in groups])
+            yield from self._mistakes_from_files([group | self._checks_blaming_the_same(group) for group in groups])
         elif self._exercise.mistakes is not None and (sealed := behaviour.read_sealed(self._exercise.mistakes)):
-            yield from (mistake for group in groups for mistake in self._unsealed(sealed, group))
+            yield from (mistake for group in groups for mistake in self._mistakes_from_sealed(sealed, group))
 
-    def _owned_by(self, group: _Ids) -> frozenset[str]:
-        """Return the checks of several functions for which only the function of these checks can be blamed."""
+    def _checks_blaming_the_same(self, group: _Ids) -> frozenset[str]:
+        """Return the failing checks that blame the one function that these checks blame; none if they blame two."""
         functions = {name for id in group for name in self._suspects[id]}
         return frozenset(id for id, names in self._suspects.items() if len(functions) == 1 and names == functions)
 
-    def _told(self, answers: Sequence[Answer], checks: _Ids) -> Mistake:
-        """Return the mistake of the wrong answers that explain these checks."""
+    def _mistake_of(self, answers: Sequence[Answer], checks: _Ids) -> Mistake:
+        """Return the mistake to report for wrong answers that explain these checks."""
         rules = dict.fromkeys(self._rows[answer.caught_by].check.contract for answer in answers)
         changed = [name for answer in answers for name in self._changed(answer)]
         called = self._called(checks)
@@ -347,30 +347,34 @@ class _Task:
         """Return the functions and classes that these checks called."""
         return {name.split(".")[0] for id in checks for name in self._rows[id].outcome.called}
 
-    def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[Mistake]:
-        """Yield the mistakes of wrong answers, in a copy that has their files."""
-        parts = self._parts(groups)
+    def _mistakes_from_files(self, groups: Sequence[frozenset[str]]) -> Iterator[Mistake]:
+        """Yield the mistakes that explain groups of failing checks, from runs of the course's wrong answers."""
+        parts = self._answers_alike(groups)
         done: set[Answer] = set()
         for group in groups:
-            alone = [answer for answer, part in parts.items() if group <= part and self._keeps_to([answer], group)]
+            alone = [
+                answer
+                for answer, part in parts.items()
+                if group <= part and self._loses_little_elsewhere([answer], group)
+            ]
             # Who explains other functions as well is the likelier one.
             most = max((len(parts[answer]) for answer in alone), default=0)
             agree = {answer: self._agreement(answer, group) for answer in alone if len(parts[answer]) == most}
             alone = [answer for answer, share in agree.items() if share and share == max(agree.values())]
             if not alone:
-                yield from (self._told([each], parts[each] & group) for each in self._two_at_once(parts, group))
+                yield from (self._mistake_of([each], parts[each] & group) for each in self._two_at_once(parts, group))
             elif not done.intersection(alone) and len(sentences_of(alone)) <= MOST:
-                yield self._told(alone, parts[alone[0]])
+                yield self._mistake_of(alone, parts[alone[0]])
             done.update(alone)
 
-    def _unsealed(self, mistakes: Sealed, group: _Ids) -> Iterator[Mistake]:
-        """Yield the mistake that the behaviour opens, in a copy that has the mistakes sealed."""
+    def _mistakes_from_sealed(self, mistakes: Sealed, group: _Ids) -> Iterator[Mistake]:
+        """Yield the mistake that the traces of these checks decrypt, in a copy whose mistakes are sealed."""
         id, first = self._exercise.id, _only(self.run(SEALED_SEEDS[0]), group)
         beginning = behaviour.behaviour_key_prefix(id, first)
         if not any(name.startswith(beginning) for name in mistakes):
             return
         done = [first, *(_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])]
-        opened = behaviour.unsealed(id, done, mistakes)
+        opened = behaviour.unseal(id, done, mistakes)
         told = {sentence: each for sentence, each in opened.items() if self._fits(each.names, group, each.functions)}
         if told:
             called = self._called(group)
@@ -380,33 +384,37 @@ class _Task:
             ids = tuple(id for id in self._order if id in group)
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
 
-    def _parts(self, groups: Collection[frozenset[str]]) -> _Parts:
-        """Return the wrong answers whose every fault the submission has, with the checks that they explain."""
-        answers = [answer for answer in told_answers(self._exercise) if any(answer.caught_by in g for g in groups)]
+    def _answers_alike(self, groups: Collection[frozenset[str]]) -> _Alike:
+        """Return the wrong answers whose every fault the submission has, with the failing checks that each explains."""
+        answers = [
+            answer for answer in answers_with_sentence(self._exercise) if any(answer.caught_by in g for g in groups)
+        ]
         answers = [answer for answer in answers if any(self._may_explain(answer, group, answers) for group in groups)]
         if not answers:
             return {}
         mine = self.run(SEEDS[0])
         # One check, and most differ in it.
-        answers = [answer for answer in answers if self._part(answer, SEEDS[0], _only(mine, [answer.caught_by]))]
+        answers = [
+            answer for answer in answers if self._checks_alike(answer, SEEDS[0], _only(mine, [answer.caught_by]))
+        ]
         # Which costs pass is not compared: to run all these checks for each wrong answer takes long.
-        parts = {answer: self._part(answer, SEEDS[0], mine, self._passing - self._costs) for answer in answers}
+        parts = {answer: self._checks_alike(answer, SEEDS[0], mine, self._passing - self._costs) for answer in answers}
         for number, seed in enumerate(SEEDS[1:]):
             parts = {answer: part for answer, part in parts.items() if part}
             # The last seeds are for answers that explain the same.
             if not parts or (number > 0 and len(set(parts.values())) == len(parts)):
                 break
             mine = self.run(seed)
-            parts = {answer: part & self._part(answer, seed, mine) for answer, part in parts.items()}
+            parts = {answer: part & self._checks_alike(answer, seed, mine) for answer, part in parts.items()}
         shown = {answer: part for answer, part in parts.items() if part}
         return {
             answer: part
             for answer, part in shown.items()
-            if self._fits(must_name(self._exercise, answer, _only(mine, part)), part, self._changed(answer))
+            if self._fits(required_names(self._exercise, answer, _only(mine, part)), part, self._changed(answer))
         }
 
     def _fits(self, names: Names, checks: _Ids, functions: Iterable[str]) -> bool:
-        """Return whether a sentence is true of the names in the functions that fail. Another process reads them.
+        """Return whether a sentence is true of the names in the functions that fail. Another process parses the code.
 
         Args:
             names: what the sentence says of them.
@@ -429,21 +437,25 @@ class _Task:
         """
         if self._costs.issuperset(checks):
             return 1
-        called, compared = self._called(checks), self._compared()
+        called, compared = self._called(checks), self._checks_to_compare()
         functions = called.intersection(self._changed(answer)) or called
         compared = {id for id in compared if functions & self._called([id])}
         theirs = _calls_of(self._results_of(answer, compared), compared, functions)
         mine = _calls_of(self._results_here, compared, functions)
         if mine is None or theirs is None or mine.keys() != theirs.keys():
             return 0
-        other = {call for call, result in mine.items() if not _same(result, theirs[call])}
+        other = {call for call, result in mine.items() if not _is_same_result(result, theirs[call])}
         if not other or self._exercise.reference is None:
             return float(not other)
         reference = read_answer(self._exercise, self._exercise.reference)
         right = _calls_of(self._results_of(reference, compared), compared, functions)
-        if right is None or right.keys() != mine.keys() or any(not _same(mine[call], right[call]) for call in other):
+        if (
+            right is None
+            or right.keys() != mine.keys()
+            or any(not _is_same_result(mine[call], right[call]) for call in other)
+        ):
             return 0
-        wrong = {call for call, result in theirs.items() if not _same(result, right[call])}
+        wrong = {call for call, result in theirs.items() if not _is_same_result(result, right[call])}
         share = len(wrong - other) / len(wrong)
         return share if share >= LEAST_AGREEMENT else 0
 
@@ -455,17 +467,17 @@ class _Task:
 
     @functools.cached_property
     def _results_here(self) -> Results:
-        """What the submission's functions return, with the first of the seeds: all checks that run have many inputs."""
-        results, late = results_in(self._lane, self._exercise, self._files, SEEDS[0], self._compared())
+        """Return digests of what the submission returns for all inputs of all compared checks, with the first seed."""
+        results, late = results_in(self._lane, self._exercise, self._files, SEEDS[0], self._checks_to_compare())
         self.late |= late
         return results
 
-    def _compared(self) -> set[str]:
-        """Return the checks whose inputs show what functions return."""
+    def _checks_to_compare(self) -> set[str]:
+        """Return the ids of the checks whose calls are compared: all that can be compared, without those of costs."""
         return {*self._passing, *self._failing} - self._costs
 
-    def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
-        """Return the failing checks in which a wrong answer does the same; none if it does anything else wrong."""
+    def _checks_alike(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
+        """Return the failing checks in which a wrong answer does the same; none if it fails in any other way."""
         theirs, late = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.late |= late
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
@@ -479,39 +491,45 @@ class _Task:
         )
         return same if all(id in fine or trace.passed for id, trace in theirs.items()) else frozenset()
 
-    def _two_at_once(self, parts: _Parts, group: frozenset[str]) -> list[Answer]:
-        """Return two wrong answers that together do what the submission does; the fuller explanation comes first.
+    def _two_at_once(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
+        """Return two wrong answers that together explain these failing checks, in the order of the checks.
 
-        They explain all failing checks, each of the two some that the other does not. Where several pairs do, the
-        answers whose sentences all of these have.
+        Each of the two explains some check that the other does not. If several pairs do so, only answers whose
+        sentences are in every pair are returned.
         """
         mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
         pairs = [pair for pair in combinations(mine, 2) if mine[pair[0]] | mine[pair[1]] == group]
-        pairs = [(a, b) for a, b in pairs if mine[a] - mine[b] and mine[b] - mine[a] and self._keeps_to([a, b], group)]
+        pairs = [
+            (a, b)
+            for a, b in pairs
+            if mine[a] - mine[b] and mine[b] - mine[a] and self._loses_little_elsewhere([a, b], group)
+        ]
         sentences = [{answer.sentence for answer in pair} for pair in pairs]
         certain = [answer for pair in pairs[:1] for answer in pair if all(answer.sentence in row for row in sentences)]
-        return sorted(certain, key=lambda answer: self._place(mine[answer]))
+        return sorted(certain, key=lambda answer: self._first_index(mine[answer]))
 
     def _may_explain(self, answer: Answer, group: frozenset[str], answers: Collection[Answer]) -> bool:
         """Return whether the file of an answer says that it can explain these checks, alone or with another one."""
         others = [other for other in answers if other.caught_by in group]
-        return answer.caught_by in group and any(self._keeps_to([answer, other], group) for other in others)
+        return answer.caught_by in group and any(
+            self._loses_little_elsewhere([answer, other], group) for other in others
+        )
 
-    def _keeps_to(self, answers: Collection[Answer], group: _Ids) -> bool:
-        """Return whether these checks lost little on rules that none of these wrong answers breaks."""
+    def _loses_little_elsewhere(self, answers: Collection[Answer], group: _Ids) -> bool:
+        """Return whether these checks lost at most `MOST_ON_OTHERS` on rules that none of these answers breaks."""
         rules = {self._rows[answer.caught_by].check.contract for answer in answers}
         broken = rules.union(*(answer.breaks for answer in answers))
         others = [self._rows[id].score for id in group if self._rows[id].check.contract not in broken]
         return sum(score.possible - score.earned for score in others) <= MOST_ON_OTHERS * self._exercise.points
 
-    def _place(self, ids: _Ids) -> int:
-        """Return the place of the first of these checks, in the order in which a reader meets them."""
+    def _first_index(self, ids: _Ids) -> int:
+        """Return the index of the first of these checks, in the order in which a reader meets them."""
         return next((place for place, id in enumerate(self._order) if id in ids), len(self._order))
 
     def run(self, seed: int) -> Traces:
         """Run the failing checks with a seed, and return how they end; checks of costs run with the first seed only."""
         if seed not in self._ran:
-            known = self._known_with(seed)
+            known = self._traces_known_with(seed)
             if seed != SEEDS[0]:
                 known |= _only(self.run(SEEDS[0]), self._costs & self._failing.keys())
             again = self._failing.keys() - known.keys()
@@ -520,13 +538,13 @@ class _Task:
             self._ran[seed] = known | traces
         return self._ran[seed]
 
-    def _known_with(self, seed: int) -> dict[str, Trace]:
-        """Return what the graded run shows of the failing checks with a seed, and of checks that drew nothing."""
+    def _traces_known_with(self, seed: int) -> dict[str, Trace]:
+        """Return the traces of failing checks that need no new run with this seed: the graded run had equal inputs."""
         return {id: one for id, one in self._failing.items() if seed == self._ran_with or one.same_for_all}
 
 
-def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
-    """Return what the sentence of a wrong answer says of the names in code, of which some may be left open by a value.
+def required_names(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
+    """Return the names that code must have, and must not, for a wrong answer's sentence; fewer if a value shows it.
 
     Args:
         exercise: the exercise.
@@ -534,7 +552,7 @@ def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
         traces: of the checks that it explains.
     """
     has_value = any(trace.lost and trace.has_value for trace in traces.values())
-    return behaviour.named_by(answer, exercise.reference, changed_by(exercise, answer), has_value=has_value)
+    return behaviour.names_in_sentence(answer, exercise.reference, changed_by(exercise, answer), has_value=has_value)
 
 
 def changed_by(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
@@ -555,8 +573,8 @@ def _calls_of(results: Results, checks: _Ids, functions: _Ids) -> dict[tuple[str
     }
 
 
-def _same(mine: str, theirs: str) -> bool:
-    """Return whether calls gave the same, by two digests of each, of which one suffices."""
+def _is_same_result(mine: str, theirs: str) -> bool:
+    """Return whether two calls returned the same: of the two digests in each text, one equal pair suffices."""
     return any(one == other for one, other in zip(mine.split(":"), theirs.split(":"), strict=False))
 
 
@@ -569,7 +587,7 @@ def sentences_of(answers: Collection[Answer]) -> list[str]:
     return list(dict.fromkeys(" ".join(answer.sentence.split()) for answer in answers))
 
 
-def told_answers(exercise: Exercise) -> Iterator[Answer]:
+def answers_with_sentence(exercise: Exercise) -> Iterator[Answer]:
     """Yield the wrong answers of an exercise that have a sentence."""
     for path in exercise.wrong:
         # One that cannot be read is its author's to fix, and `grade verify` says so; here the others still serve.

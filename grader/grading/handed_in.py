@@ -14,7 +14,7 @@ from grader.model import (
 
 
 def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExercise:
-    """Return the exercise with the place that its file came from, and with a notebook's lines as those of its cells."""
+    """Return the exercise with the place of its file, and with line numbers of a notebook counted in its cells."""
     own, name = submission.of(graded.exercise), graded.exercise.file_name
     graded = replace(graded, notes=own.notes, place=own.place)
     if not own.cells:
@@ -28,7 +28,7 @@ def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExerci
 
 
 def with_cell_lines(text: str, file_name: str, origins: Sequence[tuple[int, int]], label: str = "code cell {}") -> str:
-    """Rewrite lines of a module in a text as lines of the notebook's cells.
+    """Replace line numbers of a module in a text by the cells of the notebook and the lines there.
 
     Args:
         text: a traceback or a message.

@@ -27,7 +27,7 @@ _FOR_A_LANE = 5
 
 
 def setup_of(start: str | None = None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
-    """Return the setup that words of the command line mean.
+    """Return the set-up of a run for these options of the command line.
 
     A process that was forked cannot use CUDA.
 
@@ -51,10 +51,10 @@ class Executor(Protocol):
 
     @property
     def slots(self) -> int:
-        """How many works are graded at once at present."""
+        """Return how many works are graded at once at present."""
 
     def submit(self, work: Work) -> Future[WorkResult]:
-        """Have one exercise graded. The future raises what kept it from being graded."""
+        """Submit one exercise to be graded. The future raises the error that kept it from being graded."""
 
 
 def lanes_here() -> int:
@@ -63,7 +63,7 @@ def lanes_here() -> int:
 
 
 def lanes_for(plan: RunPlan, submission: Submission) -> int:
-    """Return how many lanes are worth their start for one submission."""
+    """Return how many lanes to start for one submission: one for each five exercises, at most one for each core."""
     return 1 if plan.stops else max(1, min(lanes_here(), len(plan.to_run(submission)) // _FOR_A_LANE))
 
 
@@ -93,7 +93,7 @@ def grade_exercise(work: Work, lane: Lane, known: Known | None) -> WorkResult:
 
 
 def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
-    """Run the checks that the plan names by themselves or by their rule; without names, all; or repeat some of them.
+    """Run the checks of a work: all, those that the plan names, or those that were inconclusive before.
 
     Returns:
         The exercise, and whether a run was late.
@@ -101,7 +101,7 @@ def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
     plan, exercise, before = work.plan, work.exercise, work.before
     checks = lane.checks_of(exercise)
     if before is not None:
-        outcomes, late = _repeated(work, before, lane)
+        outcomes, late = _repeat_inconclusive(work, before, lane)
         return graded_from(exercise, checks, outcomes, output=before.output), late
     wanted = [check.id for check in checks if not plan.rules or check.contract in plan.rules]
     wanted = [id for id in wanted if not plan.checks or id.split("[")[0] in plan.checks]
@@ -113,8 +113,8 @@ def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
     return graded_from(exercise, checks, run.outcomes, output=run.output), run.late
 
 
-def _repeated(work: Work, before: GradedExercise, lane: Lane) -> tuple[list[Outcome], bool]:
-    """Run what was inconclusive again, with the same inputs; all other outcomes stay as they were.
+def _repeat_inconclusive(work: Work, before: GradedExercise, lane: Lane) -> tuple[list[Outcome], bool]:
+    """Run the inconclusive checks again, with the same inputs; all other outcomes stay as they were.
 
     Returns:
         All outcomes, and whether a run was late.
@@ -134,7 +134,7 @@ def _repeated(work: Work, before: GradedExercise, lane: Lane) -> tuple[list[Outc
 
 
 def _run(work: Work, lane: Lane, selection: CheckSelection) -> JobResult:
-    """Run checks in a lane: the one place where grading runs student code."""
+    """Run a selection of the checks of a work in a lane, and return their outcomes."""
     exercise, own = work.exercise, work.submission.of(work.exercise)
     folder = ""
     if work.plan.has_folder and own.path is not None:  # as the student types it from where they are

@@ -82,7 +82,7 @@ class Outcomes:
 
     @classmethod
     def of(cls, graded: GradedExercise) -> Outcomes:
-        """Return the outcomes of a graded exercise of which no check was left out."""
+        """Return the outcomes of a graded exercise, without the rows that a person grades."""
         rows = [row for row in graded.checks if row.check.id not in graded.exercise.staff]
         checks, outcomes = (tuple(getattr(row, part) for row in rows) for part in ("check", "outcome"))
         return cls(graded.state, checks, outcomes, **{name: getattr(graded, name) for name in _KEPT})
@@ -100,7 +100,7 @@ class Outcomes:
 def graded_from(
     exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
 ) -> GradedExercise:
-    """Return an exercise with these outcomes; checks without one were left out.
+    """Return an exercise with the points of these outcomes; checks without an outcome were left out.
 
     Args:
         exercise: the exercise that was graded.

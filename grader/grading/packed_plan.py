@@ -14,7 +14,7 @@ from grader.grading.plan import RunPlan
 
 
 def pack(plan: RunPlan) -> bytes:
-    """Return a run plan in which the content of each file stands beside its path."""
+    """Return a run plan as bytes, with the content of each file that it names."""
     roots = (plan.course.root, staff_root(plan.course.root))
 
     class Packer(pickle.Pickler):

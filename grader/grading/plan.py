@@ -52,14 +52,14 @@ class RunPlan:
     with_tries: bool = True
 
     def to_run(self, submission: Submission) -> list[Exercise]:
-        """Return the exercises of which checks are run."""
+        """Return the exercises of the plan whose checks must run for a submission."""
         return [exercise for exercise in self.exercises if not_run(self, exercise, submission) is None]
 
 
 def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> GradedExercise | None:
-    """Return the result of an exercise whose checks are not run; else None.
+    """Return the result of an exercise if none of its checks needs to run; else None.
 
-    That is an untouched starter, what a person grades, and, if the plan compiles, what is not Python.
+    Nothing runs for an untouched starter, for what a person grades, and, if the plan compiles, for what is not Python.
 
     Args:
         plan: what is graded.
@@ -80,7 +80,7 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
 
 
 def _for_staff(exercise: Exercise, submission: Submission) -> GradedExercise:
-    """Return the result of an exercise that a person grades: undecided if there is anything to grade."""
+    """Return the result of an exercise that a person grades; its points are undecided if something was handed in."""
     own = submission.of(exercise)
     blank = as_handed_in(GradedExercise.untouched(exercise), submission)
     if own.untouched:
@@ -96,7 +96,7 @@ BY_STAFF = "a person grades this; the points are not entered yet"
 
 
 def staff_rows(exercise: Exercise) -> list[GradedCheck]:
-    """Return a row for each rule that a person grades, or for the exercise: undecided until overrides.csv has points.
+    """Return a row for each rule that a person grades; its points are undecided until overrides.csv has them.
 
     Args:
         exercise: the exercise.

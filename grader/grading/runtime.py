@@ -28,7 +28,7 @@ from grader.runner.promises import SandboxPlan
 from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote import Zygote, open_zygote
 
-Answer = TypeVar("Answer")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Runtime:
         return self._source
 
     def open_lane(self) -> Lane:
-        """Open one more lane, which the caller closes. Work that is submitted has lanes of its own."""
+        """Open a lane, which the caller closes. It is not one of those that `submit` and `ask` use."""
         return self._open.lane(self._exercises, self.source, next(self._numbers), self._setup.accelerator)
 
     def warm_up(self) -> None:
@@ -161,17 +161,20 @@ class Runtime:
     # -- work
 
     def submit(self, work: Work) -> Future[WorkResult]:
-        """Have one exercise graded in the next free lane."""
+        """Submit one exercise, to be graded in the next free lane; return a future of its result."""
         return self.ask(partial(self._grade, work))
 
-    def ask(self, job: Callable[[Lane], Answer]) -> Future[Answer]:
-        """Have something done in the next free lane, where the checks are those of their files now."""
+    def ask(self, job: Callable[[Lane], T]) -> Future[T]:
+        """Submit a function, to be called with the next free lane; return a future of what it returns.
+
+        If files of checks changed, the lane first collects the checks again.
+        """
         if self._pool is None:
             assert self.source  # once for all lanes, which are opened in threads of their own
             pool = Pool(self.open_lane, self.slots, self.progress, self.cancel)
             self._pool = self._opened.enter_context(closing(pool))
 
-        def done(lane: Lane) -> Answer:
+        def done(lane: Lane) -> T:
             if self._changed is not None and lane.exercises is not self._changed:
                 lane.recollect(self._changed)
             return job(lane)
@@ -187,7 +190,7 @@ class Runtime:
         return [check for check in self.collected().checks if check.exercise == exercise.id]
 
     def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, selection: CheckSelection) -> JobResult:
-        """Run a selection of the checks of an exercise on files that are not graded.
+        """Run a selection of the checks of an exercise on files, without points, and return the outcomes.
 
         Args:
             exercise: one of this runtime's.
@@ -198,7 +201,7 @@ class Runtime:
         return self.ask(lambda lane: lane.run(exercise, files, seed, selection=selection)).result()
 
     def files_changed(self, exercises: Sequence[Exercise]) -> None:
-        """Have each lane collect the checks again before its next work: their files may have changed."""
+        """Make each lane collect the checks of these exercises again before its next work: files may have changed."""
         self._changed = exercises
 
     def _grade(self, work: Work, lane: Lane) -> WorkResult:

@@ -43,7 +43,7 @@ def grade_submission(
     *,
     fresh: bool = False,
 ) -> Report:
-    """Grade the exercises of one submission.
+    """Grade the exercises of one submission, and return its report.
 
     Args:
         plan: what is graded, and how.
@@ -127,7 +127,7 @@ def schedule(
     again: Callable[[GradedExercise], bool] = lambda graded: False,
     fresh: bool = False,
 ) -> Iterator[WorkResult]:
-    """Grade works; yield each result as it arrives, and once more if it was repeated.
+    """Grade works; yield each result as it arrives, and a second one of each work that was repeated.
 
     Args:
         works: the works, which are read only so far ahead that no slot is idle.
@@ -145,27 +145,27 @@ def schedule(
         for place, work in enumerate(works):
             saved = store.find(work) if store is not None and not fresh else None
             if saved is not None and not again(saved.graded):
-                yield run.noted(place, saved)
+                yield run.mark_final(place, saved)
             elif (graded := not_run(work.plan, work.exercise, work.submission)) is not None:
-                yield run.noted(place, run.saved(WorkResult(work, graded)))
+                yield run.mark_final(place, run.save(WorkResult(work, graded)))
             else:
                 while len(run.submitted) >= _AHEAD * executor.slots:
-                    yield from run.arrived()
+                    yield from run.take_finished()
                 if store is not None:
                     store.keys.judge(work.exercise)  # as its files are before a lane reads them
                 run.submitted[executor.submit(work)] = place
                 if store is not None:
                     package_digest()  # for the key of the result: it is read while the lane works
         while run.submitted:
-            yield from run.arrived()
-        yield from run.repeated()
+            yield from run.take_finished()
+        yield from run.repeat_all()
     finally:  # nobody waits for what is still under way
         for future in run.submitted:
             future.cancel()
 
 
 def in_order(works: Iterable[Work], finished: Iterable[WorkResult]) -> Iterator[WorkResult]:
-    """Yield final results in the order of their works; repeated ones come as they arrive, after the others."""
+    """Yield final results in the order of their works, and then those of repeated works as they arrive."""
     waiting, ready = list(works), {}
     for one in finished:
         if one.work not in waiting:
@@ -188,50 +188,50 @@ class _Run:
         self._later: list[tuple[int, WorkResult]] = []
         self._stayed_broken: Counter[str] = Counter()
 
-    def arrived(self) -> Iterator[WorkResult]:
-        """Wait a moment, and report what has arrived meanwhile, in the order in which it was given out."""
+    def take_finished(self) -> Iterator[WorkResult]:
+        """Wait until a work ends, for half a second at most; yield the results of works that ended, as submitted."""
         done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
         self._executor.progress.waits()
         for future in [future for future in self.submitted if future in done]:
             place, one = self.submitted.pop(future), future.result()
             # A late one is not a result yet.
-            yield self.noted(place, one if self._is_late(one) else self.saved(one))
+            yield self.mark_final(place, one if self._is_late(one) else self.save(one))
 
-    def saved(self, one: WorkResult) -> WorkResult:
-        """Write a new result into the store, and return it with its number."""
+    def save(self, one: WorkResult) -> WorkResult:
+        """Write a new result into the store, if there is one, and return the result with its number."""
         return replace(one, id=self._store.save(one)) if self._store is not None else one
 
-    def noted(self, place: int, one: WorkResult) -> WorkResult:
-        """Return a result marked as final or not, and remember it if it must be repeated at the end."""
+    def mark_final(self, place: int, one: WorkResult) -> WorkResult:
+        """Return a result, marked as not final if its work must be repeated; note such a work for `repeat_all`."""
         broken = is_broken(one.graded) and not one.saved
         if not (self._is_late(one) or is_inconclusive(one.graded) or broken):
             return one
         self._later.append((place, replace(one, final=False)))
         return self._later[-1][1]
 
-    def repeated(self) -> Iterator[WorkResult]:
-        """Repeat what was late, inconclusive or broken, one after another: now nothing else of ours runs."""
-        return (self._again(one) for _, one in sorted(self._later, key=lambda row: row[0]))
+    def repeat_all(self) -> Iterator[WorkResult]:
+        """Yield new results of the works that were late, inconclusive or broken, which run again one after another."""
+        return (self._repeat(one) for _, one in sorted(self._later, key=lambda row: row[0]))
 
-    def _again(self, one: WorkResult) -> WorkResult:
+    def _repeat(self, one: WorkResult) -> WorkResult:
         work, late, id = one.work, self._is_late(one), one.work.exercise.id
         broken = not (late or is_inconclusive(one.graded))
         if broken and self._stayed_broken[id] >= _GIVEN_UP:
             return replace(one, final=True)
         if late or broken:
-            one = self._alone(work)
+            one = self._run_alone(work)
         if broken:
             self._stayed_broken[id] = self._stayed_broken[id] + 1 if is_broken(one.graded) else 0
         if is_inconclusive(one.graded):
-            one = replace(self._alone(replace(work, before=one.graded)), work=work)
-        return self.saved(one)
+            one = replace(self._run_alone(replace(work, before=one.graded)), work=work)
+        return self.save(one)
 
-    def _alone(self, work: Work) -> WorkResult:
+    def _run_alone(self, work: Work) -> WorkResult:
         future = self._executor.submit(work)
         while not wait([future], _LOOK_S).done:
             self._executor.progress.waits()
         return future.result()
 
     def _is_late(self, one: WorkResult) -> bool:
-        """Return whether a result was late; one of a lane that worked alone is not, as it had all its time."""
+        """Return whether a work must be repeated because it waited for a core that other lanes of ours used."""
         return one.late and self._executor.slots > 1

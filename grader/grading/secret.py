@@ -21,7 +21,7 @@ def new_secret() -> str:
 
 
 def _secret_of(text: str) -> bytes | None:
-    """Parse the secret in a text; return None if it holds something else."""
+    """Return the secret that a text spells in hexadecimal digits, or None if the text is anything else."""
     return bytes.fromhex(text) if re.fullmatch(rf"\s*[0-9a-fA-F]{{{2 * _BYTES}}}\s*", text) else None
 
 
@@ -46,7 +46,7 @@ def load_or_make_secret(path: Path) -> bytes:
 
 
 def read_secret(file: Path | None) -> bytes:
-    """Read the secret in a file, else in the environment; else make a new one that nobody knows.
+    """Read the secret in a file, else in an environment variable; without both, make a new one that nobody knows.
 
     Raises:
         CourseError: the file cannot be read, or what there is is not a secret.

@@ -105,7 +105,7 @@ class Key:
     mistakes: str
 
     def why_not(self, other: Key) -> str:
-        """Say how an earlier result differs from one with this key."""
+        """Return in words which part of this key differs first from another key."""
         changed = (why for part, why in _REASONS.items() if getattr(self, part) != getattr(other, part))
         return next(changed, "graded again")
 
@@ -128,14 +128,14 @@ class Keys:
         return Key(handed_in, judge, seed, machine, mistakes if plan.with_tries else "")
 
     def of_author(self, work: Work) -> tuple[str, str]:
-        """Return the parts that differ from author to author: of the files, and of the inputs."""
+        """Return the two parts of a key that depend on the author: digests of the files and of the inputs' seed."""
         own = work.submission.of(work.exercise)
         named: list[tuple[str, bytes | str]] = [*sorted(own.files.items())] or [("none", own.problem)]
         seed = work.plan.setup.seed_of(work.submission.author)
         return digest_of(*itertools.chain(*named)), digest_of(str(seed))
 
     def judge(self, exercise: Exercise) -> str:
-        """Return the part that is the course's."""
+        """Return the part of a key that depends on the course: a digest of what judges an exercise."""
         return self._of_course(exercise)[0]
 
     def _of_course(self, exercise: Exercise) -> tuple[str, str]:
@@ -145,7 +145,7 @@ class Keys:
 
 
 def describe_machine(setup: Setup, reached: Level | None) -> Environment:
-    """Return what a report says of the machine.
+    """Return the description of the machine and the set-up that reports contain.
 
     Args:
         setup: of the run.
@@ -166,7 +166,7 @@ def describe_machine(setup: Setup, reached: Level | None) -> Environment:
 
 
 def machine_digest(setup: Setup) -> str:
-    """Return a digest of the grader, and of what student code runs with."""
+    """Return a digest of the grader, of the versions that student code runs with, and of how workers start."""
     machine = describe_machine(setup, None)
     parts = (machine.grader, machine.torch, machine.numpy, machine.python, machine.device, machine.os.split()[-1])
     return digest_of(package_digest(), setup.start.value, *parts)
@@ -174,7 +174,10 @@ def machine_digest(setup: Setup) -> str:
 
 @functools.cache
 def package_digest() -> str:
-    """Return a digest of the files of this package, without a bundled course, so that a checkout changes no version."""
+    """Return a digest of all files of the package `grader`, without a bundled course.
+
+    A version number is not enough: in a checkout files change without a new one.
+    """
     root = Path(__file__).resolve().parent.parent
     whole = hashlib.sha256()
     for folder, folders, names in os.walk(root):
@@ -255,7 +258,7 @@ class Store:
         where = "author = CAST(? AS TEXT) AND exercise = ? AND files = ? AND seed = ? ORDER BY id DESC"
         rows: list[Saved] = []
         with suppress(sqlite3.OperationalError):  # another process writes for long; the exercise is graded again
-            rows = self._saved(where, as_bytes(work.submission.author), work.exercise.id, *self.keys.of_author(work))
+            rows = self._select(where, as_bytes(work.submission.author), work.exercise.id, *self.keys.of_author(work))
         # The other parts take longer. After a change of the student's there is no such row.
         key = self.keys.of(work) if rows else None
         for saved in rows:
@@ -269,11 +272,11 @@ class Store:
         return None
 
     def save(self, one: WorkResult) -> int | None:
-        """Save a result, if the next run would find the same; return its number."""
+        """Save a result if another run would have the same; return its number, or None where it is not saved."""
         return self.save_any(one) if is_repeatable(one.graded) else None
 
     def save_any(self, one: WorkResult) -> int | None:
-        """Save a result, even if the next run may find another; return its number, or None where it cannot be saved."""
+        """Save a result even if another run may have a different one; return its number, or None if writing fails."""
         try:
             return self.add(one)
         except sqlite3.Error as error:
@@ -281,7 +284,7 @@ class Store:
             return None
 
     def add(self, one: WorkResult, path: str | None = None, text: bytes | None = None) -> int:
-        """Write a result down, as graded now.
+        """Write a result with the present time, and return its number.
 
         Args:
             one: the result.
@@ -292,7 +295,7 @@ class Store:
         return self.write(Saved(0, author, one.work.exercise.id, key, now(), one.confinement, outcomes, path, text))
 
     def write(self, saved: Saved) -> int:
-        """Write a result down under a new number."""
+        """Write a saved result under a new number, and return the number."""
         ending = saved.at, saved.confinement, to_json(saved.outcomes).decode("ascii")
         return self.insert(
             "INSERT INTO results VALUES (NULL, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?)",
@@ -302,13 +305,13 @@ class Store:
 
     def saved_of(self, author: str) -> list[Saved]:
         """Return all results of an author, the latest first."""
-        return self._saved("author = CAST(? AS TEXT) ORDER BY id DESC", as_bytes(author))
+        return self._select("author = CAST(? AS TEXT) ORDER BY id DESC", as_bytes(author))
 
     def result(self, number: int) -> Saved:
-        """Return the result of a number."""
-        return self._saved("id = ?", number)[0]
+        """Return the result that has this number."""
+        return self._select("id = ?", number)[0]
 
-    def _saved(self, where: str, *values: Any) -> list[Saved]:
+    def _select(self, where: str, *values: Any) -> list[Saved]:
         rows = self.execute(f"SELECT * FROM results WHERE {where}", values)  # noqa: S608
         return [
             Saved(id, author, exercise, Key(*key), at, confinement, _outcomes(outcomes, id), path, text)
@@ -316,7 +319,7 @@ class Store:
         ]
 
     def forget(self, exercise: str, judge: str) -> None:
-        """Forget the results of an exercise with these checks.
+        """Delete the results of an exercise that were judged by this digest of its checks.
 
         Raises:
             CourseError: the file cannot be changed, such as while another program writes to it.
@@ -331,24 +334,24 @@ class Store:
             ) from None
 
     def forget_results(self, numbers: Iterable[int]) -> None:
-        """Forget the results of these numbers."""
+        """Delete the results that have these numbers."""
         self.execute_all("DELETE FROM results WHERE id = ?", [(number,) for number in numbers])
 
     def traces(self, key: str) -> dict[str, Trace]:
-        """Return how a known wrong answer ended in checks, by their ids, as far as that was found."""
+        """Return the saved traces of a known wrong answer, by the ids of the checks."""
         with suppress(sqlite3.OperationalError, ValueError):  # it can be found again; there is no such verdict
             rows = self.execute("SELECT * FROM traces WHERE key = ?", (key,))
             return {id: Trace(Verdict(verdict), story, bool(v), bool(same)) for _, id, verdict, story, v, same in rows}
         return {}
 
     def save_traces(self, key: str, traces: Traces) -> None:
-        """Save how a known wrong answer ended."""
+        """Save the traces of a known wrong answer, by the ids of the checks."""
         with suppress(sqlite3.Error):  # it can be found again
             rows = [(key, id, *astuple(trace)) for id, trace in traces.items()]
             self.execute_all(SAVE_TRACE, rows)
 
     def forget_oldest(self) -> None:
-        """Keep a cache small: remove first the results that a newer one of the same answer and inputs replaces."""
+        """Keep a cache small: delete results that newer ones of equal files and inputs replace, then the oldest."""
         ((count,),) = self.execute("SELECT count(*) FROM results")
         if count > _MANY_RESULTS:
             self.execute(_FORGET_REPLACED, (count - _MANY_RESULTS,))
@@ -377,8 +380,8 @@ def _outcomes(text: str, number: int) -> Outcomes:
 
 @contextmanager
 def open_store(path: Path | None) -> Iterator[Store]:
-    """Open a cache of results in a file; in memory where there is no file or none can be written."""
-    connection, why_not = _opened(path)
+    """Open a cache of results in a file, or in memory if there is no path or the file cannot be written."""
+    connection, why_not = _connect_or_use_memory(path)
     with closing(connection):
         store = Store(connection)
         store.unsaved = why_not
@@ -387,8 +390,8 @@ def open_store(path: Path | None) -> Iterator[Store]:
             store.forget_oldest()
 
 
-def _opened(path: Path | None) -> tuple[sqlite3.Connection, str]:
-    """Return a connection to the file, or to memory; and why the file cannot be used, or ""."""
+def _connect_or_use_memory(path: Path | None) -> tuple[sqlite3.Connection, str]:
+    """Connect to the file, or to a database in memory; return the connection and why the file cannot be used, or ""."""
     why_not = ""
     for _ in range(2 if path is not None else 0):
         assert path is not None
@@ -412,7 +415,7 @@ def _opened(path: Path | None) -> tuple[sqlite3.Connection, str]:
 
 
 def connect(path: Path | str, wait_s: float) -> sqlite3.Connection:
-    """Open a connection that threads may share, one at a time."""
+    """Open a connection to an SQLite file that threads may share, one at a time."""
     connection = sqlite3.connect(path, timeout=wait_s, check_same_thread=False)
     connection.text_factory = from_bytes
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
@@ -421,7 +424,7 @@ def connect(path: Path | str, wait_s: float) -> sqlite3.Connection:
 
 
 def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
-    """Make the tables in a new file; whether the file is of this version.
+    """Create the tables in a new file; return whether the file has the version of this program.
 
     Raises:
         sqlite3.DatabaseError: it has something that computes, such as a view: nobody but us makes files for us.
@@ -446,15 +449,15 @@ def is_repeatable(graded: GradedExercise) -> bool:
 
 
 def as_bytes(name: str) -> bytes:
-    """Encode a name: the name of a folder may have bytes that are not text."""
+    """Encode a name as UTF-8, with the bytes of a folder's name that are not text."""
     return name.encode("utf-8", "surrogateescape")
 
 
 def from_bytes(data: bytes) -> str:
-    """Decode a text of the store."""
+    """Decode a text of the store: the inverse of `as_bytes`."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def now() -> str:
-    """Return the time, as results are dated."""
+    """Return the present time in UTC, as text in ISO 8601 to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

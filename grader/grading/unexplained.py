@@ -55,22 +55,22 @@ def is_unexplained(graded: GradedExercise) -> bool:
     """Return whether a started exercise lost points in a function that no known mistake explains."""
     score = graded.score
     lost = score.earned + score.undecided < score.possible
-    return graded.handed_in and graded.state == "started" and lost and bool(_unexplained(graded))
+    return graded.handed_in and graded.state == "started" and lost and bool(_unexplained_rows(graded))
 
 
 def lost_rows(graded: GradedExercise, function: str = "") -> list[GradedCheck]:
-    """Return the checks that lost their points; those of a function, where it is named and has some."""
+    """Return the checks that lost points; only those of `function`, if there are any."""
     rows = [row for row in graded.checks if row.verdict.lost]
     return [row for row in rows if function and function_of(row) == function] or rows
 
 
-def _unexplained(graded: GradedExercise) -> dict[str, list[GradedCheck]]:
-    """Return the checks that lost points for a reason that neither a sentence nor their message names, by function."""
+def _unexplained_rows(graded: GradedExercise) -> dict[str, list[GradedCheck]]:
+    """Return, by function, the checks that lost points and that neither a known mistake nor their message explains."""
     explained = {name for mistake in graded.mistakes for name in mistake.functions}
     told = {id for mistake in graded.mistakes for id in mistake.checks}
     rows: dict[str, list[GradedCheck]] = {}
     for row in lost_rows(graded):
-        if row.check.id not in told and function_of(row) not in explained and not _says_it_all(row.outcome):
+        if row.check.id not in told and function_of(row) not in explained and not _is_self_explanatory(row.outcome):
             rows.setdefault(function_of(row), []).append(row)
     if "" in rows and len(rows) == 2:  # a rule on the text of the one function that fails
         others = rows.pop("")
@@ -79,14 +79,14 @@ def _unexplained(graded: GradedExercise) -> dict[str, list[GradedCheck]]:
     return rows
 
 
-def _says_it_all(outcome: Outcome) -> bool:
-    """Return whether a message says what is wrong: no such function, not written yet, or nothing returned."""
+def _is_self_explanatory(outcome: Outcome) -> bool:
+    """Return whether the message alone explains it: the function is missing, not written yet, or returned None."""
     unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
     return unwritten or outcome.cause == "name" or outcome.got_none
 
 
 def add_to_group(groups: dict[str, Group], author: str, number: int, graded: GradedExercise) -> None:
-    """Add each function of an exercise for which `is_unexplained` holds to its group, by digests of what they do.
+    """Add an author to the groups of the functions that no known mistake explains: a group behaves alike.
 
     Args:
         groups: by a digest of their behaviour; this one is changed.
@@ -94,7 +94,7 @@ def add_to_group(groups: dict[str, Group], author: str, number: int, graded: Gra
         number: of its result.
         graded: the exercise.
     """
-    for function, rows in _unexplained(graded).items():
+    for function, rows in _unexplained_rows(graded).items():
         key, why_not = graded.behaviours.get(function, ""), ""
         if not key:
             # Where no mistake is known yet, a draft may be made of any answer whose checks say something of its code.
@@ -106,8 +106,8 @@ def add_to_group(groups: dict[str, Group], author: str, number: int, graded: Gra
         group.members[author] = number
 
 
-def in_order(groups: Mapping[str, Group]) -> list[Group]:
-    """Return the groups by short names: the largest first, and of equal ones those that can become a wrong answer."""
+def named_groups(groups: Mapping[str, Group]) -> list[Group]:
+    """Return the groups, the largest first, each named by the beginning of its digest that tells all groups apart."""
     sizes = range(_SHORTEST_NAME, 65)
     length = next(size for size in sizes if len({digest[:size] for digest in groups}) == len(groups))
     named = [
@@ -118,7 +118,7 @@ def in_order(groups: Mapping[str, Group]) -> list[Group]:
 
 
 def _ending_digest(rows: Sequence[GradedCheck]) -> str:
-    """Return a digest of how checks ended, without numbers, as inputs differ."""
+    """Return a digest of the verdicts and messages of checks, without numbers: these differ with the inputs."""
     ends = [
         (row.check.id, row.outcome.verdict.value, row.outcome.cause, _DRAWN.sub("", row.outcome.message.split("\n")[0]))
         for row in rows
@@ -133,7 +133,7 @@ _SENTENCE = f"{UNWRITTEN}: say what the mistake is, and what is right instead, i
 
 
 def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], function: str = "") -> str:
-    """Return the text of a new wrong answer.
+    """Return the text of a new wrong answer's file: a student's code without names, comments and docstrings.
 
     Args:
         graded: the exercise as it was graded.
@@ -158,7 +158,7 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], fun
 
 
 def _caught_by(graded: GradedExercise, function: str) -> tuple[str, str]:
-    """Return the check that must catch it, and its rule: the one that is explained to students."""
+    """Return the id of the check that must catch a new wrong answer, and the rule that this check belongs to."""
     rows = [row for row in lost_rows(graded, function) if row.outcome.verdict in _CAUGHT and is_comparable(row.outcome)]
     rows = [row for row in rows if row.check.category != COSTS] or rows
     if not rows:
@@ -170,7 +170,7 @@ def _caught_by(graded: GradedExercise, function: str) -> tuple[str, str]:
 
 
 def _words_of(exercise: Exercise) -> set[str]:
-    """Return the words that are the course's, even where somebody has such a name."""
+    """Return the words of an exercise and of Python, which stay in a draft even if an author has such a name."""
     texts = [exercise.file_name, *exercise.contract.values()]
     texts += [
         path.read_text(encoding="utf-8", errors="replace")

@@ -35,15 +35,15 @@ from grader.grading.behaviour import (
     COSTS,
     SEALED_SEEDS,
     Sealed,
-    Told,
+    SealedFacts,
     Traces,
-    as_file,
     behaviour_key,
     failures_of,
     seal,
+    sealed_file,
     traces_of,
 )
-from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers, traces_in
+from grader.grading.diagnosis import MOST, answers_with_sentence, required_names, sentences_of, traces_in
 from grader.grading.outcomes import graded_from
 from grader.grading.runtime import Runtime
 from grader.intake.match import starter_names
@@ -121,7 +121,7 @@ def release(
                 path = Places.of(exercise).mistakes.as_posix()
                 # Once they are sealed, they cannot be searched.
                 prove_sentences(path, sentences, secrets)
-                files[path] = as_file(sealed)
+                files[path] = sealed_file(sealed)
     files |= yaml_files(part, facts)
     files |= page_files(part, facts, install, notebooks=notebooks)
     prove(files, secrets)
@@ -271,7 +271,7 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
     """
     rules = {check.id: check.contract for check in runtime.checks_of(exercise) if check.shown}
     alike: dict[str, tuple[_Behaviour, list[Answer]]] = {}
-    for answer in told_answers(exercise):
+    for answer in answers_with_sentence(exercise):
         for behaviour in _behaviours(exercise, runtime, answer):
             alike.setdefault(behaviour_key(exercise.id, behaviour), (behaviour, []))[1].append(answer)
     sealed: dict[str, str] = {}
@@ -280,12 +280,14 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
         sentences = sentences_of(answers)
         if len(sentences) <= MOST and any(answer.caught_by in behaviour[0] for answer in answers):
             texts += sentences
-            told: dict[str, Told] = {}
+            told: dict[str, SealedFacts] = {}
             for answer in answers:
-                (sentence,), names = sentences_of([answer]), must_name(exercise, answer, behaviour[0])
+                (sentence,), names = sentences_of([answer]), required_names(exercise, answer, behaviour[0])
                 if (before := told.get(sentence)) is not None:
                     names |= before.names
-                told[sentence] = Told(names, _functions_at_fault(exercise, answer), rules.get(answer.caught_by, ""))
+                told[sentence] = SealedFacts(
+                    names, _functions_at_fault(exercise, answer), rules.get(answer.caught_by, "")
+                )
             sealed[name] = seal(exercise.id, behaviour, told)
     return sealed, texts
 

@@ -15,17 +15,17 @@ from grader.check.loops import _OVER_ROWS
 from grader.grading.behaviour import (
     COSTS,
     Names,
-    Told,
+    SealedFacts,
     Trace,
-    as_file,
     behaviour_key,
     failures_of,
     is_sealed,
     read_sealed,
     seal,
+    sealed_file,
     suspects_of,
     traces_of,
-    unsealed,
+    unseal,
 )
 from grader.model import Check, GradedCheck, Outcome, Score, Speed, Verdict
 
@@ -178,13 +178,16 @@ def test_checks_that_call_one_function_fail_together() -> None:
 
 FIRST = {"small": Trace(Verdict.FAILED, "0123"), "other": Trace(Verdict.PASSED)}
 SECOND = {"small": Trace(Verdict.FAILED, "4567")}
-SENTENCES = {"You tripled it.": Told(), "Été: 3 x.": Told(Names((("Tensor",),), ("clone",)), ("double",), "C1")}
+SENTENCES = {
+    "You tripled it.": SealedFacts(),
+    "Été: 3 x.": SealedFacts(Names((("Tensor",),), ("clone",)), ("double",), "C1"),
+}
 
 
 @pytest.fixture
 def mistakes() -> bytes:
     """A file with one entry."""
-    return as_file({behaviour_key("double", [FIRST, SECOND]): seal("double", [FIRST, SECOND], SENTENCES)})
+    return sealed_file({behaviour_key("double", [FIRST, SECOND]): seal("double", [FIRST, SECOND], SENTENCES)})
 
 
 def test_same_behaviour_opens(mistakes: bytes, tmp_path: Path) -> None:
@@ -193,7 +196,7 @@ def test_same_behaviour_opens(mistakes: bytes, tmp_path: Path) -> None:
     path.write_bytes(mistakes)
     sealed = read_sealed(path)
     assert list(sealed) == [behaviour_key("double", [FIRST, SECOND])]
-    assert unsealed("double", [FIRST, SECOND], sealed) == SENTENCES
+    assert unseal("double", [FIRST, SECOND], sealed) == SENTENCES
     assert b"tripled" not in mistakes
 
 
@@ -210,8 +213,8 @@ def test_same_behaviour_opens(mistakes: bytes, tmp_path: Path) -> None:
 def test_another_behaviour_opens_nothing(mistakes: bytes, exercise: str, behaviour: list[dict[str, Trace]]) -> None:
     """Another exercise, value, verdict or seed."""
     (text,) = json.loads(mistakes)["mistakes"].values()
-    assert unsealed(exercise, behaviour, json.loads(mistakes)["mistakes"]) == {}
-    assert unsealed(exercise, behaviour, {behaviour_key(exercise, behaviour): text}) == {}
+    assert unseal(exercise, behaviour, json.loads(mistakes)["mistakes"]) == {}
+    assert unseal(exercise, behaviour, {behaviour_key(exercise, behaviour): text}) == {}
 
 
 @pytest.mark.parametrize(
@@ -223,8 +226,8 @@ def test_another_behaviour_opens_nothing(mistakes: bytes, exercise: str, behavio
         lambda data: data + b" ",
         lambda data: data.replace(b'"version": 7', b'"version": 6'),
         lambda data: data.replace(b"{", b'{"says": "You tripled it.",'),
-        lambda data: as_file({"triples": "AAAA"}),
-        lambda data: as_file({"0" * 32: "You tripled it."}),
+        lambda data: sealed_file({"triples": "AAAA"}),
+        lambda data: sealed_file({"0" * 32: "You tripled it."}),
     ],
 )
 def test_a_damaged_file_is_refused(mistakes: bytes, tmp_path: Path, change: Callable[[bytes], bytes]) -> None:

@@ -12,7 +12,7 @@ from support import COURSES, FORK, grade_one, open_lane
 
 from grader.course.answers import Answer
 from grader.course.load import load_course
-from grader.grading.behaviour import Names, named_by
+from grader.grading.behaviour import Names, names_in_sentence
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.store import open_store
 from grader.intake.code import names_used
@@ -232,7 +232,7 @@ def test_spellings_of_one_mistake_name_the_same(tmp_path: Path, said: str) -> No
     reference = tmp_path / "reference.py"
     reference.write_text("def f(x):\n    return x.sum()\n")
     answer = Answer(tmp_path / "wrong.py", text.encode(), f"You take {said}.", "values")
-    assert named_by(answer, reference) == Names((("mean",),))
+    assert names_in_sentence(answer, reference) == Names((("mean",),))
 
 
 def named(folder: Path, sentence: str, code: str, right: str, *, has_value: bool = False) -> Names:
@@ -240,7 +240,7 @@ def named(folder: Path, sentence: str, code: str, right: str, *, has_value: bool
     reference = folder / "reference.py"
     reference.write_text(f"def f(x):\n    return {right}\n")
     answer = Answer(folder / "wrong.py", f"def f(x):\n    return {code}\n".encode(), sentence, "values")
-    return named_by(answer, reference, has_value=has_value)
+    return names_in_sentence(answer, reference, has_value=has_value)
 
 
 def test_a_sentence_that_lists_spellings_is_true_of_each(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_a_name_that_is_right_elsewhere_must_be_there(tmp_path: Path) -> None:
     reference, other = tmp_path / "both.py", "\n\ndef g(x):\n    return x.clone()\n"
     reference.write_text(f"def f(x):\n    return x.clone()\n{other}")
     answer = Answer(tmp_path / "wrong.py", f"def f(x):\n    return x\n{other}".encode(), "Not x; `clone` copies.", "v")
-    assert named_by(answer, reference, ["f"]) == Names((), ("clone",))
+    assert names_in_sentence(answer, reference, ["f"]) == Names((), ("clone",))
 
 
 def test_the_root_of_a_path_is_not_a_function(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.grading.unexplained import Group, add_to_group, draft_text, in_order, is_unexplained
+from grader.grading.unexplained import Group, add_to_group, draft_text, is_unexplained, named_groups
 from grader.intake.code import without_names
 from grader.model import (
     Check,
@@ -116,7 +116,7 @@ def test_what_a_message_says_makes_no_group(double: Exercise) -> None:
     assert is_unexplained(graded)
     add_to_group(groups, "ada", 1, graded)
     add_to_group(groups, "bo", 2, replace(graded, behaviours={"h": "1", "k": "3"}))
-    told = sorted((group.function, *group.members) for group in in_order(groups))
+    told = sorted((group.function, *group.members) for group in named_groups(groups))
     assert told == [("h", "ada", "bo"), ("k", "ada"), ("k", "bo")]
 
 

@@ -9,7 +9,7 @@ import pytest
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.grading.behaviour import Told, as_file, seal
+from grader.grading.behaviour import SealedFacts, seal, sealed_file
 from grader.release.make import Files, restricted_to_handin
 from grader.release.proof import LeakError, Secret, prove, prove_sentences, secrets_of
 
@@ -89,7 +89,7 @@ def test_canary_in_bytes_and_in_a_name(copy: Files, secrets: tuple[Secret, ...])
 def test_mistakes_are_sealed_and_nothing_else(copy: Files, secrets: tuple[Secret, ...]) -> None:
     """A file of mistakes in which something can be read is a leak, and so is a sentence with code of staff's in it."""
     path = f"{FOLDER}/mistakes.json"
-    copy[path] = as_file({"0" * 32: seal("double", [], {"You doubled what was doubled already.": Told()})})
+    copy[path] = sealed_file({"0" * 32: seal("double", [], {"You doubled what was doubled already.": SealedFacts()})})
     prove(copy, secrets)
     copy[path] = copy[path].replace(b'"version"', b'"note": "ask Jo", "version"')
     assert found(copy, secrets) == f"{path}: this file must have sealed sentences and nothing else; make the copy again"
