@@ -36,7 +36,7 @@ class Change:
 
     @property
     def checks(self) -> list[tuple[str, Ending, Ending]]:
-        """Return the checks that ended otherwise: the id, how it ended before, and how it ends now."""
+        """Return each check whose ending changed: its id, how it ended before, and how it ends now."""
         old, new = (
             {row.check.id: (row.verdict.value, row.score.earned) for row in graded.checks}
             for graded in (self.before, self.after)
@@ -50,12 +50,12 @@ class Change:
 
 
 def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
-    """Compare what counts with what it replaced, in the last run in which anything was replaced.
+    """Return what changed in the last run that replaced results: each new result with the one before it.
 
     Lower scores that did not count because of `never_lower` are compared with those that count.
 
     Returns:
-        when that run began, "" if there was none; and what was graded again, by author and in the order of the course.
+        When that run began, "" if there was none; and the changes, by author and in the order of the course.
     """
     rows = [(row, row.replaces, row.result) for row in journal.current() if row.replaces is not None]
     rows += [(row, row.result, number) for number, row in journal.not_counted()]
@@ -91,7 +91,7 @@ def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[
 
 
 def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
-    """Compare what checks give with what staff made of it, by overrides and void checks.
+    """Yield each exercise of a submission that staff changed, by an override or a void check.
 
     Args:
         plan: what is graded.

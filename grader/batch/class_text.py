@@ -56,7 +56,7 @@ def _exercise_lines(overview: ClassSummary, width: int) -> Iterator[str]:
 
 
 def group_lines(overview: ClassSummary, most: int, width: int, *, colours: bool = False) -> Iterator[str]:
-    """Yield lines for a terminal: the largest groups, each with an example of what it loses, and with its code.
+    """Yield lines for a terminal: the largest groups, each with an example's lost checks and its code.
 
     Args:
         overview: the class.

@@ -40,7 +40,7 @@ class Comment(StaffRow):
 
 
 def read_comments(path: Path, course: Course) -> tuple[Comment, ...]:
-    """Read comments; none if there is no such file.
+    """Read the comments in a file; return none if there is no such file.
 
     Args:
         path: of the file.
@@ -55,12 +55,12 @@ def read_comments(path: Path, course: Course) -> tuple[Comment, ...]:
 
 
 def cell_of(line: str) -> str:
-    """Return a line of code as the table has it."""
+    """Return a line of code as it stands in a cell of the table of comments."""
     return for_csv(line.strip()).strip()
 
 
 def with_comment(path: Path, course: Course, one: Comment, author: str, names: Collection[str]) -> str | bytes:
-    """Return the content of the file with a comment; one on the same line is replaced, every other row stays.
+    """Return the content of comments.csv with a new comment, which replaces one on the same line.
 
     Args:
         path: of the file.
@@ -81,7 +81,7 @@ def with_comment(path: Path, course: Course, one: Comment, author: str, names: C
     return with_row(path, TITLES, dict(zip(TITLES, cells, strict=True)), same)
 
 
-def commented(
+def with_comments(
     graded: GradedExercise, comments: Sequence[Comment], names: Collection[str], path: str, text: bytes
 ) -> GradedExercise:
     """Return an exercise with the comments on its file.
@@ -96,11 +96,11 @@ def commented(
     own = [one for one in comments if one.exercise == graded.exercise.id and one.author in names]
     lines = text.decode("utf-8", "replace").splitlines() if own else []
     numbered = PurePosixPath(path).suffix != NOTEBOOK
-    return replace(graded, comments=tuple(_placed(one, lines, numbered=numbered) for one in own))
+    return replace(graded, comments=tuple(_find_line(one, lines, numbered=numbered) for one in own))
 
 
-def _placed(one: Comment, lines: Sequence[str], *, numbered: bool) -> LineComment:
-    """Find the line of a comment in a file: of several with its text, the nearest one to its number."""
+def _find_line(one: Comment, lines: Sequence[str], *, numbered: bool) -> LineComment:
+    """Find the line that a comment is about: of those with its text, the nearest to its number."""
     same = (number for number, line in enumerate(lines, 1) if not one.code or cell_of(line) == one.code)
     place = min(same, key=lambda number: abs(number - one.line), default=None)
     if place is None or (not one.code and place != one.line):
@@ -109,7 +109,7 @@ def _placed(one: Comment, lines: Sequence[str], *, numbered: bool) -> LineCommen
 
 
 def unused_comments(comments: Sequence[Comment], names: Collection[str], course: Course) -> Iterator[str]:
-    """Yield a sentence for each row about an exercise or an author that is not there.
+    """Yield a sentence for each comment whose exercise or author does not exist.
 
     Args:
         comments: of everybody.

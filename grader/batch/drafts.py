@@ -24,7 +24,7 @@ STEPS = (
 
 
 def group_of(groups: Sequence[Group], name: str) -> Group:
-    """Find the group of a name, or of its beginning.
+    """Find the group whose name begins with `name`.
 
     Raises:
         CourseError: no group has this name, or more than one; with the nearest.
@@ -39,7 +39,7 @@ def group_of(groups: Sequence[Group], name: str) -> Group:
 
 
 def draft_path(course: Course, group: Group) -> Path:
-    """Return where the draft of a group belongs.
+    """Return the path in the course at which the draft of a group is written.
 
     Raises:
         CourseError: the course is a student's folder, or a file is there already.

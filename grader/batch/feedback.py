@@ -27,7 +27,7 @@ _AROUND, MOST_LINES = 6, 16
 
 
 def write_feedback(results: ResultsFolder, report: Report, journal: Journal) -> None:
-    """Write the page of an author, with those of their lines that the cause of the lost points is about; and as text.
+    """Write the page of an author, as HTML and as Markdown, with the functions that lost the points.
 
     Args:
         results: the folder of results.
@@ -52,7 +52,9 @@ def write_feedback(results: ResultsFolder, report: Report, journal: Journal) -> 
 def failing_function(
     graded: GradedExercise, path: str, text: bytes, row: GradedCheck | None = None
 ) -> tuple[CodeLine, ...]:
-    """Return the function that a failing check is about, with the line that raised; nothing if no line is known.
+    """Return the lines of the function that a failing check is about, with a mark at the line that raised.
+
+    The result is empty if the check names no line.
 
     Args:
         graded: the exercise.
@@ -87,7 +89,7 @@ _TRIPLE = re.compile(r'\s*[rRuU]?("""|\'\'\')')
 
 
 def _docstring(lines: Sequence[str], first: int, last: int) -> range:
-    """Return the lines of the docstring of a function; none without one.
+    """Return the line numbers of a function's docstring; an empty range if it has none.
 
     With a search and not with a parser: a file that is not Python has an excerpt as well.
 
@@ -125,7 +127,7 @@ def return_pages(results: ResultsFolder, journal: Journal, people: People) -> tu
             team's, which another participant has.
 
     Returns:
-        of how many authors there is a page, and whose pages no platform gives back by this zip.
+        The number of authors with a page in the zip, and the authors whose pages the platform would not accept.
 
     Raises:
         CourseError: it cannot be written.
@@ -149,7 +151,7 @@ def return_pages(results: ResultsFolder, journal: Journal, people: People) -> tu
 
 
 def _upload_prefixes(noted: SubmissionRecord, starts: Mapping[str, str], people: People) -> Iterator[str]:
-    """Yield how the names of an author's files must begin for the platform; nothing if it takes none."""
+    """Yield the prefixes that names of an author's files must have for the platform; none if it accepts no file."""
     start = starts.get(noted.author, "")
     if not start and people.kind == "moodle":  # the default group has no number, and its members have
         start = f"{MOODLES}{noted.author}_assignsubmission_file_/"

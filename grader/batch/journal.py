@@ -124,7 +124,7 @@ class Journal(Store):
         self._root = root
 
     def sync(self) -> None:
-        """Have all on the disk that was written down by now, so that a power cut takes nothing of it.
+        """Flush all that was written so far to the disk, so that it survives a power cut.
 
         SQLite itself does that when it takes the log of its changes over into the file, and when that is closed.
         """
@@ -141,23 +141,23 @@ class Journal(Store):
         return str(self.execute("SELECT started FROM runs WHERE id = ?", (run,))[0][0])
 
     def handin(self) -> str | None:
-        """Return the hand-in that the last run graded."""
+        """Return the id of the hand-in that the last run graded, or None."""
         rows = self.execute("SELECT handin FROM runs ORDER BY id DESC LIMIT 1")
         return rows[0][0] if rows else None
 
     def options(self) -> str:
-        """Return what the last run was begun with, as `begin` got it; "" before the first one."""
+        """Return the options of the last run, as JSON; "" before the first run."""
         rows = self.execute("SELECT options FROM runs ORDER BY id DESC LIMIT 1")
         return str(rows[0][0]) if rows else ""
 
     def stamp(self) -> str:
-        """Return a digest that is another one after anything was written."""
+        """Return a digest that changes whenever something is written."""
         tables = [self.execute(f"SELECT * FROM {name}") for name in _OWN_TABLES]  # noqa: S608
         last = self.execute("SELECT max(id), count(*) FROM results")
         return hashlib.sha256(repr([last, *tables]).encode("utf-8", "backslashreplace")).hexdigest()
 
     def result(self, number: int) -> Saved:
-        """Return the result of a number."""
+        """Return the result that has this number."""
         read = super().result
         return read(number) if self._known is None else self._known.result(number, read)
 
@@ -177,7 +177,7 @@ class Journal(Store):
         return {id: (author, exercise, Key(*key), at, level) for id, author, exercise, *key, at, level in rows}
 
     def save(self, one: WorkResult) -> int | None:
-        """Write every result down, with its module, unless that is the starter."""
+        """Write a result, with the text of its module unless that is the starter; return its number."""
         own = one.work.submission.of(one.work.exercise)
         text = own.files.get(one.work.exercise.file_name)
         if text is None or own.path is None or own.untouched:
@@ -185,7 +185,7 @@ class Journal(Store):
         return self.add(one, Path(os.path.relpath(own.path, self._root)).as_posix(), text)
 
     def make_current(self, author: str, exercise: str, result: int) -> None:
-        """Make a result the one that counts. What it replaces stays the same until the run ends.
+        """Make a result the one that counts. It replaces the one that counted before this run.
 
         Args:
             author: the author of the submission.
@@ -200,7 +200,7 @@ class Journal(Store):
         )
 
     def note_submission(self, noted: SubmissionRecord) -> None:
-        """Note whose a submission is."""
+        """Write down a submission: its author, the members of a group, a digest of its files, and its time."""
         self.execute(
             "INSERT OR REPLACE INTO submissions VALUES (CAST(? AS TEXT), ?, ?, ?, ?)",
             (as_bytes(noted.author), json.dumps(noted.authors), noted.digest, noted.at, noted.late),
@@ -212,7 +212,7 @@ class Journal(Store):
         return sorted(SubmissionRecord(who, tuple(json.loads(names)), *rest) for who, names, *rest in rows)
 
     def note_people(self, handed: Iterable[Handed]) -> None:
-        """Note the names of people and groups of whom only numbers are shown, and how something is returned to them."""
+        """Write down the names of people and groups that are shown as numbers, and the prefixes for files to return."""
         self._note_people((one.key, one.name, one.upload_prefix) for one in handed if one.name or one.upload_prefix)
 
     def _note_people(self, rows: Iterable[Sequence[str]]) -> None:
@@ -226,7 +226,7 @@ class Journal(Store):
         return dict(self.execute("SELECT author, name FROM people WHERE name <> ''"))
 
     def upload_prefixes(self) -> dict[str, str]:
-        """Return by author how the name of a file begins that their platform takes as feedback."""
+        """Return, by author, the prefix of names of files that their platform accepts as feedback."""
         return dict(self.execute("SELECT author, returned FROM people WHERE returned <> ''"))
 
     def platform(self) -> str:
@@ -235,10 +235,14 @@ class Journal(Store):
         return "moodle" if any(start.startswith(MOODLES) for start in starts) else "canvas" if starts else ""
 
     def modules(self, column: str, value: str) -> list[tuple[str, str, str, bytes]]:
-        """Return the modules whose results count, of one "author" or one "exercise".
+        """Return the modules whose results count, of one author or of one exercise.
+
+        Args:
+            column: "author" or "exercise".
+            value: the author, or the id of the exercise.
 
         Returns:
-            of each its author, its exercise, its path in the folder of submissions, and its text.
+            The author, the exercise, the path in the folder of submissions, and the text of each module.
         """
         return self.execute(
             "SELECT current.author, current.exercise, path, text FROM current JOIN results ON results.id = result"  # noqa: S608
@@ -247,14 +251,14 @@ class Journal(Store):
         )
 
     def forget_author(self, author: str) -> None:
-        """Forget an author, so that nothing of them is left in the file."""
+        """Delete all rows of an author, and overwrite their bytes in the file."""
         self.execute("PRAGMA secure_delete = ON")
         for table in ("results", "submissions", "current", "people"):
             self.execute(f"DELETE FROM {table} WHERE author = CAST(? AS TEXT)", (as_bytes(author),))  # noqa: S608
         self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def current(self, author: str | None = None) -> list[Current]:
-        """Return which results count, of one author or of all."""
+        """Return which result of each exercise counts, of one author or of all."""
         where, values = ("", ()) if author is None else (" WHERE author = CAST(? AS TEXT)", (as_bytes(author),))
         rows = self.execute(f"SELECT author, exercise, result, replaces, run FROM current{where}", values)  # noqa: S608
         return [Current(*row) for row in rows]
@@ -269,7 +273,7 @@ class Journal(Store):
         return [(number, Current(*row)) for number, *row in rows]
 
     def merge(self, other: Journal, authors: Collection[str] | None = None) -> None:
-        """Write down what another journal has and this one lacks, and make current what is current there.
+        """Copy the results of another journal that this one lacks, and make those count that count there.
 
         Args:
             other: the other journal.
@@ -334,7 +338,7 @@ def open_journal(
 
 
 def _require_types(connection: sqlite3.Connection) -> None:
-    """Refuse a file in which something else stands than we write: SQLite itself lets any value stand in any column.
+    """Raise an error if a value has another type than we write: SQLite itself allows any value in any column.
 
     Raises:
         sqlite3.DatabaseError: it has such a table.
@@ -391,7 +395,7 @@ def open_run(
 
 
 def _merge_shards(folder: Path, whole: Journal) -> None:
-    """Write down what shards have written, and remove it. Killed on the way, the next run takes the rest."""
+    """Merge the journals of all shards into the whole one, and remove them; a run that is killed can be repeated."""
     for file in sorted(path.name for path in folder.iterdir() if _OF_A_SHARD.fullmatch(path.name)):
         with open_journal(folder, file=file) as journal:
             whole.merge(journal)
@@ -402,5 +406,5 @@ def _merge_shards(folder: Path, whole: Journal) -> None:
 
 
 def _identity(saved: Saved) -> tuple[object, ...]:
-    """Return a key by which two journals have the same result."""
+    """Return a key that is equal for equal results of two journals, whose numbers differ."""
     return saved.exercise, saved.key, saved.at, saved.confinement, to_json(saved.outcomes)

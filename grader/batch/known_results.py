@@ -17,7 +17,7 @@ Head = tuple[str, str, Key, str, str | None]
 
 
 def head_of(saved: Saved) -> Head:
-    """Return whose result it is, of what, what it depends on, when it was graded, and how confined."""
+    """Return the author, exercise, key, time and level of confinement of a result."""
     return saved.author, saved.exercise, saved.key, saved.at, saved.confinement
 
 
@@ -34,7 +34,7 @@ class KnownResults:
     _graded: dict[tuple[str, tuple[str, ...]], tuple[Exercise, dict[int, GradedExercise]]] = field(default_factory=dict)
 
     def forget_others(self, stamp: str, heads: Callable[[], Mapping[int, Head]]) -> None:
-        """Forget what a journal does not have: another one may be in its place, or a number be used again.
+        """Forget the results that a journal does not have, as it may be another one, or have used a number again.
 
         Args:
             stamp: of the journal.
@@ -50,7 +50,7 @@ class KnownResults:
         self.stamp = stamp
 
     def result(self, number: int, read: Callable[[int], Saved]) -> Saved:
-        """Return the result of a number; `read` reads one that is not known."""
+        """Return the result that has this number; call `read` with the number if it is not known yet."""
         if number not in self._saved:
             self._saved[number] = read(number)
         return self._saved[number]

@@ -19,7 +19,7 @@ Lateness = tuple[int | None, str]
 
 
 def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *, is_late: bool) -> Lateness:
-    """Return how late a submission was.
+    """Return how many days late a submission was, and in words how that is known.
 
     Args:
         names: of its authors, folded.
@@ -55,7 +55,7 @@ def _shown(time: datetime) -> str:
 
 
 def penalty(points: int, days: int, policy: Policy) -> int:
-    """Return what so many days cost of these points, in hundredths, rounded down.
+    """Return the points that these days late cost, in hundredths, rounded down.
 
     Args:
         points: in hundredths.
@@ -67,7 +67,7 @@ def penalty(points: int, days: int, policy: Policy) -> int:
 
 
 def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
-    """Return the fewest grace days with which so many days late cost as little as with all of them.
+    """Return the smallest number of grace days that saves as many points as all grace days would.
 
     Args:
         points: in hundredths.
@@ -80,7 +80,7 @@ def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
 
 
 def late_text(final: FinalScore, policy: Policy, *, alone: bool = False) -> str:
-    """Say how late it was, and what that costs.
+    """Return in words how late a submission was, and what that costs.
 
     Args:
         final: the final score.

@@ -58,7 +58,7 @@ class Override(StaffRow):
 
     @property
     def worth(self) -> int:
-        """The points, in hundredths."""
+        """Return the points of this override, in hundredths."""
         return round(self.points * 100)
 
     def problem(self, report: Report) -> str:
@@ -77,7 +77,7 @@ class Override(StaffRow):
 
 
 def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
-    """Read overrides; none if there is no such file.
+    """Read the overrides in a file; return none if there is no such file.
 
     Args:
         path: of the file.
@@ -134,7 +134,7 @@ def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Ro
 
 
 def with_override(path: Path, course: Course, one: Override, author: str, names: Collection[str]) -> str | bytes:
-    """Return the content of the file with an override; a row about the same is replaced, every other one stays.
+    """Return the content of overrides.csv with a new override, which replaces one of the same check or exercise.
 
     Args:
         path: of the file.

@@ -45,7 +45,7 @@ class Rules:
         return frozenset(person.author for person in people.persons if people.kind != "plain")
 
     def persons(self, noted: SubmissionRecord) -> list[Person]:
-        """Return those on the roster whose submission it is."""
+        """Return the people on the roster who are authors of a submission."""
         return [person for name in noted.members if (person := self.people.person_of(name))]
 
     def names(self, noted: SubmissionRecord) -> frozenset[str]:
@@ -76,7 +76,7 @@ class Rules:
         return replace(handed, authors=members, name="") if members else handed
 
     def with_final_score(self, report: Report, raw: Mapping[str, int], noted: SubmissionRecord) -> Report:
-        """Return the report with the final score that staff and the policy make of it.
+        """Return the report with its final score: the points of checks and of staff, less the cost of late days.
 
         Args:
             report: as it was graded.
@@ -112,7 +112,7 @@ class Rules:
             dropped=total.dropped,
         )
         alone = len(self.course.handins) > 1 and not is_known
-        parts = list(_parts(report, final, known, total, policy, alone=alone))
+        parts = list(_reasons(report, final, known, total, policy, alone=alone))
         if own_days and not is_known:
             parts.append(f"over the term {', '.join(f'{who} has {_end(self.over_term, who)}' for who in own_days)}")
         if not (parts or left_out):
@@ -127,10 +127,10 @@ def _end(scores: Mapping[str, FinalScore] | None, author: str) -> str:
     return "undecided points" if final is None else points_text(final)
 
 
-def _parts(
+def _reasons(
     report: Report, final: FinalScore, known: str, total: Total, policy: Policy, *, alone: bool
 ) -> Iterator[str]:
-    """Yield the reasons why the final score differs, in words."""
+    """Yield in words each reason why the final score differs from the points of the checks."""
     decided = [row for row in staff_decisions(report) if row[2] != VOID or final.override]
     if rows := [f"{check or graded.exercise.id}: {why}" for graded, check, why in decided]:
         change = "no change" if not final.override else "more" if final.override > 0 else "less"

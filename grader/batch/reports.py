@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from grader.batch.comments import commented, unused_comments
+from grader.batch.comments import unused_comments, with_comments
 from grader.batch.journal import Journal, SubmissionRecord
 from grader.batch.overrides import unused_overrides
 from grader.batch.policy import Rules
@@ -34,7 +34,7 @@ def report_from_journal(plan: RunPlan, journal: Journal, noted: SubmissionRecord
     if rules.comments:
         names = rules.names(noted)
         graded = [
-            commented(one, rules.comments, names, saved.path or "", saved.text or b"")
+            with_comments(one, rules.comments, names, saved.path or "", saved.text or b"")
             for (_, saved), one in zip(rows, graded, strict=True)
         ]
     # As the checks alone judge it; where no check is void, that is what was graded.

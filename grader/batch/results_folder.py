@@ -77,7 +77,7 @@ class ResultsFolder:
         return open_journal(self.path, new=False, known=known)
 
     def people(self, names: Mapping[str, str], platform: str = "") -> People:
-        """Read the people of the roster; nobody without one.
+        """Read the people on the roster; return `NOBODY` if there is no roster.
 
         Args:
             names: of people by the numbers that their submissions have.
@@ -131,7 +131,7 @@ class ResultsFolder:
         return (self.path / UNMATCHED).is_file()
 
     def write_report(self, report: Report, *, staff: bool) -> None:
-        """Write a report, for `staff` with detail of hidden checks, if it is not there already.
+        """Write a report, unless it is there already; for `staff` it has details of hidden checks.
 
         The gradebook is removed first, as it would contradict the new report.
         """
@@ -150,7 +150,7 @@ class ResultsFolder:
     def write_gradebook(
         self, plan: RunPlan, journal: Journal, rules: Rules, unmatched: Sequence[Unmatched], *, names: bool = False
     ) -> None:
-        """Write what counts of everybody and of those on the roster who handed nothing in, and notes on files.
+        """Write the gradebook, also with those on the roster who handed nothing in, and the table of notes on files.
 
         Args:
             plan: what is graded.
@@ -199,7 +199,7 @@ class ResultsFolder:
         return path
 
     def write_unmatched(self, rows: Sequence[Unmatched], names: Mapping[str, str] | None = None) -> None:
-        """Write what belongs to no exercise or no author; without any such row there is no file.
+        """Write the table of files that belong to no exercise or no author; remove it if there are none.
 
         Args:
             rows: what could not be matched. Each row names a file, or says that it is about all that was handed in.
@@ -211,7 +211,7 @@ class ResultsFolder:
     def _write_rows(
         self, name: str, head: Sequence[str], rows: Sequence[Sequence[str]], names: Mapping[str, str] | None = None
     ) -> None:
-        """Write a table; without any row there is no file."""
+        """Write a table; without any row, remove its file."""
         if names is not None:
             at = head.index("author")
             head, rows = (*head, "name"), [(*row, names.get(row[at], "")) for row in rows]
@@ -221,7 +221,7 @@ class ResultsFolder:
         write_whole(self.path / name, csv_text([for_csv(cell) for cell in row] for row in (head, *rows)))
 
     def forget(self, noted: SubmissionRecord, rules: Rules) -> None:
-        """Remove the files and rows of a submission, and pages with others that are written again on demand.
+        """Remove the files and rows of a submission, and the pages of the class, which are written again on demand.
 
         Raises:
             CourseError: a table cannot be read.
@@ -249,12 +249,12 @@ def _notes(report: Report) -> Iterator[tuple[str, ...]]:
 
 
 def page_of(author: str, end: str = "html") -> str:
-    """Return where the page of an author lies, from the folder of results; with the end "md" the same as text."""
+    """Return the path of an author's page in the folder of results; `end` is "html", or "md" for Markdown."""
     return f"{_FEEDBACK}/{file_name(author)}.{end}"
 
 
 def file_name(author: str) -> str:
-    """Return an author's name as a file name: its beginning and a digest if no file can have the whole name."""
+    """Return an author's name as a file name; if no file can have it, its beginning with a digest."""
     plain = "".join("_" if char in '/\\\0:*?"<>|' else char for char in author)
     if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):
         return author

@@ -68,7 +68,7 @@ class BatchOptions:
 
     @classmethod
     def of_next_run(cls, text: str) -> BatchOptions:
-        """Return what of the options of an earlier run holds for the next one.
+        """Return the options for the next run: those of an earlier run that stay in force.
 
         Args:
             text: what the journal has of the earlier run; "" where there was none.
@@ -124,7 +124,7 @@ def grade_batch(
     executor: OpenExecutor | None = None,
     on_gradebook: OnGradebook = lambda reports: None,
 ) -> Summary:
-    """Grade what was handed in, and write the reports and the gradebook.
+    """Grade the submissions of a class, and write the reports and the gradebook.
 
     Killed and run again, it goes on where it was. The results do not depend on `slots` and `executor`.
 
@@ -180,7 +180,7 @@ def _refuse_another_course(plan: RunPlan, journal: Journal, results: ResultsFold
 
 
 def handed_in_at(handed: Handed, submission: Submission) -> tuple[str, str]:
-    """Return when the files that count were handed in, and what stands there in place of a time; "" for neither.
+    """Return when the files that count were handed in, and a text there that is not a time; "" for what is not there.
 
     Where a platform has a time for each folder, those of folders with other assignments say nothing.
     """
@@ -223,12 +223,12 @@ class _BatchProgress(Progress):
         self._answers = answers
 
     def waits(self) -> None:
-        """Report both."""
+        """Report how many submissions are done, and how many known wrong answers ran."""
         self._batch.progress.compared(self._known.begun, self._answers)
         self._batch.progress.advanced(self._batch.done, self._batch.total)
 
     def noted(self, line: str) -> None:
-        """Hand on what the executor says."""
+        """Report a line of the executor."""
         self._batch.progress.noted(line)
 
 
@@ -258,7 +258,7 @@ class _Batch:
         self.total = sum(not self.options.authors or one.key in self.options.authors for one in self.intake.handed)
 
     def grade(self, slots: int, executor: OpenExecutor | None) -> None:
-        """Grade everybody, and write the gradebook, also of what was graded before Ctrl-C."""
+        """Grade the submissions, and then write the gradebook, even if Ctrl-C ended the grading."""
         plan, options = self.plan, self.options
         known, answers = Known(plan.setup, self.journal), sum(len(exercise.wrong) for exercise in self.chosen)
         hidden = (self.intake.root, self.intake.source, self.results.path)
@@ -276,7 +276,7 @@ class _Batch:
                     self.results.write_gradebook(plan, self.journal, self.rules, self.unmatched, names=options.names)
 
     def works(self) -> Iterator[Work]:
-        """Yield the work of the run; submissions are read one after another."""
+        """Yield the works of the run; read each submission only when its first work is needed."""
         number = 0
         for handed in self.intake.handed:
             # Those of others are read, too, so that unmatched.csv is about the whole class.
@@ -301,7 +301,7 @@ class _Batch:
             yield from works
 
     def _read(self, handed: Handed) -> tuple[list[Submission], list[Unmatched]]:
-        """Read what somebody handed in; where a fault of ours prevents that, nothing, with a row that says so."""
+        """Read what one author handed in; after an error of ours, return no submission, and a row for unmatched.csv."""
         try:
             return collect(handed, self.plan.course.exercises, self.plan.exercises, every=self.options.best)
         except Exception as error:  # of any kind: it must not keep others from their marks
@@ -310,7 +310,7 @@ class _Batch:
             return [], [Unmatched("", handed.key, why)]
 
     def take(self, finished: WorkResult) -> None:
-        """Note a result. When each work of a submission has one, its report is written; later again, if need be."""
+        """Take a result. Once all works of a submission have one, write its report, and again after a repeated work."""
         work = finished.work
         own, attempt = self.under_way[work]
         if finished.id is not None:
@@ -327,7 +327,7 @@ class _Batch:
             self._finish(own)
 
     def _finish(self, own: _InProgress) -> None:
-        """Let the results count, and write the report, if anything was graded yet; report it when it is final."""
+        """Make the results of a submission count and write its report; show the report once it is final."""
         submission = own.submissions[0]
         authors = tuple(submission.authors)
         at, unread = handed_in_at(own.handed, submission)
@@ -335,7 +335,7 @@ class _Batch:
             self.unread_times[submission.author] = unread
         noted = SubmissionRecord(submission.author, authors, submission.digest, at, own.handed.late)
         self.journal.note_submission(noted)
-        self._count(own)
+        self._make_best_count(own)
         if own.is_new and not own.open:
             self.journal.sync()  # before anybody reads that it is graded
         report = report_from_journal(self.plan, self.journal, noted, self.rules)
@@ -344,8 +344,8 @@ class _Batch:
             if own.is_new and not own.open:
                 self.progress.reported(report, own.number, self.total)
 
-    def _count(self, own: _InProgress) -> None:
-        """Let the best result of each exercise count; of equal ones the first, which is the latest."""
+    def _make_best_count(self, own: _InProgress) -> None:
+        """Make the best result of each exercise count; of equally good attempts the latest."""
         submission, journal = own.submissions[0], self.journal
         current = {row.exercise: row for row in journal.current(submission.author)}
         for id, rows in own.results.items():
@@ -362,7 +362,7 @@ class _Batch:
             journal.make_current(submission.author, id, number)
 
     def summarize(self) -> Summary:
-        """Add what the journal knows to the summary: which results that count are broken, and how many are stale."""
+        """Complete and return the summary: which results that count are broken, and how many are stale."""
         self.summary.unmatched = len(self.unmatched)
         if self.unread_times:
             whose, stamp = listed(list(self.unread_times)), next(iter(self.unread_times.values()))

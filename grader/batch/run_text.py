@@ -10,7 +10,7 @@ from grader.model.score import counted, listed
 
 
 def run_sentences(summary: Summary, batch_options: BatchOptions, results: ResultsFolder) -> Iterator[str]:
-    """Yield what somebody should know of a run besides the table.
+    """Yield sentences about a run of `grade batch`: what was graded, what is broken, and where the reports are.
 
     Args:
         summary: of the run.

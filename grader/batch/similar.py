@@ -71,7 +71,7 @@ class Similar:
 
 
 def similar_in(course: Course, journal: Journal, progress: Progress) -> Iterator[Similar]:
-    """Compare what counts, exercise by exercise.
+    """Compare the answers that count; yield for each exercise the pairs that have much code in common.
 
     Args:
         course: as it is now: its starters do not count.
@@ -84,7 +84,7 @@ def similar_in(course: Course, journal: Journal, progress: Progress) -> Iterator
 
 
 def similar_texts(exercise: Exercise, files: Mapping[str, bytes], progress: Progress) -> Iterator[Similar]:
-    """Compare the files of an exercise; yield nothing if fewer than two can be compared.
+    """Compare the files of an exercise; yield the pairs that have much code in common, if two can be compared.
 
     Args:
         exercise: the exercise, whose starter does not count.

@@ -90,7 +90,7 @@ def _possible(score: FinalScore) -> int:
 
 
 def column_of(marks: HandInScores, title: str) -> Column:
-    """Return the final scores of a hand-in for the column of an LMS, which has one maximum for everybody."""
+    """Return the final scores of a hand-in as a column of an LMS, scaled to one maximum for everybody."""
     most = marks.extra or max(score.possible for score in marks.scores.values())
     # Of exercises with different points, different ones may have been dropped.
     scores = {
@@ -127,7 +127,7 @@ def with_grace(marks: Sequence[HandInScores], course: Course) -> list[HandInScor
 
 
 def other_score_changes(marks: Sequence[HandInScores], chosen: Sequence[int], course: Course) -> list[str]:
-    """Return a sentence for each other hand-in whose scores change because of these: grace days save more here.
+    """Return a sentence for each hand-in besides the chosen ones whose scores lose grace days to these.
 
     Args:
         marks: of all hand-ins.
@@ -174,7 +174,7 @@ def _worth_in_term(handin: str | None, points: int, course: Course) -> Fraction:
 
 
 def _grace_days_of(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[int]:
-    """Return how many grace days each score gets; scores come with the worth of a point."""
+    """Return how many grace days each score gets, of rows with a score and the worth of a point of it."""
     # By the days spent: what that saves, fewer days first, and how many each gets.
     best: dict[int, tuple[Fraction, int, tuple[int, ...]]] = {0: (Fraction(0), 0, ())}
     for score, value in rows:
@@ -194,7 +194,7 @@ def _before_late_days(score: FinalScore) -> int:
 
 
 def _with_grace_days(score: FinalScore, grace: int, policy: Policy) -> FinalScore:
-    """Return a score with so many of its late days covered by grace days."""
+    """Return a score with `grace` of its late days covered by grace days."""
     cost = penalty(_before_late_days(score), (score.late_days or 0) - grace, policy)
     final = None if score.final is None else _before_late_days(score) - cost
     return replace(score, grace_days=grace, penalty=cost, final=final)
@@ -223,7 +223,7 @@ class TermRow:
 
 
 def term(marks: Sequence[HandInScores], course: Course) -> list[TermRow]:
-    """Return each person's term, by name.
+    """Return a row with the scores and the total of each person in a term, sorted by name.
 
     Raises:
         CourseError: a folder has no hand-in of the course, or two have the same.
@@ -273,7 +273,7 @@ def _row(
 
 
 def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, dropped: bool) -> str:
-    """Say what one hand-in adds to the total."""
+    """Return in words what one hand-in adds to the total."""
     if score is None:
         text = "not handed in"
     elif score.final is None:
@@ -291,7 +291,7 @@ def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, drop
 
 
 def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]:
-    """Yield the term for a terminal; names come last, so that their width does not matter."""
+    """Yield the rows of a term as lines for a terminal; names come last, so that their width does not matter."""
     width = max(_CELL, *(columns(id) + 2 for id in handins))
     yield "".join(" " * (width - columns(id)) + id for id in handins) + f"{'total':>{_CELL}}  author"
     for row in rows:
