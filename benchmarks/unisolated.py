@@ -23,7 +23,7 @@ import pytest
 import torch
 
 from grader.check.declare import Accelerator, Rng
-from grader.connection.connection import Connection, Proxy, is_proxy, place_of, what_of
+from grader.connection.connection import Connection, Proxy, is_proxy, target_of, what_of
 from grader.connection.raised import Raised
 from grader.connection.record import Call, Record, comparing
 from grader.connection.student import Probe, Student
@@ -92,7 +92,7 @@ class LocalConnection(Connection):
         return getattr(self._find(values[0]), values[1])
 
     def _find(self, proxy: Any) -> Any:
-        _, space, name = place_of(proxy).child
+        _, space, name = target_of(proxy).child
         return getattr(self._spaces[space], name) if name else self._spaces[space]
 
 

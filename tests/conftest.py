@@ -40,7 +40,7 @@ from grader.runner.open_source import open_source
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.runner.worker_source import WorkerSource
-from grader.runner.zygote import Zygote
+from grader.runner.zygote_client import Zygote
 from grader.worker_process.starter import Starter
 
 

@@ -38,7 +38,7 @@ from grader.runner.open_source import open_source
 from grader.runner.promises import Reached, SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource
-from grader.runner.zygote import Zygote
+from grader.runner.zygote_client import Zygote
 from grader.worker_process.fork import ForkStarter
 from grader.worker_process.spawn import SpawnStarter
 from grader.worker_process.starter import Starter

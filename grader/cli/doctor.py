@@ -64,9 +64,9 @@ def doctor_command(as_json: bool, start: str | None) -> None:
 
 def _warm_lines() -> Iterator[str]:
     """Yield a sentence for each background process that was left ready, or the reason why there are not any."""
-    from grader.runner.warm import warm_processes, why_none
+    from grader.runner.warm import warm_processes, why_not_warm
 
-    found, problem = [], why_none()
+    found, problem = [], why_not_warm()
     try:
         found = list(warm_processes()) if sys.platform == "linux" else []
     except OSError as error:

@@ -217,7 +217,7 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
 @click.command("stop")
 def stop_command() -> None:
     """Stop the background processes that make the next command faster."""
-    from grader.runner.warm import stop, why_none
+    from grader.runner.warm import stop, why_not_warm
 
     try:
         count = stop()
@@ -226,7 +226,7 @@ def stop_command() -> None:
     if count:
         Say().prose("The background processes were stopped. The next command starts new ones, which takes longer once.")
     else:
-        Say().prose(f"There are no background processes{': ' if why_none() else ''}{why_none()}.")
+        Say().prose(f"There are no background processes{': ' if why_not_warm() else ''}{why_not_warm()}.")
 
 
 @click.command("pack")

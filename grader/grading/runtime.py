@@ -26,7 +26,7 @@ from grader.runner.open_source import open_source
 from grader.runner.pool import Pool
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_source import WorkerSource
-from grader.runner.zygote import Zygote, open_zygote
+from grader.runner.zygote_client import Zygote, open_zygote
 
 T = TypeVar("T")
 

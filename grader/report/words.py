@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from grader.model import GradedCheck, GradedExercise, Mistake, Outcome, Report, Score, Verdict
 from grader.model.score import Causes, counted, held_text, points_text
-from grader.sandbox.messages import WARNED
+from grader.sandbox.start_messages import WARNED
 
 VERDICTS = {
     Verdict.PASSED: ("pass", "green"),

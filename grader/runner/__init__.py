@@ -3,9 +3,9 @@
 compiled            bytecode of what our processes import, written once
 pool                several lanes that work at once, each in a thread of its own
 lane                one check process with its workers: a job in, outcomes out
-zygote              what worker servers and check processes are forked from: started, asked, ended
+zygote_client       what worker servers and check processes are forked from: started, asked, ended
 early               processes that are started before it is known what is graded
-warm                processes that stay between commands; place: where they are called
+warm                processes that stay between commands; warm_socket: the sockets at which they are called
 hand_over           a typed command has its work done by one of them
 worker_source       what a source of workers does for a lane; open_source opens the one that suits
 worker_server       the source that forks confined workers

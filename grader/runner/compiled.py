@@ -42,7 +42,7 @@ def is_compiled() -> bool:
 
 
 def compile_once() -> None:
-    """Compile what our processes import, unless that was done.
+    """Write the bytecode of all that our processes import, unless it is there.
 
     What cannot be imported is reported by the lane that needs it.
     """
@@ -52,7 +52,7 @@ def compile_once() -> None:
 
 
 def main() -> None:
-    """Import all of it in a process that writes bytecode."""
+    """Import each module of `_IMPORTED`, so that Python writes its bytecode."""
     for name in _IMPORTED:
         importlib.import_module(name)
 

@@ -10,7 +10,7 @@ from grader.model.messages import Level, Start
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.runner.worker_source import WorkerSource
-from grader.runner.zygote import Zygote, open_zygote
+from grader.runner.zygote_client import Zygote, open_zygote
 
 
 class Early:
@@ -33,7 +33,10 @@ class Early:
             raise
 
     def take_zygote(self, opened: Callable[..., Zygote], *, warm: bool = False) -> Zygote:
-        """Return the zygote, which the caller closes; the second time, one that is opened as usual."""
+        """Return the zygote that was started early; after the first call, one that `opened` opens.
+
+        The caller closes it.
+        """
         taken, self._zygote = self._zygote, None
         return taken or opened(warm=warm)
 
@@ -44,7 +47,9 @@ class Early:
         plan: SandboxPlan,
         zygote: Zygote,
     ) -> WorkerSource:
-        """Return the worker server if it serves a plan, else what is opened as usual. The caller closes it.
+        """Return the worker server that was started early if it serves a plan, else a source that `opened` opens.
+
+        The caller closes it.
 
         Args:
             opened: opens a source of workers.
@@ -60,7 +65,7 @@ class Early:
         return opened(start, plan, zygote)
 
     def close(self) -> None:
-        """End what was not taken."""
+        """End the zygote and the worker server, unless they were taken."""
         if self._server is not None:
             self._server.close()
         if self._zygote is not None:

@@ -30,11 +30,11 @@ class FreshInterpreters(WorkerSource):
         self._reached.require(plan.least)
 
     def wait_ready(self) -> Reached:
-        """Return what was found; there is nothing to wait for, and nothing to try."""
+        """Return at once that workers have no sandbox: there is nothing to wait for, and nothing to try."""
         return self._reached
 
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
-        """Return the commands that start one interpreter of each kind."""
+        """Return the commands that start a worker with PyTorch, and one with the standard library alone."""
         del lane, plain
         command, other = (
             isolated("grader.worker", "torch", "spawned"),
@@ -43,7 +43,7 @@ class FreshInterpreters(WorkerSource):
         return Supply(command=tuple(command), plain_command=tuple(other))
 
     def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
-        """Start a fresh interpreter.
+        """Start the check process of a lane as a fresh interpreter.
 
         Args:
             lane: its number.

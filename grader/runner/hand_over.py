@@ -23,7 +23,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from types import FrameType
 
-from grader.runner.place import READY, call, folder_of_sockets, is_off, name_of
+from grader.runner.warm_socket import READY, call, folder_of_sockets, is_off, name_of
 from grader.sandbox.process import clean_environment, isolated
 from grader.sandbox.trees import MESSAGE_BYTES, receive_tree
 
@@ -36,7 +36,7 @@ _UNUSUAL = ("debug", "inspect", "interactive", "optimize", "verbose", "dev_mode"
 
 
 def hand_over(words: Sequence[str]) -> None:
-    """End this process as the command ended that another one ran; return if this process is to run the command.
+    """Let a ready process run the command, and end as it ended; return if this process must run the command itself.
 
     Args:
         words: of the command, as they were typed.
@@ -54,7 +54,7 @@ def hand_over(words: Sequence[str]) -> None:
         if called is None:
             return
         opened.enter_context(called).settimeout(None)
-        text = json.dumps({"RunCommand": _typed(words)}).encode()
+        text = json.dumps({"RunCommand": _command_fields(words)}).encode()
         if len(text) >= MESSAGE_BYTES:
             return
         answer, theirs = (opened.enter_context(end) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
@@ -90,8 +90,8 @@ def hand_over(words: Sequence[str]) -> None:
     os._exit(status)  # nothing was written here, and nothing is open
 
 
-def _typed(words: Sequence[str]) -> dict[str, object]:
-    """Return what a `fork_messages.RunCommand` holds."""
+def _command_fields(words: Sequence[str]) -> dict[str, object]:
+    """Return the fields of a `fork_messages.RunCommand` for the command that was typed."""
     name = os.path.basename(sys.argv[0])
     return {
         "program": "python -m grader" if name == "__main__.py" else name,
@@ -104,7 +104,7 @@ def _typed(words: Sequence[str]) -> dict[str, object]:
 
 @contextmanager
 def _signals_passed_on(pidfd: int) -> Iterator[None]:
-    """Pass signals on to a process while the block runs."""
+    """Pass the signals of this process on to another one while the block runs."""
     numbers = [getattr(signal, name) for name in _PASSED_ON]
     passed_on = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # as under nohup
     before = {number: signal.signal(number, partial(_pass_on, pidfd)) for number in passed_on}
@@ -118,7 +118,7 @@ def _signals_passed_on(pidfd: int) -> Iterator[None]:
 
 
 def _is_usual() -> bool:
-    """Return whether this process is as one that a shell started for `grade`.
+    """Return whether a shell started this process in the usual way: with its own streams, without options of Python.
 
     A fork of a ready process is not: its streams are others than those that Python started with. So are a test's.
     """
@@ -142,20 +142,20 @@ def _pass_on(pidfd: int, number: int, frame: FrameType | None) -> None:
 
 
 def _pause(pidfd: int, number: int, frame: FrameType | None) -> None:
-    """Stop with the fork, as after Ctrl-Z, until the user goes on."""
+    """Stop the fork and this process, as Ctrl-Z does, until the user continues them."""
     _pass_on(pidfd, signal.SIGSTOP, frame)
     os.kill(os.getpid(), signal.SIGSTOP)
     _pass_on(pidfd, signal.SIGCONT, frame)
 
 
 def stay_ready() -> None:
-    """Leave a process that has imported what the next command needs, unless one is there."""
-    from grader.runner.warm import Place, why_none
+    """Start a process that imports what the next command needs and stays for it, unless there is one."""
+    from grader.runner.warm import WarmSocket, why_not_warm
 
-    if not _is_usual() or why_none():
+    if not _is_usual() or why_not_warm():
         return
     try:
-        place = Place.here(READY)
+        place = WarmSocket.here(READY)
         called = place.call()
         if called is not None:
             called.close()
@@ -163,7 +163,7 @@ def stay_ready() -> None:
         listening, stay = place.listen()
     except OSError:  # one is about to be there, or there can be none
         return
-    from grader.runner.zygote import start_apart
+    from grader.runner.zygote_client import start_apart
     from grader.sandbox.datagrams import send
 
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

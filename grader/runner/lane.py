@@ -38,7 +38,7 @@ from grader.model.messages import (
 from grader.model.progress import Cancel, Progress
 from grader.runner.promises import Reached
 from grader.runner.worker_source import WorkerSource
-from grader.runner.zygote import START_S, Forked
+from grader.runner.zygote_client import START_S, Forked
 from grader.sandbox import cgroup
 from grader.sandbox.child import end, tail
 from grader.sandbox.clock import waited_s
@@ -53,8 +53,8 @@ _INSTEAD = "without --device, such checks run on the simulated GPU"
 
 
 @functools.cache
-def _warn_of(finding: str) -> None:
-    """Say it once on standard error, however many lanes read the file. It stops nobody from grading."""
+def _warn_once(finding: str) -> None:
+    """Log a finding about a check file as a warning, once however many lanes read the file."""
     logging.getLogger("grader").warning(finding)
 
 
@@ -85,7 +85,7 @@ def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
 
 
 def _needs_plain(exercises: Sequence[Exercise]) -> bool:
-    """Return whether one of these exercises takes packages away from its workers."""
+    """Return whether one of these exercises needs workers with the standard library alone."""
     return any(exercise.without for exercise in exercises)
 
 
@@ -94,15 +94,15 @@ def _inode(folder: Path) -> int | None:
     return folder.stat().st_ino if folder.exists() else None
 
 
-def _too_late(check: str, exercise: Exercise) -> Outcome:
-    """Return the outcome of a check when the time of its exercise is over."""
+def _too_late_outcome(check: str, exercise: Exercise) -> Outcome:
+    """Return the outcome of a check that had not ended when the time of its exercise was over."""
     seconds = exercise.limits.exercise_s
     text = f"the exercise as a whole took longer than {seconds:g} seconds"
     return Outcome(check, Verdict.TIMED_OUT, text, cause="raised")
 
 
-def _lost(check: str, detail: str, *, pending: bool) -> Outcome:
-    """Return the outcome of a check whose process is gone; `pending`, while it read a reply of the student's code."""
+def _lost_process_outcome(check: str, detail: str, *, pending: bool) -> Outcome:
+    """Return the outcome of a check whose check process is gone; `pending` if it was reading a reply of a worker."""
     if pending:
         return Outcome(
             check, Verdict.OVER_LIMIT, "your code sent the grader more data than it can hold", detail, cause="raised"
@@ -147,7 +147,7 @@ class Lane:
         self._open()
 
     def _open(self) -> None:
-        """Start the check process. It imports torch while the worker server does, so nothing is waited for here."""
+        """Start the check process, and do not wait for it: it imports torch while the worker server does."""
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
         self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
         self._folders: dict[Path, int | None] = {}
@@ -159,9 +159,9 @@ class Lane:
         self._process, self._generation = opened.process, opened.generation
         self._command, self._plain_command = opened.command, opened.plain_command
         self._channel = Channel(opened.transport)
-        self._plan()
+        self._send_plan()
 
-    def _plan(self) -> None:
+    def _send_plan(self) -> None:
         planned = tuple(PlannedExercise.of(exercise) for exercise in self.exercises)
         new = self._folders_of(self.exercises) - self._folders.keys()
         self._folders |= {folder: _inode(folder) for folder in new}
@@ -170,16 +170,19 @@ class Lane:
         self._collected: Collected | None = None
 
     def recollect(self, exercises: Sequence[Exercise]) -> None:
-        """Read checks again, of these exercises: their files were changed. The process stays, and so it is quick."""
+        """Have the check process collect the checks of these exercises again, as their files were changed.
+
+        That is quick, as the process stays.
+        """
         if self._process is not None and self._collected is None:
             self._receive_checks()
         self.exercises = exercises
         is_strange = not self._folders_of(exercises) <= self._folders.keys()
-        if self._process is not None and (is_strange or self._were_replaced()):
+        if self._process is not None and (is_strange or self._were_folders_replaced()):
             self.close()  # it has given up the right to read there
         if self._process is not None and _needs_plain(exercises) and not self._has_plain:
             self.close()  # it has no way to such workers
-        (self._open if self._process is None else self._plan)()
+        (self._open if self._process is None else self._send_plan)()
 
     def _folders_of(self, exercises: Sequence[Exercise]) -> set[Path]:
         """Return the folders that checks of these exercises may read here, none of them inside another one."""
@@ -189,10 +192,10 @@ class Lane:
 
     @property
     def is_idle(self) -> bool:
-        """Whether its check process is there and has no work."""
+        """Return whether the check process is there and has no work."""
         return not self._busy and self._process is not None and self._process.poll() is None
 
-    def _were_replaced(self) -> bool:
+    def _were_folders_replaced(self) -> bool:
         """Return whether a folder was replaced by another one of its name, as `git checkout` does.
 
         The check process may read the folders that were there when it started, and not what took their place.
@@ -201,7 +204,7 @@ class Lane:
 
     @property
     def reached(self) -> Reached:
-        """How well workers are confined.
+        """Return how well workers are confined; wait until probes have found it.
 
         Raises:
             StartError: no worker can be started.
@@ -211,12 +214,12 @@ class Lane:
 
     @property
     def collected(self) -> Collected:
-        """The checks of all exercises.
+        """Return the checks of all exercises; start the check process if it is not there.
 
         Raises:
             StartError: the check process or the worker server did not start.
         """
-        if self._process is not None and self._were_replaced():
+        if self._process is not None and self._were_folders_replaced():
             self.close()
         if self._process is None:
             self._open()
@@ -242,11 +245,11 @@ class Lane:
         if not collected.accelerators:
             raise DeviceError(f"PyTorch finds no {self._accelerator} device on this machine; {_INSTEAD}")
         for finding in collected.findings:
-            _warn_of(finding)
+            _warn_once(finding)
         return collected
 
     def _collected_by_process(self) -> Collected:
-        """Receive what the check process collected, once workers can be started, too.
+        """Receive the checks that the check process collected, and wait until workers can be started.
 
         Raises:
             ChannelClosed: the check process is gone.
@@ -278,7 +281,7 @@ class Lane:
         *,
         progress: Progress | None = None,
     ) -> JobResult:
-        """Run the checks of an exercise on a submission's files: the one call behind which student code runs.
+        """Run checks of an exercise on files of a submission: the one call behind which student code runs.
 
         Args:
             exercise: one of this lane's.
@@ -305,7 +308,7 @@ class Lane:
         return run
 
     def _lost_its_workers(self, run: JobResult) -> bool:
-        """Return whether the worker server was lost meanwhile; if so, end the check process that depended on it."""
+        """Return whether the worker server was lost during a run; if so, end the check process that depended on it."""
         suspect = any(outcome.verdict is Verdict.BROKEN for outcome in run.outcomes)
         if not suspect or not self._source.was_lost(self._generation):
             return False
@@ -324,7 +327,7 @@ class Lane:
     def _collect(
         self, exercise: Exercise, checks: Sequence[Check], selection: CheckSelection, progress: Progress
     ) -> JobResult:
-        """Take outcomes as they come, until the job is done, the deadline is over, or the check process is gone."""
+        """Receive outcomes until the job is done, its deadline is over, or the check process is gone; return them."""
         outcomes: dict[str, Outcome] = {}
         output, workers, detail = "", 0, "it did not run"
         deadline = time.monotonic() + exercise.limits.exercise_s
@@ -359,16 +362,16 @@ class Lane:
                 break
             assert isinstance(message, Outcome)
             # Once its workers were ended from outside, what a check says is a consequence of that.
-            outcomes[message.check] = message if not late else _too_late(message.check, exercise)
+            outcomes[message.check] = message if not late else _too_late_outcome(message.check, exercise)
             progress.ended(exercise, outcomes[message.check], every)
         for check in checks:
             if check.id not in outcomes:
-                lost = _lost(check.id, detail, pending=pending)
-                outcomes[check.id] = _too_late(check.id, exercise) if late else lost
+                lost = _lost_process_outcome(check.id, detail, pending=pending)
+                outcomes[check.id] = _too_late_outcome(check.id, exercise) if late else lost
         return JobResult([outcomes[check.id] for check in checks], output, workers, waited)
 
     def _has_waited(self, exercise: Exercise, workers_s: float | None) -> bool:
-        """Return whether a job that missed its deadline waited for a core, unless the kernel says that it hardly did.
+        """Return whether a job that missed its deadline waited for a core, or may have: the kernel does not always say.
 
         Code that sleeps is as late in a lane that runs alone, and would keep all others from working meanwhile.
         """
@@ -387,7 +390,7 @@ class Lane:
             self._channel.send(0, *to_frame(message))
 
     def _receive(self, what: str, deadline: float, progress: Progress) -> Message:
-        """Return the next message about a job; keep notes of spawned workers that arrive on the way.
+        """Return the next message about a job; note the ids of spawned workers that are reported before it.
 
         Raises:
             Cancelled: the run was cancelled.
@@ -425,7 +428,7 @@ class Lane:
             groups.sweep()  # its own, in which it was until now
 
     def close(self) -> None:
-        """Shut the check process down gracefully if it is idle; then kill what is left."""
+        """Let the check process end by itself if it is idle; then kill it and its workers."""
         # With work in hand it would go on until its deadline; without, it ends by itself when the channel closes.
         if self._process is not None and not self._busy:
             self._channel.transport.close_writing()

@@ -7,11 +7,11 @@ from grader.runner.fresh_interpreters import FreshInterpreters
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.runner.worker_source import WorkerSource
-from grader.runner.zygote import Zygote
+from grader.runner.zygote_client import Zygote
 
 
 def open_source(start: Start, plan: SandboxPlan, zygote: Zygote | None = None) -> WorkerSource:
-    """Open the source of workers that start in this way.
+    """Open a source of workers: a server that forks them, or fresh interpreters.
 
     Args:
         start: how they start.

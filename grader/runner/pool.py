@@ -51,11 +51,11 @@ class Pool:
         self._free: list[Lane] = []
 
     def submit(self, job: Callable[[Lane], Result]) -> Future[Result]:
-        """Have something done in the next lane that is free. What it raises, the future raises."""
-        return self._threads.submit(self._do, job)
+        """Submit a function, to be called with the next free lane; return a future of what it returns or raises."""
+        return self._threads.submit(self._call_with_lane, job)
 
-    def _do(self, job: Callable[[Lane], Result], starts: int = _STARTS) -> Result:
-        """Do one thing, in a lane that is free or a new one, which is used again if all went well."""
+    def _call_with_lane(self, job: Callable[[Lane], Result], starts: int = _STARTS) -> Result:
+        """Call a function with a free or a new lane; keep the lane if the function returns, close it if it raises."""
         lane: Lane | None = None
         try:
             with suppress(IndexError):  # none is free
@@ -70,7 +70,7 @@ class Pool:
             # A process of ours that did not start may have been ended from outside: another one is tried.
             if starts == 1 or not isinstance(error, StartError):
                 raise
-            return self._do(job, starts - 1)
+            return self._call_with_lane(job, starts - 1)
         self._free.append(lane)
         return result
 

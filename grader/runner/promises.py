@@ -68,12 +68,12 @@ PROMISES = (
 
 
 def findings(results: Mapping[str, str]) -> list[Promise]:
-    """Return the promises, with what the probe of each found. A probe that said nothing has not shown anything."""
+    """Return each promise with the reason why it does not hold, as its probe found; no answer is a reason, too."""
     return [replace(each, why_not=results.get(each.name, "its probe did not answer")) for each in PROMISES]
 
 
-def reached(rows: Sequence[Promise]) -> Level:
-    """Return the highest level whose promises all hold, and those of the levels below."""
+def highest_level(rows: Sequence[Promise]) -> Level:
+    """Return the highest level whose promises hold, together with all promises of lower levels."""
     # A level is the worth of its weakest promise: ten that hold do not make up for one that does not.
     broken = [row.level for row in rows if row.why_not]
     return Level(max(Level.NONE, min(broken) - 1)) if broken else Level.FULL
@@ -113,7 +113,7 @@ class Reached:
     refused: str
 
     def require(self, least: Level) -> None:
-        """Refuse to go on below a level.
+        """Raise an error if the level that was reached is below `least`.
 
         Raises:
             ConfinementError: less was reached; says what is missing and what to do.
@@ -122,7 +122,7 @@ class Reached:
             raise ConfinementError(self.level.word, least.word, self.missing(least))
 
     def missing(self, level: Level = Level.FULL) -> list[str]:
-        """Return what keeps this machine from a level: for each cause a sentence with what to do."""
+        """Return sentences on what keeps this machine from a level, each followed by one that says what to do."""
         broken = [row for row in self.findings if row.why_not and row.level <= level]
         # One remedy for many promises is given once, with the names of them all.
         lines = [self.refused] if self.refused and (level is Level.FULL or not self.findings) else []

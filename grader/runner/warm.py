@@ -17,14 +17,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.runner.place import (
+from grader.runner.warm_socket import (
     DESCRIBE,
     READY,
     SWITCH,
     ZYGOTE,
     ask,
     call,
-    connected,
+    connect,
     folder_of_sockets,
     installation,
     is_off,
@@ -41,8 +41,8 @@ LEAST_MB = 4096
 """A machine with less memory has none: they take a few hundred MB."""
 
 
-def why_none() -> str:
-    """Say why there are no warm processes here; "" if there can be some."""
+def why_not_warm() -> str:
+    """Return why there cannot be warm processes on this machine; "" if there can be."""
     if is_off():
         return f"{SWITCH} is 0"
     if sys.platform != "linux":
@@ -68,13 +68,13 @@ def why_none() -> str:
 
 
 @dataclass(frozen=True)
-class Place:
-    """The address of warm processes that fit a command which is started here and now.
+class WarmSocket:
+    """The socket of a warm process that fits a command which is started here and now.
 
     Attributes:
-        folder: of all such places.
-        name: of this one.
-        kind: of the processes.
+        folder: of all such sockets.
+        name: of this one, without its suffix.
+        kind: of the process: `ZYGOTE` or `READY`.
     """
 
     folder: str
@@ -82,8 +82,8 @@ class Place:
     kind: str
 
     @classmethod
-    def here(cls, kind: str = ZYGOTE) -> Place:
-        """Return the place for this process.
+    def here(cls, kind: str = ZYGOTE) -> WarmSocket:
+        """Return the socket of the warm processes of a kind that fit this process.
 
         Raises:
             OSError: there can be none.
@@ -92,11 +92,11 @@ class Place:
 
     @property
     def log(self) -> Path:
-        """Return the file that has what the processes print."""
+        """Return the path of the file that the process prints into."""
         return Path(self.folder, f"{self.name}.log")
 
     def call(self) -> socket.socket | None:
-        """Connect to the process that stays there; return None if there is no such process.
+        """Connect to the warm process at this socket; return None if there is no process.
 
         Raises:
             TimeoutError: there is one, and it does not answer now.
@@ -104,7 +104,7 @@ class Place:
         return call(self.folder, f"{self.name}.sock")
 
     def listen(self) -> tuple[socket.socket, fork_messages.Stay]:
-        """Open a socket at which a new process is called, and return it with the order to stay."""
+        """Bind the socket for a new warm process; return it with the message that makes the process stay."""
         before = f"{self.kind}{installation()}"
         for name in os.listdir(self.folder):
             if name.startswith(before) and name.endswith(".sock"):
@@ -145,7 +145,7 @@ def warm_processes() -> Iterator[Warm]:
     """
     folder, fitting = folder_of_sockets(), {f"{name_of(kind)}.sock" for kind in (ZYGOTE, READY)}
     for name in _names(folder):
-        if (called := connected(folder, name)) is not None:
+        if (called := connect(folder, name)) is not None:
             with called:
                 said = ask(called, DESCRIBE)
             if said and isinstance(described := from_tree(said), fork_messages.Described):
@@ -154,7 +154,7 @@ def warm_processes() -> Iterator[Warm]:
 
 
 def stop() -> int:
-    """End those of this user, each when the command that uses it has ended; how many there were.
+    """Have all warm processes of this user end, each after the command that uses it; return how many there were.
 
     Raises:
         OSError: there is no folder for them, or they cannot be called.
@@ -170,7 +170,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _stop(folder: str, name: str) -> bool:
-    called = connected(folder, name)
+    called = connect(folder, name)
     if called is None:  # left by one that was killed
         with contextlib.suppress(FileNotFoundError):  # another command has removed it
             os.unlink(os.path.join(folder, name))
@@ -182,7 +182,7 @@ def _stop(folder: str, name: str) -> bool:
 
 
 def _memory(pid: int) -> int:
-    """Return the KiB of memory of a process, with its part of what it shares with others."""
+    """Return the memory of a process in KiB, in which pages that it shares with others count in part."""
     # It has just ended, or this system shows no such numbers: then it counts for nothing in the sum that is shown.
     gone = FileNotFoundError, ProcessLookupError, PermissionError
     with contextlib.suppress(*gone), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:

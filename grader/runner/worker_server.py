@@ -22,14 +22,14 @@ from typing import IO
 
 from grader.model.errors import StartError
 from grader.model.messages import Level
-from grader.runner.promises import Reached, SandboxPlan, findings, reached
+from grader.runner.promises import Reached, SandboxPlan, findings, highest_level
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource, packages_file
-from grader.runner.zygote import START_S, Forked, Zygote, start_apart
-from grader.sandbox import messages
+from grader.runner.zygote_client import START_S, Forked, Zygote, start_apart
+from grader.sandbox import start_messages
 from grader.sandbox.child import SAID_NOTHING, end, tail
 from grader.sandbox.datagrams import Message, receive, send, to_text
-from grader.sandbox.messages import LaunchPlan, TryOut
 from grader.sandbox.process import bind_in, isolated, isolated_plain, plain_paths, workers_paths
+from grader.sandbox.start_messages import LaunchPlan, TryOut
 from grader.sandbox.view import View
 from grader.wire.transport import SocketTransport
 
@@ -67,7 +67,7 @@ class WorkerServer(WorkerSource):
             self._start_plain()
 
     def serves(self, plan: SandboxPlan) -> bool:
-        """Return whether its workers are confined as another plan wants, which may name another file for the probes.
+        """Return whether workers of this server are confined as another plan wants; its file for probes may differ.
 
         Args:
             plan: the other one. If it wants plain workers, their server is started.
@@ -92,7 +92,7 @@ class WorkerServer(WorkerSource):
             if self._zygote is not None:
                 shown, listed = workers_paths()
                 plan = LaunchPlan(View(tuple(shown), hidden, tuple(listed)), (), *asks)
-                self._process = self._zygote.fork(messages.StartServer(plan), self._log, [theirs.fileno()])
+                self._process = self._zygote.fork(start_messages.StartServer(plan), self._log, [theirs.fileno()])
             else:
                 server = isolated_plain("grader.worker", "plain", "server", str(theirs.fileno()))
                 shown, without = plain_paths()
@@ -102,10 +102,10 @@ class WorkerServer(WorkerSource):
                 self._process = _starter.submit(start).result()
         self._socket = ours
         self._trial = Future[Reached]()  # it answers once, and each lane asks
-        threading.Thread(target=self._try_out, args=(self._trial,), name="grade-trial", daemon=True).start()
+        threading.Thread(target=self._set_trial_result, args=(self._trial,), name="grade-trial", daemon=True).start()
 
     def wait_ready(self) -> Reached:
-        """Wait until it has imported torch and tried how well workers are confined."""
+        """Wait until the server has imported torch and probes have found how well its workers are confined."""
         with self._lock:
             trial, before = self._trial, self._before
         found = trial.result()
@@ -118,15 +118,15 @@ class WorkerServer(WorkerSource):
             return min(found, self._plain.wait_ready(), key=lambda reached: reached.level)
         return found
 
-    def _try_out(self, trial: Future[Reached]) -> None:
-        """Have a trial get what was found, or why nothing was."""
+    def _set_trial_result(self, trial: Future[Reached]) -> None:
+        """Probe the workers, and set the result of the future `trial`, or the exception that was raised."""
         try:
             trial.set_result(self._probe_workers())
         except Exception as error:  # of any kind: it is raised where the result is waited for
             trial.set_exception(error)
 
     def _probe_workers(self) -> Reached:
-        """Lay out a folder, a port and Unix sockets of the host's, have probes reach for them; say what holds."""
+        """Return how well workers are confined: probes try to reach a folder, a port and Unix sockets of the host."""
         name = f"grade-{secrets.token_hex(8)}"
         with (
             tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,
@@ -146,14 +146,16 @@ class WorkerServer(WorkerSource):
             wished = (packages_file() if self._is_plain else self._plan.readable) or canary
             file, port = os.path.realpath(wished), server.getsockname()[1]
             message = self._ask(TryOut(file, theirs, os.getpid(), port, name, _MEMORY_MB, (first, second)))
-        if not isinstance(message, messages.Found):
+        if not isinstance(message, start_messages.Found):
             raise self._not_started()
         rows, refused = findings(message.results), message.refused
         # More may hold by chance than was wanted; what was not built is not promised.
-        return Reached(min(reached(rows), self._plan.most), rows, f"the kernel refuses: {refused}" if refused else "")
+        return Reached(
+            min(highest_level(rows), self._plan.most), rows, f"the kernel refuses: {refused}" if refused else ""
+        )
 
     def _ask(self, wanted: TryOut) -> Message | None:
-        """Send a question to the server, and return its answer; None if it is gone, or does not answer."""
+        """Send a message to the server, and return its answer; None if the server is gone or does not answer."""
         with contextlib.suppress(OSError):
             self._socket.settimeout(START_S)
             send(self._socket, wanted)
@@ -161,7 +163,7 @@ class WorkerServer(WorkerSource):
         return None
 
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
-        """Open a socket to the server, or to its successor, and one to the plain server if it is needed."""
+        """Open a socket to the server, or to its successor, and if `plain` one to the server without PyTorch."""
         with self._lock:
             own = self._supply(lane)
             if not plain:
@@ -205,7 +207,7 @@ class WorkerServer(WorkerSource):
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            send(self._socket, messages.OpenLane(lane), [theirs.fileno()])
+            send(self._socket, start_messages.OpenLane(lane), [theirs.fileno()])
         except OSError:
             ours.close()
             raise self._not_started() from None
@@ -232,15 +234,15 @@ class WorkerServer(WorkerSource):
         # The check process alone holds them then: when it dies they close, and the servers end the lane's workers.
         with ExitStack() as opened:
             given = [opened.enter_context(each) for each in (theirs, supply.server, supply.plain) if each is not None]
-            process = self._zygote.fork(messages.StartCheckProcess(), log, [each.fileno() for each in given])
+            process = self._zygote.fork(start_messages.StartCheckProcess(), log, [each.fileno() for each in given])
         return CheckProcess(process, SocketTransport(ours), generation=supply.generation)
 
     def end_workers(self, lane: int) -> bool:
-        """Tell the server, which ends them at once."""
+        """Have the server end the workers of a lane at once."""
         if self._plain is not None:
             self._plain.end_workers(lane)
         with contextlib.suppress(OSError):  # it is gone, and they with it
-            send(self._socket, messages.EndWorkers(lane))
+            send(self._socket, start_messages.EndWorkers(lane))
         return True
 
     @property
@@ -249,7 +251,7 @@ class WorkerServer(WorkerSource):
         return self._generation
 
     def close(self) -> None:
-        """End it; it ends its workers."""
+        """End the server, which ends its workers."""
         if self._plain is not None:
             self._plain.close()
             self._plain = None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from grader.runner.promises import Reached
-from grader.runner.zygote import Forked
+from grader.runner.zygote_client import Forked
 from grader.wire.transport import Transport
 
 
@@ -68,7 +68,7 @@ class WorkerSource:
     """A source of workers. Open it once, close it."""
 
     def wait_ready(self) -> Reached:
-        """Wait until workers can be started; say how well they are confined.
+        """Wait until workers can be started; return how well they are confined.
 
         Raises:
             StartError: none can.
@@ -77,7 +77,7 @@ class WorkerSource:
         raise NotImplementedError
 
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
-        """Return what a lane's check process starts its workers with; start again what was lost.
+        """Return the sockets or commands by which the check process starts workers; replace a server that was lost.
 
         Args:
             lane: its number.
@@ -106,8 +106,8 @@ class WorkerSource:
         return False
 
     def end_workers(self, lane: int) -> bool:
-        """End a lane's workers, except those that outlive a slow exercise; return False if only its end does that."""
+        """End a lane's workers, except spared ones; return False if only the end of the check process ends them."""
         return False
 
     def close(self) -> None:
-        """End it, and every worker with it."""
+        """End the source, and every worker with it."""

@@ -21,8 +21,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from grader.sandbox import cgroup, kernel, landlock, seccomp
-from grader.sandbox.messages import THREADS
 from grader.sandbox.process import bind_in, clean_environment, interpreter_paths, isolated
+from grader.sandbox.start_messages import THREADS
 from grader.sandbox.view import DEVICES, View
 
 MEMORY_MB = 3072

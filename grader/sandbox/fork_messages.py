@@ -3,8 +3,9 @@
 host -> who forks    what is to be forked, with a socket for the answer and what the process gets; `Describe`, `Stop`
 who forks -> host    on that socket `Forked` with a pidfd, or `Refused`; `Described` for a `Describe`
 
-Of these processes, the zygote has its `StartServer` and `StartCheckProcess` in `messages`. The one that runs commands
-has `RunCommand`, and says on the same socket how the command `Ended`. A process that is to `Stay` receives that once.
+Of these processes, the zygote has its `StartServer` and `StartCheckProcess` in `start_messages`. The one that runs
+commands has `RunCommand`, and says on the same socket how the command `Ended`. A process that is to `Stay` receives
+that once.
 """
 
 from __future__ import annotations

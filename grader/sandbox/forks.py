@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from grader.sandbox import child, fork_messages, kernel, messages
+from grader.sandbox import child, fork_messages, kernel, start_messages
 from grader.sandbox.datagrams import Message, receive, send
 from grader.sandbox.process import GRACE_S
 
@@ -136,7 +136,7 @@ class Forks:
             match message:
                 case None:
                     self._end(host)
-                case messages.StartCheckProcess() if self._template is not None:
+                case start_messages.StartCheckProcess() if self._template is not None:
                     with contextlib.suppress(OSError):  # it is gone: who waits for an answer sees the socket close
                         send(self._template.requests, message, descriptors)
                 case fork_messages.Describe():

@@ -10,8 +10,8 @@
 
 Where the kernel refuses, the outer process becomes the server without all this and hands on the reason. The zygote
 forks the outer process, and calls `launch`. A server that needs nothing of the zygote is started as a command, by the
-host: PLAN is `messages.LaunchPlan`, and its command gets one argument more, `messages.Launched`. When the holder of its
-namespaces is ended, the kernel ends all that a worker has started.
+host: PLAN is `start_messages.LaunchPlan`, and its command gets one argument more, `start_messages.Launched`. When the
+holder of its namespaces is ended, the kernel ends all that a worker has started.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import sys
 
 from grader.sandbox import kernel, seccomp, view
 from grader.sandbox.datagrams import from_text, to_text
-from grader.sandbox.messages import Launched, LaunchPlan
 from grader.sandbox.namespace_limits import advice, require_room, retry_while_out_of_namespaces
 from grader.sandbox.namespaces import REFUSED
+from grader.sandbox.start_messages import Launched, LaunchPlan
 
 _STRANGER = 2_000_000_000
 """A user without files on any system, for workers of root."""

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 from grader.sandbox import kernel, seccomp
 from grader.sandbox.clock import memory_together, number_in
-from grader.sandbox.messages import WorkerLimits
 from grader.sandbox.namespaces import Namespaces, fork_into, open_namespaces
+from grader.sandbox.start_messages import WorkerLimits
 from grader.sandbox.view import DEVICES, PRIVATE_PARENT, WORK
 
 if sys.platform == "linux":

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from grader.sandbox import kernel
 from grader.sandbox.levels import Sandbox
-from grader.sandbox.messages import TryOut, WorkerLimits
+from grader.sandbox.start_messages import TryOut, WorkerLimits
 
 _LATE_MODULES = ("getpass", "xml.dom.minidom")
 _LATE_MODULE_OF_TORCH = "torch.utils.file_baton"

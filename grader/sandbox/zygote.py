@@ -10,9 +10,9 @@ Neither of the two reads anything of a course. The template is forked before the
 alone, so that no worker comes from a process with pytest in it, and no check process from one that was prepared for
 student code. Both have one thread: what is forked is prepared after the fork as a process that was executed would be.
 
-The host speaks with it over a Unix socket, in one datagram for each of `sandbox.messages`. With each request comes a
-socket for what follows: the zygote answers there with a pidfd, and what it forked is killed if nobody hears that. It
-ends with its host, or, with `fork_messages.Stay`, takes calls of further hosts of the same user for a while.
+The host speaks with it over a Unix socket, in one datagram for each of `sandbox.start_messages`. With each request
+comes a socket for what follows: the zygote answers there with a pidfd, and what it forked is killed if nobody hears
+that. It ends with its host, or, with `fork_messages.Stay`, takes calls of further hosts of the same user for a while.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from grader.sandbox import child, fork_messages, kernel, launch, messages
+from grader.sandbox import child, fork_messages, kernel, launch, start_messages
 from grader.sandbox.datagrams import Message, receive
 from grader.sandbox.forks import INPUT, OUTPUT, Beginning, Forks, Template
 
@@ -77,9 +77,9 @@ def main() -> Callable[[], None]:
 
 def _beginning(libraries: Any, message: Message) -> Beginning | None:
     match message:
-        case messages.StartServer(plan):
+        case start_messages.StartServer(plan):
             return Beginning(partial(_start_worker_server, plan, libraries), ends_with_host=True)
-        case messages.StartCheckProcess():
+        case start_messages.StartCheckProcess():
             return Beginning(_check_process)
     return None
 
@@ -97,7 +97,7 @@ def _become_template(requests: socket.socket) -> None:
     Forks([requests], partial(_beginning, None)).serve()()
 
 
-def _start_worker_server(plan: messages.LaunchPlan, libraries: Any, host: int) -> Callable[[], None]:
+def _start_worker_server(plan: start_messages.LaunchPlan, libraries: Any, host: int) -> Callable[[], None]:
     """Enter the sandbox of the workers; return the function that runs the worker server."""
     kernel.set_name("grade-launcher")
     # When the zygote ends, all ends with it. The launcher keeps what it was given.

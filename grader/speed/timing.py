@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from grader.connection.connection import Proxy, connection_of, place_of, what_of
+from grader.connection.connection import Proxy, connection_of, target_of, what_of
 from grader.connection.record import Record
 from grader.model import Device
 from grader.model.endings import WorkerLost
@@ -102,12 +102,12 @@ class TimedWorker:
     """
 
     def __init__(self, function: Proxy) -> None:
-        place = place_of(function)
-        if place.child[0] != "name":
-            raise Unsupported(f"`{place.word}` cannot be timed: time a function of the module, by its name")
+        target = target_of(function)
+        if target.child[0] != "name":
+            raise Unsupported(f"`{target.word}` cannot be timed: time a function of the module, by its name")
         if connection_of(function).device is Device.CUDA:  # the CPU clock does not see its work
             pytest.skip(say("calls are timed on the CPU and on a simulated accelerator, not on CUDA"))
-        self._child = list(place.child)
+        self._child = list(target.child)
         self._what = what_of(function)
         self.connection = connection_of(function).fresh()
         self.left_out_s = self.slept_s = 0.0

@@ -1,6 +1,7 @@
-"""`python -m grader.worker WITH server FD LAUNCHED`, where `messages.Launched` is the launcher's; or `… WITH spawned`.
+"""`python -m grader.worker WITH server FD LAUNCHED`, or `… WITH spawned`.
 
-WITH is "torch", or "plain" for a process that never has PyTorch and NumPy.
+WITH is "torch", or "plain" for a process that never has PyTorch and NumPy. LAUNCHED is the launcher's
+`start_messages.Launched`.
 
 Threads are limited first. Imports are made without Python's garbage collector, which would go over PyTorch's objects
 again and again, a fifth of the time, and find hardly anything to free.
@@ -14,7 +15,7 @@ import sys  # noqa: E402
 
 from grader.sandbox import kernel  # noqa: E402
 from grader.sandbox.datagrams import from_text  # noqa: E402
-from grader.sandbox.messages import Launched  # noqa: E402
+from grader.sandbox.start_messages import Launched  # noqa: E402
 from grader.worker.libraries import Libraries  # noqa: E402
 
 

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from grader.sandbox.messages import WARNED
+from grader.sandbox.start_messages import WARNED
 
 _MAX_TEXT = 300
 _MAX_PRINTED = 100_000

@@ -33,7 +33,7 @@ from typing import Any
 from grader.sandbox import cgroup, kernel
 from grader.sandbox.datagrams import from_tree, receive, send
 from grader.sandbox.levels import Sandbox
-from grader.sandbox.messages import WARNED, StartWorker, WorkerReady
+from grader.sandbox.start_messages import WARNED, StartWorker, WorkerReady
 from grader.wire.frames import Channel, Frame, Unsupported, packed
 from grader.wire.table import Table, padded
 from grader.wire.transport import ChannelClosed, SocketTransport, standard_streams

@@ -2,8 +2,8 @@
 
 There are two such processes: one has PyTorch and NumPy, the other one (`Libraries`) never had them.
 
-It speaks with the host and with each lane over Unix sockets, in one datagram for each of `sandbox.messages`. A lane
-makes a socket for each worker: it says what becomes of that one, and shutting it down ends the worker.
+It speaks with the host and with each lane over Unix sockets, in one datagram for each of `sandbox.start_messages`. A
+lane makes a socket for each worker: it says what becomes of that one, and shutting it down ends the worker.
 
 A worker is forked and confined ahead of need: while a lane is busy with one, the next one waits for its descriptors.
 """
@@ -19,7 +19,7 @@ import traceback
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grader.sandbox import fork_messages, kernel, messages
+from grader.sandbox import fork_messages, kernel, start_messages
 from grader.sandbox.datagrams import Message, receive, send
 from grader.sandbox.levels import Full, Reduced, Sandbox
 from grader.sandbox.trials import try_out
@@ -64,7 +64,7 @@ def prepare(libraries: Libraries) -> None:
     libraries.preload()
 
 
-def run(host: int, reached: messages.Launched, libraries: Libraries) -> None:
+def run(host: int, reached: start_messages.Launched, libraries: Libraries) -> None:
     """Serve until the host closes its socket.
 
     Args:
@@ -81,7 +81,7 @@ def run(host: int, reached: messages.Launched, libraries: Libraries) -> None:
     os._exit(0)
 
 
-def _sandbox_of(reached: messages.Launched) -> Sandbox:
+def _sandbox_of(reached: start_messages.Launched) -> Sandbox:
     """Return what confines the workers."""
     if reached.proc is not None:
         return Full(reached.proc)
@@ -116,13 +116,13 @@ class _Server:
     def _from_host(self, sock: socket.socket) -> None:
         message, descriptors = receive(sock)
         match message:
-            case messages.OpenLane(number):
+            case start_messages.OpenLane(number):
                 lane = socket.socket(fileno=descriptors[0])
                 self._selector.register(lane, selectors.EVENT_READ, lambda end: self._from_lane(number, end))
-            case messages.EndWorkers(number):
+            case start_messages.EndWorkers(number):
                 self._end_workers(number, all_of_them=False)
-            case messages.TryOut():
-                _send(sock, messages.Found(try_out(self._sandbox, message), self._refused))
+            case start_messages.TryOut():
+                _send(sock, start_messages.Found(try_out(self._sandbox, message), self._refused))
             case _:  # the host is gone
                 self._selector.unregister(sock)
                 sock.close()
@@ -130,7 +130,7 @@ class _Server:
     def _from_lane(self, lane: int, sock: socket.socket) -> None:
         message, descriptors = receive(sock)
         match message:
-            case messages.StartWorker():
+            case start_messages.StartWorker():
                 status = socket.socket(fileno=descriptors.pop(0))
                 if spare := self._spare_for(message):
                     self._start(lane, message, status, descriptors, spare)
@@ -145,7 +145,7 @@ class _Server:
                 sock.close()
                 self._end_workers(lane, all_of_them=True)
 
-    def _spare_for(self, wanted: messages.StartWorker) -> _Spare | None:
+    def _spare_for(self, wanted: start_messages.StartWorker) -> _Spare | None:
         """Return a worker that waits for its orders: the spare, or a new one. None if there is no room."""
         # Not before it is needed: it takes half a second, and most exercises never see a device. Once here, and not in
         # each worker.
@@ -163,7 +163,12 @@ class _Server:
         return spare
 
     def _start(
-        self, lane: int, wanted: messages.StartWorker, status: socket.socket, descriptors: list[int], spare: _Spare
+        self,
+        lane: int,
+        wanted: start_messages.StartWorker,
+        status: socket.socket,
+        descriptors: list[int],
+        spare: _Spare,
     ) -> None:
         """Hand the spare what it is for; say so to the lane; fork the next."""
         # Entered before its orders are sent: should it die at once, its end is reported to its lane.
@@ -174,7 +179,7 @@ class _Server:
         _send(spare.orders, wanted, descriptors)
         spare.orders.close()
         # A descriptor and not a number: in the server's process namespace the worker has another number than outside.
-        _send(status, messages.Started(), [spare.pidfd, *peak])
+        _send(status, start_messages.Started(), [spare.pidfd, *peak])
         for descriptor in peak:
             os.close(descriptor)
         # Ahead of need: making namespaces, forking and giving up rights take longer than answering a request does. It

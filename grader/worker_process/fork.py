@@ -15,11 +15,11 @@ from grader.model.endings import WorkerLost
 from grader.sandbox import cgroup, clock
 from grader.sandbox.datagrams import receive, send
 from grader.sandbox.fork_messages import Ended, Refused
-from grader.sandbox.messages import Started, StartWorker
+from grader.sandbox.start_messages import Started, StartWorker
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
 from grader.worker_process.process import GRACE_S, WorkerProcess
-from grader.worker_process.starter import WARM_UP_S, Starter, caps_of, first_words, worker_limits
+from grader.worker_process.starter import WARM_UP_S, Starter, await_first_message, caps_of, worker_limits
 
 _SLACK_MB = 256
 """For private files and copies of the server's pages, beyond the memory that an exercise allows."""
@@ -32,7 +32,7 @@ _SERVER_GONE = "the worker server is gone"
 
 
 class ForkStarter(Starter):
-    """Asks the worker server, which has torch imported already; for plain workers, the one that never had it.
+    """Starts workers as forks of the worker server; plain workers are forks of the server that never had torch.
 
     Args:
         server: this lane's socket to it.
@@ -77,7 +77,7 @@ class ForkStarter(Starter):
             started = self._start(self._servers[plain], limits, spared, simulates)
             if isinstance(started, _Forked):
                 self.started += 1
-                first_words(started)  # that it is confined
+                await_first_message(started)  # that it is confined
                 started.enter_group()
                 return started
             if time.monotonic() < latest:
@@ -93,7 +93,7 @@ class ForkStarter(Starter):
         # Made from here: control groups are not seen behind the wall.
         group = self._groups.make(limits.memory_mb + _SLACK_MB, own.tasks) if self._groups else None
         entries = group.entry_descriptors() if group else []
-        folder, output = self.new_places()
+        folder, output = self.new_folder_and_output()
         status, its_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours, theirs = socket.socketpair()
         message, descriptors = None, list[int]()
@@ -123,7 +123,7 @@ class ForkStarter(Starter):
         return message
 
     def close(self) -> None:
-        """Wait for the ends of all workers, then close the socket; the server ends all that this lane left."""
+        """Wait until all workers have ended, then close the sockets; the servers end workers that are left."""
         latest = time.monotonic() + GRACE_S
         for worker in self.leaving:
             # With the server gone no end is said, and the kernel has ended them with it.
@@ -156,7 +156,7 @@ class _Forked(WorkerProcess):
             with contextlib.suppress(ProcessLookupError):  # it has ended already, which its next request shows
                 self.group.take_in(self.pid)
 
-    def _end(self, seconds: float) -> Ended | None:
+    def _await_end(self, seconds: float) -> Ended | None:
         """Wait for the server to say how the worker ended; return None if it does not say so in time."""
         if self._ended is None:
             # `Ended` is all that comes after `Started`.
@@ -183,14 +183,14 @@ class _Forked(WorkerProcess):
             with contextlib.suppress(OSError):  # it has ended, which its next request shows
                 os.write(descriptor, clock.RESET)
 
-    def when_gone(self) -> None:
+    def remove_files_when_gone(self) -> None:
         # Nobody waits while the kernel takes its memory apart.
         if not self.has_left(0):
             self.leaving.append(self)
 
     def has_left(self, seconds: float) -> bool:
-        """Return whether it has ended, with all that it started; if so, clean up after it."""
-        if self._end(seconds) is None or (self.group is not None and not self.group.remove(seconds)):
+        """Return whether the worker has ended with all that it started; if so, remove its files and its group."""
+        if self._await_end(seconds) is None or (self.group is not None and not self.group.remove(seconds)):
             return False
         self.leave()
         return True
@@ -201,7 +201,7 @@ class _Forked(WorkerProcess):
             os.close(descriptor)
         self.status.close()
         with contextlib.suppress(OSError):  # the lane's folder goes with the lane
-            self.remove_places()
+            self.remove_files()
         if self.group is not None:
             self.group.remove(_LOOK_S)  # if it is there still: the server is gone, or something of the worker stays
 
@@ -209,7 +209,7 @@ class _Forked(WorkerProcess):
         return bool(self._ended and self._ended.out_of_memory) or (self.group is not None and self.group.was_killed())
 
     def ended(self) -> Ended | None:
-        ended = self._end(GRACE_S)
+        ended = self._await_end(GRACE_S)
         if ended is None and self._lost_server:  # it ended with the server, which is not a submission's fault
             raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
         return ended

@@ -17,12 +17,12 @@ from pathlib import Path
 from grader.model import Limits
 from grader.sandbox.datagrams import to_tree
 from grader.sandbox.fork_messages import Ended
-from grader.sandbox.messages import StartWorker
 from grader.sandbox.process import workers_environment
+from grader.sandbox.start_messages import StartWorker
 from grader.wire.frames import Channel
 from grader.wire.transport import ChannelClosed, pipes_of
 from grader.worker_process.process import GRACE_S, WorkerProcess
-from grader.worker_process.starter import Starter, caps_of, first_words, worker_limits
+from grader.worker_process.starter import Starter, await_first_message, caps_of, worker_limits
 
 _ROOM_MB = 16 << 20
 """Address space that CUDA takes for a map of all memory, its own and the host's; it is not used memory."""
@@ -57,7 +57,7 @@ class SpawnStarter(Starter):
         self._spares: dict[bool, WorkerProcess] = {is_plain: self._spawn(plain=is_plain) for is_plain in spares}
 
     def _spawn(self, *, plain: bool = False) -> WorkerProcess:
-        folder, output = self.new_places()
+        folder, output = self.new_folder_and_output()
         with output.open("ab") as sink:
             # Its output is what goes to standard error: standard input and output are the channel. A session of its own
             # lets `kill` end what it started, too.
@@ -78,7 +78,7 @@ class SpawnStarter(Starter):
     def start_worker(
         self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
     ) -> WorkerProcess:
-        """Hand out the warm spare, and start another one in its place.
+        """Return the warm spare, or a fresh worker if there is none, and start another spare.
 
         Args:
             limits: what it may use.
@@ -91,11 +91,11 @@ class SpawnStarter(Starter):
         worker = self._spares.pop(plain, None) or self._spawn(plain=plain)
         self.started += 1
         worker.limits, worker.channel.caps = limits, caps_of(limits)
-        first_words(worker)  # that it is warm
+        await_first_message(worker)  # that it is warm
         wanted = StartWorker(str(worker.folder), worker_limits(limits, self._room_mb), spared)
         with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer
             worker.channel.send(0, to_tree(wanted))
-        first_words(worker)  # that it is confined
+        await_first_message(worker)  # that it is confined
         # Started now and not before, so that it imports torch while this worker is at work, and does not delay it.
         self._spares[plain] = self._spawn(plain=plain)
         return worker
@@ -121,10 +121,10 @@ class _Spawned(WorkerProcess):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(self.pid, number)
 
-    def when_gone(self) -> None:
+    def remove_files_when_gone(self) -> None:
         # No server here says that it ended, so it is waited for: a folder is swept once nothing writes there.
         self.ended()
-        self.remove_places()
+        self.remove_files()
 
     def ended(self) -> Ended | None:
         with contextlib.suppress(subprocess.TimeoutExpired):

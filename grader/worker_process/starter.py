@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.sandbox import clock
-from grader.sandbox.messages import WorkerLimits
+from grader.sandbox.start_messages import WorkerLimits
 from grader.wire.frames import Caps
 from grader.wire.transport import ChannelClosed, patience_until
 from grader.worker_process.process import WorkerProcess
@@ -61,8 +61,8 @@ class Starter:
         """
         raise NotImplementedError
 
-    def new_places(self) -> tuple[Path, Path]:
-        """Make an empty folder for a worker, and a file for its output, which lies outside of that folder."""
+    def new_folder_and_output(self) -> tuple[Path, Path]:
+        """Make an empty folder for a worker, and a file outside of it for the worker's output; return both paths."""
         # The output lies outside of the folder, which student code may fill and empty as it likes.
         name = f"w{next(self._numbers)}"
         folder, output = self._root / name, self._root / f"{name}.out"
@@ -72,7 +72,7 @@ class Starter:
 
     @contextmanager
     def exclusive(self, worker: WorkerProcess | None) -> Iterator[None]:
-        """Pause all other workers with submissions while the block runs; end one that ran nevertheless."""
+        """Pause all other workers with submissions while the block runs; kill one that ran nevertheless."""
         others = self.students - {worker}
         before: dict[WorkerProcess, float | None] = {}
         try:
@@ -89,7 +89,7 @@ class Starter:
                 other.resume()
 
     def close(self) -> None:
-        """End what is ready for later."""
+        """End the workers that are kept ready for later."""
 
 
 def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
@@ -108,7 +108,7 @@ def caps_of(limits: Limits) -> Caps:
     return Caps(data_bytes=min(Caps().data_bytes, limits.memory_mb << 20))
 
 
-def first_words(worker: WorkerProcess) -> None:
+def await_first_message(worker: WorkerProcess) -> None:
     """Wait for a worker's first message: that it is warm, or confined. A failure before that is ours.
 
     Raises:

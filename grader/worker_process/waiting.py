@@ -34,7 +34,7 @@ class Waiting:
         self._student = False
 
     def __call__(self, *, student: bool) -> Self:
-        """Say whose reply is waited for: `with waiting(student=True):` for the student's."""
+        """Set whether the wait is for student code, and return self: `with waiting(student=True):` counts its time."""
         self._student = student
         return self
 
@@ -57,11 +57,11 @@ class Waiting:
 
     @property
     def is_on(self) -> bool:
-        """Whether it waits now."""
+        """Return whether the check process waits for a worker now."""
         return self._depth > 0
 
     def seconds(self) -> float:
-        """Return all seconds so far, with the wait that goes on now."""
+        """Return all seconds of waiting so far, with the wait that goes on now."""
         return self._total + (time.monotonic() - self._since if self._depth else 0.0)
 
     def _holds_much(self) -> bool:

@@ -15,7 +15,7 @@ from support import RIGHT, TOTAL, written
 
 import grader
 from grader.cli.ready import IMPORTED
-from grader.runner.place import SWITCH
+from grader.runner.warm_socket import SWITCH
 
 pytestmark = [
     pytest.mark.lane,
@@ -285,5 +285,5 @@ def test_a_typed_command_imports_little_before_it_hands_over(home: Path) -> None
     ours = str(Path(str(grader.__file__)).parent.parent)
     program = f"sys.path.append({ours!r})\nimport grader.__main__\nfrom grader.runner.hand_over import hand_over\n"
     imported = imported_by(f"{program}hand_over(['--version'])", home, "-S")
-    assert {"grader.runner.place", "grader.sandbox.process", "socket"} <= imported
+    assert {"grader.runner.warm_socket", "grader.sandbox.process", "socket"} <= imported
     assert not heavy & imported

@@ -23,11 +23,10 @@ from support import RIGHT, TOTAL, WarmGrade, written
 import grader
 from grader.cli import doctor
 from grader.grading.runtime import Processes, Runtime
-from grader.runner import place as place_of_processes
-from grader.runner import warm
-from grader.runner.place import SWITCH
-from grader.runner.warm import LEAST_MB, Place, why_none
-from grader.runner.zygote import WarmZygote, Zygote
+from grader.runner import warm, warm_socket
+from grader.runner.warm import LEAST_MB, WarmSocket, why_not_warm
+from grader.runner.warm_socket import SWITCH
+from grader.runner.zygote_client import WarmZygote, Zygote
 from grader.sandbox import fork_messages
 from grader.sandbox.datagrams import to_text
 from grader.sandbox.process import bind_in
@@ -85,7 +84,7 @@ def gone(pids: set[int]) -> bool:
     return not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
-def answers(place: Place) -> bool:
+def answers(place: WarmSocket) -> bool:
     """Whether somebody answers there, sooner or later: PyTorch may still be imported."""
     latest = time.monotonic() + 120
     while time.monotonic() < latest:
@@ -156,23 +155,23 @@ def test_others_are_called_where_anything_is_different(monkeypatch: pytest.Monke
     """Another environment, umask, installed package, or file of ours: processes of before are not found."""
     (tmp_path / "installed").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path / "installed"))
-    names = {Place.here().name}
-    assert Place.here().name in names
+    names = {WarmSocket.here().name}
+    assert WarmSocket.here().name in names
     (tmp_path / "installed" / "package.py").touch()
-    names.add(Place.here().name)
+    names.add(WarmSocket.here().name)
     monkeypatch.setenv("LC_ALL", "nothing.like.before")
-    names.add(Place.here().name)
+    names.add(WarmSocket.here().name)
     before = os.umask(0o027)
     try:
-        names.add(Place.here().name)
+        names.add(WarmSocket.here().name)
     finally:
         os.umask(before)
     ours = shutil.copytree(Path(str(grader.__file__)).parent, tmp_path / "grader")
     monkeypatch.setattr(grader, "__file__", str(ours / "__init__.py"))
-    names.add(Place.here().name)
+    names.add(WarmSocket.here().name)
     with (ours / "check_process" / "known_errors.txt").open("a") as file:
         file.write("another one\n")
-    names.add(Place.here().name)
+    names.add(WarmSocket.here().name)
     assert len(names) == 6
 
 
@@ -181,21 +180,21 @@ def test_without_warm_processes(own_place: Path, monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as patch:
         pages = {"SC_PHYS_PAGES": LEAST_MB - 1, "SC_PAGE_SIZE": 1 << 20}
         patch.setattr(os, "sysconf", pages.__getitem__)
-        assert f"has {LEAST_MB - 1} MB of memory" in why_none()
+        assert f"has {LEAST_MB - 1} MB of memory" in why_not_warm()
     with monkeypatch.context() as patch:
         patch.setenv(SWITCH, "0")
-        assert SWITCH in why_none()
+        assert SWITCH in why_not_warm()
     for leader, words in {0: "outside of this container", os.getpid(): "a session of its own"}.items():
         with monkeypatch.context() as patch:
             patch.setattr(os, "getsid", lambda _, leader=leader: leader)
-            assert words in why_none()
+            assert words in why_not_warm()
     folder = own_place / "tensorgrade"
     folder.mkdir()
     folder.chmod(0o755)
-    assert "is not a folder that only you can open" in why_none()
+    assert "is not a folder that only you can open" in why_not_warm()
     folder.rmdir()
     folder.symlink_to(own_place)
-    assert "is not a folder that only you can open" in why_none()
+    assert "is not a folder that only you can open" in why_not_warm()
 
 
 @pytest.mark.usefixtures("own_place")
@@ -212,15 +211,15 @@ def test_a_folder_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("own_place")
 def test_who_takes_no_calls_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that was stopped keeps its place; the place of one that was killed is cleared."""
-    monkeypatch.setattr(place_of_processes, "_ANSWERS_S", 0.1)
-    place = Place.here()
+    monkeypatch.setattr(warm_socket, "_ANSWERS_S", 0.1)
+    place = WarmSocket.here()
     path = Path(place.folder, f"{place.name}.sock")
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stopped, ExitStack() as calls:
         bind_in(place.folder, path.name, stopped)
         stopped.listen(0)
         with pytest.raises(OSError, match=r"unavailable|timed out"):
             for _ in range(9):
-                called = place_of_processes.connected(place.folder, path.name)
+                called = warm_socket.connect(place.folder, path.name)
                 assert called is not None
                 calls.enter_context(called)
         with pytest.raises(OSError, match=r"unavailable|timed out"):
@@ -252,7 +251,7 @@ def test_another_user_gets_no_answer(own_place: Path) -> None:
     """Not even where folder and socket are open to all."""
     if os.geteuid() != 0:
         pytest.skip("only root can be another user")
-    place = Place.here()
+    place = WarmSocket.here()
     with closing(WarmZygote(place)):
         path = Path(place.folder, f"{place.name}.sock")
         assert answers(place)  # this user

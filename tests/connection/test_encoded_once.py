@@ -36,7 +36,7 @@ class InThread(Starter):
         """A thread that answers requests."""
         del spared, simulates, plain
         ours, theirs = socket.socketpair()
-        folder, output = self.new_places()
+        folder, output = self.new_folder_and_output()
 
         def run() -> None:
             with closing(Channel(SocketTransport(theirs), trusts=True)) as channel:

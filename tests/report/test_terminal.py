@@ -14,7 +14,7 @@ from grader.model.picture import Grid, Picture
 from grader.model.score import Causes
 from grader.report.safe import columns
 from grader.report.terminal import exercise_lines, message_lines, summary_lines
-from grader.sandbox.messages import WARNED
+from grader.sandbox.start_messages import WARNED
 
 ATTRIBUTE = "your `double` raised AttributeError"
 AT_7 = f"{ATTRIBUTE}: no sqare\n    double.py, line 7\n        x"

@@ -43,7 +43,7 @@ os.execv(sys.executable, [sys.executable, "-m", "grader", "doctor", "--json"])
 UNLUCKY = """
 import json, os, signal, sys
 from grader.sandbox.levels import Sandbox
-from grader.sandbox.messages import TryOut
+from grader.sandbox.start_messages import TryOut
 from grader.sandbox.trials import try_out
 
 class Unlucky(Sandbox):

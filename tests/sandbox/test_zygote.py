@@ -19,9 +19,9 @@ from grader.connection.student import Student
 from grader.grading.runtime import Processes, Runtime
 from grader.model import Course, Limits
 from grader.runner.promises import SandboxPlan
-from grader.runner.warm import Place, stop, warm_processes
+from grader.runner.warm import WarmSocket, stop, warm_processes
 from grader.runner.worker_server import WorkerServer
-from grader.runner.zygote import WarmZygote, Zygote
+from grader.runner.zygote_client import WarmZygote, Zygote
 from grader.worker_process.fork import ForkStarter
 
 pytestmark = pytest.mark.sandbox
@@ -130,7 +130,7 @@ def test_workers_know_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     # These tests may be a session of their own, or have begun outside of this container.
     monkeypatch.setattr(os, "getsid", lambda _: os.getppid())
-    zygote = WarmZygote(Place.here())
+    zygote = WarmZygote(WarmSocket.here())
     try:
         server = WorkerServer(SandboxPlan(), zygote)
         server.wait_ready()
