@@ -21,7 +21,7 @@ from grader.check.hidden_code import assert_no_hidden_code
 from grader.check.loops import rows_hint
 from grader.check.properties import assert_true
 from grader.check.values import allclose
-from grader.connection.connection import Proxy, connection_of, is_proxy, place_of, proxy_of_name, word_of
+from grader.connection.connection import Proxy, connection_of, is_proxy, proxy_of_name, target_of, word_of
 from grader.connection.student import call_builtin_probe
 from grader.model.endings import CannotRun, CheckFailed
 from grader.model.picture import Moment, Picture
@@ -178,7 +178,7 @@ def reference_function(function: Proxy) -> Proxy | None:
     Args:
         function: a function of the student's.
     """
-    child, reference = place_of(function).child, connection_of(function).reference
+    child, reference = target_of(function).child, connection_of(function).reference
     if reference is None or child[0] != "name" or child[2] not in reference.names():
         return None
     return proxy_of_name(reference, child[2])
@@ -236,7 +236,7 @@ def _fresh_cpu_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]
     with closing(connection_of(function).fresh()) as fresh:
         # How often this is called depends on times, and a check's later inputs must not. The worker learns nothing new.
         fresh.record.renew = None
-        same = proxy_of_name(fresh, place_of(function).child[2])
+        same = proxy_of_name(fresh, target_of(function).child[2])
         _timed_call(same, small)
         return _timed_call(same, large)[1] or 0.0
 

@@ -15,7 +15,7 @@ import torch
 from grader.check.hidden_code import assert_no_hidden_code
 from grader.check.names import Imports, free_names, paths_in
 from grader.check.source import Mention, SubmittedSource, source_of
-from grader.connection.connection import Proxy, connection_of, place_of, word_of
+from grader.connection.connection import Proxy, connection_of, target_of, word_of
 from grader.model.endings import CheckFailed
 from grader.model.public_text import Public, say
 
@@ -93,7 +93,7 @@ def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collectio
         raise ValueError(f"unknown loop {', '.join(unknown)}; the loops are {', '.join(sorted(LOOPS))}")
     assert_no_hidden_code(function)
     source = source_of(connection_of(function))
-    child = place_of(function).child
+    child = target_of(function).child
     loops = [each for each in loops_of(source, str(child[2]) if child[0] == "name" else "") if each.name not in allow]
     if len(loops) > most:
         contains = "more loops than the rule allows" if most else "a loop"
@@ -108,7 +108,7 @@ def rows_hint(function: Proxy) -> Public | None:
     Args:
         function: a function of the student's.
     """
-    child = place_of(function).child
+    child = target_of(function).child
     loops = loops_of(source_of(connection_of(function)), str(child[2]) if child[0] == "name" else "")
     return next((_OVER_ROWS[each.name] for each in loops if each.name in _OVER_ROWS), None)
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from grader.check import show
-from grader.connection.connection import is_proxy, kind_of, place_of, proxy_of_name, word_of
+from grader.connection.connection import is_proxy, kind_of, proxy_of_name, target_of, word_of
 from grader.model.endings import CheckFailed
 from grader.model.picture import Picture
 from grader.model.public_text import say
@@ -128,7 +128,7 @@ def is_instance(actual: Any, kind: Any) -> bool:
     """
     if is_proxy(actual):
         known = kind if is_proxy(kind) else f"{kind.__module__}.{kind.__qualname__}"
-        connection = place_of(actual).connection
+        connection = target_of(actual).connection
         return connection.call(proxy_of_name(connection, "is_instance", ""), (actual, known), {}, actual) is True
     # In Python True is an int; an exercise that expects a number does not mean that.
     return not is_proxy(kind) and isinstance(actual, kind) and not (kind is int and isinstance(actual, bool))

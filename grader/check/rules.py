@@ -19,7 +19,7 @@ import torch
 from grader.check.hidden_code import assert_no_hidden_code
 from grader.check.names import object_at, words_of
 from grader.check.source import Mention, source_of
-from grader.connection.connection import Proxy, connection_of, is_proxy, place_of, proxy_of_name, word_of
+from grader.connection.connection import Proxy, connection_of, is_proxy, proxy_of_name, target_of, word_of
 from grader.connection.raised import raised_by_student, shown_lines
 from grader.connection.student import Student, connection_behind
 from grader.model.endings import CheckFailed
@@ -166,7 +166,7 @@ def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
     """Yield each name that a function mentions, as rules call it ("" if they do not), with the mention."""
     assert_no_hidden_code(function)
     source = source_of(connection_of(function))
-    child = place_of(function).child
+    child = target_of(function).child
     for mention in source.mentions(str(child[2]) if child[0] == "name" else ""):
         yield _rule_name(mention, source.own), mention
 

@@ -66,7 +66,7 @@ RemoteResult = tuple[Outcomes, str | None, bool]
 
 @contextmanager
 def open_cluster(address: str, plan: RunPlan, slots: int, progress: Progress) -> Iterator[Cluster]:
-    """Open a cluster whose workers have the course and lanes of their own; connect when there is work.
+    """Open a cluster whose machines grade in lanes of their own; connect to it with the first work.
 
     Args:
         address: as on the command line: a scheduler's address, its file, or local:N.
@@ -101,11 +101,11 @@ class Cluster:
 
     @property
     def slots(self) -> int:
-        """How many works are graded at once, by the workers that are there now."""
+        """Return how many works are graded at once by the workers that are there now, but at least 1."""
         return max(1, sum(list(self._slots.values())))
 
     def submit(self, work: Work) -> Future[WorkResult]:
-        """Have one exercise graded by the next worker that is free."""
+        """Submit one exercise, to be graded by the next free worker; return a future of its result."""
         if self._client is None:
             self._client = self._open(self._connect())
         own = Future[WorkResult]()
@@ -140,7 +140,7 @@ class Cluster:
             own.set_exception(error)
 
     def _on_event(self, event: tuple[float, dict[str, Any]]) -> None:
-        """Note how much a worker can grade at once, and if nothing, why."""
+        """Note how many works a worker can grade at once; if it is refused, report why."""
         when, said = event
         if (when, said["address"]) in self._events:
             return
@@ -150,7 +150,7 @@ class Cluster:
             self.progress.noted(f"{said['host']} ({said['address']}) is refused: {said['why']}")
 
     def _open(self, client: Client) -> Client:
-        """Have all workers open lanes; return when those that are there have said how that went."""
+        """Have all workers open lanes; return the client when those that are there have answered."""
         where = str(client.scheduler_info(n_workers=0)["address"])
         if not where.startswith(("tls://", "wss://")):
             self.progress.noted(
@@ -217,7 +217,7 @@ class _NoHttp(ServerNode):
     """A node of a cluster that opens no port for its dashboard, which has no password: others use this machine, too."""
 
     def start_http_server(self, *args: Any, **kwargs: Any) -> None:
-        """Open none."""
+        """Do nothing, so that no port is opened."""
 
 
 class _Scheduler(_NoHttp, Scheduler):
@@ -254,7 +254,7 @@ def _short(error: Exception) -> str:
 
 
 def machine_facts(setup: Setup) -> dict[str, str]:
-    """Return what verdicts depend on at this machine, by its name for people."""
+    """Return the versions and the kind of processor of this machine, on which verdicts depend, by names for people."""
     here = describe_machine(setup, None)
     own = f"{here.grader} ({package_digest()[:12]})"
     versions = {"tensorgrade": own, "Python": here.python, "PyTorch": here.torch, "NumPy": here.numpy}
@@ -281,7 +281,7 @@ class NodePlugin(WorkerPlugin):
         self._local = local
 
     async def setup(self, worker: Worker) -> None:
-        """Open the lanes, and say whether that went well; in any case the worker stays usable for others."""
+        """Open the lanes, and report whether that succeeded; in any case the Dask worker stays usable for others."""
         if self._local:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._worker = worker
@@ -317,7 +317,7 @@ class NodePlugin(WorkerPlugin):
         self._worker.log_event(self.name, {**who, "slots": slots, "why": " ".join(refused.split())})
 
     def grade(self, sent: RemoteWork) -> RemoteResult:
-        """Grade one exercise of one submission; where no lane can be had any more, another worker does it."""
+        """Grade one exercise of one submission; if no lane can be opened any more, have another worker do it."""
         id, submission, before = sent
         exercise = next(exercise for exercise in self._plan.exercises if exercise.id == id)
         work = Work(self._plan, exercise, submission, before.graded(exercise) if before else None)
@@ -342,7 +342,7 @@ class NodePlugin(WorkerPlugin):
 
 
 def grade_on_worker(name: str, sent: RemoteWork) -> RemoteResult:
-    """Have a batch's work done by the Dask worker that this runs in."""
+    """Grade one exercise in the Dask worker that this function runs in."""
     plugin = get_worker().plugins[name]
     assert isinstance(plugin, NodePlugin)
     return plugin.grade(sent)
@@ -367,7 +367,7 @@ class BatchPlugin(SchedulerPlugin):
         self._limits: tuple[int, float | None] = 1, wait_s
 
     async def start(self, scheduler: Scheduler) -> None:
-        """Begin."""
+        """Set the batch's limits in the scheduler."""
         self._exchange_limits(scheduler)
 
     def _exchange_limits(self, scheduler: Scheduler) -> None:
@@ -376,11 +376,11 @@ class BatchPlugin(SchedulerPlugin):
         self._limits = before
 
     def remove_worker(self, scheduler: Scheduler, worker: str, **_: Any) -> None:
-        """Let the batch know."""
+        """Report to the batch that a worker is gone."""
         scheduler.log_event(self.name, {"address": worker, "slots": 0, "why": ""})
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
-        """End, if that client was the batch's."""
+        """Restore the scheduler's limits, and have workers close their lanes, if the client was the batch's."""
         if client == self._client:
             self._exchange_limits(scheduler)
             scheduler.remove_plugin(self.name)

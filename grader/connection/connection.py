@@ -16,7 +16,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from grader.connection.raised import Raised, does_not_load, exception_of, lines_of, raised_by_student
+from grader.connection.raised import Raised, exception_of, lines_of, load_error, raised_by_student
 from grader.connection.record import Call, Record
 from grader.model import Device, Limits, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
@@ -41,8 +41,8 @@ _UNSUPPORTED = """
 
 
 @dataclass(frozen=True)
-class Place:
-    """The place of a proxy's object: its worker, and what messages call it.
+class ProxyTarget:
+    """The object that a proxy stands for: its worker, and what messages call it.
 
     Attributes:
         connection: the connection whose worker has it.
@@ -62,56 +62,56 @@ class Place:
 class Proxy:
     """An object in a worker."""
 
-    __slots__ = ("_Proxy__place", "__weakref__")
+    __slots__ = ("_Proxy__target", "__weakref__")
 
-    __place: Place
+    __target: ProxyTarget
 
-    def __init__(self, place: Place) -> None:
-        object.__setattr__(self, "_Proxy__place", place)
+    def __init__(self, target: ProxyTarget) -> None:
+        object.__setattr__(self, "_Proxy__target", target)
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the object."""
         if name.startswith("__"):  # Python, NumPy and PyTorch ask for such names to find out what something is
             raise AttributeError(name)
-        return place_of(self).connection.ask("get", [self, name], what_of(self, name), f"{word_of(self)}.{name}")
+        return target_of(self).connection.ask("get", [self, name], what_of(self, name), f"{word_of(self)}.{name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute of the object."""
-        place_of(self).connection.ask("set", [self, name, value], what_of(self, name))
+        target_of(self).connection.ask("set", [self, name, value], what_of(self, name))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the object."""
-        return self.__place.connection.call(self, args, kwargs)
+        return self.__target.connection.call(self, args, kwargs)
 
     def __getitem__(self, key: Any) -> Any:
         """Return an item of the object."""
-        return place_of(self).connection.ask("item", [self, key], what_of(self), word_of(self))
+        return target_of(self).connection.ask("item", [self, key], what_of(self), word_of(self))
 
     def __len__(self) -> int:
         """Return the length of the object."""
-        length = place_of(self).connection.ask("len", [self], what_of(self))
+        length = target_of(self).connection.ask("len", [self], what_of(self))
         if type(length) is not int or not 0 <= length < 1 << 62:  # the worker may answer anything
             raise TypeError(f"the length of {word_of(self)} is not a number")
         return length
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the items of the object, which arrive together, as a list."""
-        return iter(place_of(self).connection.ask("iter", [self], what_of(self), word_of(self)))
+        return iter(target_of(self).connection.ask("iter", [self], what_of(self), word_of(self)))
 
     def __del__(self) -> None:
         """Let the worker forget the object, with the next request."""
-        place = place_of(self)
-        if place.generation and place.generation == place.connection.generation:
-            place.connection.dropped.append(place.child[1])
+        target = target_of(self)
+        if target.generation and target.generation == target.connection.generation:
+            target.connection.dropped.append(target.child[1])
 
     def __word__(self) -> str:
-        """Return what messages call the object; see `model.public_text`."""
-        return place_of(self).word
+        """Return the name of the object in messages; see `model.public_text`."""
+        return target_of(self).word
 
     def __repr__(self) -> str:
         """Return the name of the object, or what it is a proxy of."""
-        place = place_of(self)
-        return f"<proxy of {place.kind}>" if place.kind else place.word
+        target = target_of(self)
+        return f"<proxy of {target.kind}>" if target.kind else target.word
 
     __hash__ = object.__hash__
 
@@ -135,10 +135,10 @@ def is_proxy(value: object) -> bool:
     return type(value) is Proxy
 
 
-def place_of(proxy: Proxy) -> Place:
-    """Return where the object of a proxy lives."""
-    place: Place = object.__getattribute__(proxy, "_Proxy__place")
-    return place
+def target_of(proxy: Proxy) -> ProxyTarget:
+    """Return the object that a proxy stands for: its connection, and how messages refer to it."""
+    target: ProxyTarget = object.__getattribute__(proxy, "_Proxy__target")
+    return target
 
 
 def function_expected(function: Any) -> Proxy:
@@ -162,36 +162,36 @@ def connection_of(function: Any) -> Connection:
         NotUsable: the student's file has something else under that name.
         Unsupported: it is another function, which is the check's fault.
     """
-    return place_of(function_expected(function)).connection
+    return target_of(function_expected(function)).connection
 
 
 def word_of(proxy: Proxy) -> str:
-    """Return what messages call an object, in words of the check's own."""
-    return place_of(proxy).word
+    """Return the name of a proxy's object in messages, such as "Counter.add"."""
+    return target_of(proxy).word
 
 
 def kind_of(proxy: Proxy) -> str:
     """Return the name of an object's class, as its worker claims."""
-    return place_of(proxy).kind or "function"
+    return target_of(proxy).kind or "function"
 
 
 def what_of(proxy: Proxy, attribute: str = "") -> str:
-    """Return what messages call an object, with its owner: "your `Counter`"."""
-    place = place_of(proxy)
-    word = f"{place.word}.{attribute}" if attribute else place.word
-    of_probe = place.child[0] == "name" and place.child[1] != "student"
-    return f"the probe `{word}`" if of_probe else f"{place.connection.owner} `{word}`"
+    """Return the name of a proxy's object in messages with its owner, such as "your `Counter`"."""
+    target = target_of(proxy)
+    word = f"{target.word}.{attribute}" if attribute else target.word
+    of_probe = target.child[0] == "name" and target.child[1] != "student"
+    return f"the probe `{word}`" if of_probe else f"{target.connection.owner} `{word}`"
 
 
 def proxy_of_name(connection: Connection, name: str, space: str = "student") -> Proxy:
-    """Return a proxy of a name in a worker.
+    """Return a proxy of the object that a worker has under a name.
 
     Args:
         connection: to the worker.
         name: of a function, a class or another object.
         space: where the name is: "student" for the student's module, a probe file's name, or "" for our own probes.
     """
-    return Proxy(Place(connection, ("name", space, name), name))
+    return Proxy(ProxyTarget(connection, ("name", space, name), name))
 
 
 def _left_out(row: Any) -> tuple[str, int, str]:
@@ -267,7 +267,7 @@ class Connection:
         return replace(self, record=record, student=None, reference=None)
 
     def begin_check(self, record: Record, limits: Limits | None = None) -> None:
-        """Begin a check: nothing of the one before is known any more. The limits of its calls may differ."""
+        """Begin a check with a record of its own, and with limits of its own if they are given."""
         self.record, self._seeded = record, False
         self.limits = limits or self.limits
 
@@ -306,7 +306,7 @@ class Connection:
             if raised is None:
                 raise
             source = self.files.get(raised.lines[-1].file if raised.lines else f"{self.module}.py", b"")
-            self._unloadable = does_not_load(self.module, raised, self.folder, source, before=what in self.answered)
+            self._unloadable = load_error(self.module, raised, self.folder, source, before=what in self.answered)
             self._unloadable.__dict__["_raised"] = raised  # whose file it is distinguishes a fault of ours
             raise self._unloadable from None
         match answer:
@@ -334,7 +334,7 @@ class Connection:
         called: Proxy | None = None,
         noted: Call | None = None,
     ) -> Any:
-        """Call an object in the worker; what it changes of its arguments is changed here.
+        """Call an object in the worker, and return its result; apply to the arguments here what changed of them there.
 
         Of a probe, `called` is the function that it calls, which messages name; its caller has noted the call.
 
@@ -362,7 +362,7 @@ class Connection:
         )
 
     def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> Call | None:
-        """Note a call of the check's.
+        """Note in the record that the check calls an object.
 
         Args:
             target: what is called.
@@ -373,10 +373,10 @@ class Connection:
         Returns:
             The call if it is to be kept with its arguments once they are encoded, else None.
         """
-        place = place_of(target)
-        self.record.begin_call(place.word)
-        is_kept = self.record.recording and place.child[:2] == ("name", "student")
-        return Call(place.word, args, kwargs, ranks) if is_kept else None
+        own = target_of(target)
+        self.record.begin_call(own.word)
+        is_kept = self.record.recording and own.child[:2] == ("name", "student")
+        return Call(own.word, args, kwargs, ranks) if is_kept else None
 
     def ask(
         self,
@@ -425,12 +425,12 @@ class Connection:
         apart: bool = False,
     ) -> Any:
         """Send a request; return the value of its reply, or raise what student code raised."""
-        encoded = self._encoded(values, noted, apart=apart)
+        encoded = self._encode(values, noted, apart=apart)
         frame = self.exchange(dict(encoded.tree, do=operation), encoded.memory, what, seconds)
         return self.value_of(frame, what, word, encoded.table)
 
-    def _encoded(self, values: Sequence[Any], noted: Call | None, *, apart: bool) -> EncodedCall:
-        """Encode a request, once; the record keeps it if a call is noted."""
+    def _encode(self, values: Sequence[Any], noted: Call | None, *, apart: bool) -> EncodedCall:
+        """Encode the values of a request; if `noted` is a call, keep the encoded request in the record."""
         original = (self.student or self).record
         with original.arguments_as_they_were() if apart else nullcontext():
             noted_values = () if noted is None else noted.values
@@ -449,7 +449,7 @@ class Connection:
         seconds: float,
         mapped: tuple[int, int] | None = None,
     ) -> Frame:
-        """Send a message that is encoded already, and wait for its reply.
+        """Send a message that is encoded already, wait for its reply, and return the reply.
 
         Args:
             tree: of the message.
@@ -477,7 +477,7 @@ class Connection:
         return frame
 
     def value_of(self, frame: Frame, what: str, word: str, table: Table) -> Any:
-        """Return the value of a reply; apply what student code changed to the arguments.
+        """Return the value of a reply; apply to the arguments here what student code changed of them.
 
         Args:
             frame: the reply.
@@ -523,13 +523,13 @@ class Connection:
                 f"a check cannot send an object of type {type(value).__name__} to student code: write a probe, a "
                 "function that runs beside student code, and make it there"
             )
-        place = place_of(value)
-        if place.connection is not self:
+        target = target_of(value)
+        if target.connection is not self:
             text = "a call takes objects of the student's or of the reference's, and not of both: call it once for each"
-            raise Unsupported(f"`{place.word}` belongs to another process: {text}")
-        if place.generation and place.generation != self.generation:
-            raise RuntimeError(f"`{place.word}` is gone: its worker has ended")
-        return list(place.child)
+            raise Unsupported(f"`{target.word}` belongs to another process: {text}")
+        if target.generation and target.generation != self.generation:
+            raise RuntimeError(f"`{target.word}` is gone: its worker has ended")
+        return list(target.child)
 
     def _proxy(self, word: str, *child: Any) -> Proxy:
         """Return a proxy of the object that the worker names in a reply."""
@@ -539,7 +539,7 @@ class Connection:
         proxy = self._proxies.get(number)
         if proxy is None:
             proxy = self._proxies[number] = Proxy(
-                Place(self, ("proxy", number), word, kind or "object", self.generation)
+                ProxyTarget(self, ("proxy", number), word, kind or "object", self.generation)
             )
         return proxy
 
@@ -578,7 +578,7 @@ class Connection:
             raise lost
 
     def _lose(self, lost: WorkerLost, what: str, *, full_time: bool = False) -> None:
-        """Note a loss, and end the worker; `what` is "" if none was started."""
+        """Note that a request lost the worker, and end the worker; `what` is "" if none was started."""
         with suppress(ProtocolError):
             lost.frames = lines_of(lost.stack)
         self.record.lost, lost.in_load = lost, self._names is None and what != ""
@@ -597,7 +597,7 @@ class Connection:
         return self.starter.exclusive(self.worker)
 
     def outputs(self) -> dict[int, tuple[str, int]]:
-        """Return the beginning of what each worker printed so far, and how many lines follow it."""
+        """Return, by generation, the beginning of what each worker printed so far, and how many lines follow it."""
         if self.worker is not None:
             self._outputs[self.generation] = self.worker.read_output(self.limits.shown_output_kb * 1024)
         return dict(self._outputs)

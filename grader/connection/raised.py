@@ -71,7 +71,7 @@ class Raised:
 
     @classmethod
     def read(cls, row: Any, what: str, owner: str) -> Raised:
-        """Read what a worker claims of an exception; cut each text to what a message has room for.
+        """Read a worker's description of an exception; cut each text to the length that a message has room for.
 
         Args:
             row: as it came.
@@ -112,13 +112,13 @@ def _line(row: Any) -> Line:
 
 
 def raised_by_student(error: BaseException) -> Raised | None:
-    """Return what student code raised; None if the exception does not come from student code."""
+    """Return the `Raised` of an exception that student code raised; None for any other exception."""
     raised = error.__dict__.get("_raised")
     return raised if isinstance(raised, Raised) else None
 
 
 def note_expected_error(error: BaseException, expected: Public) -> None:
-    """Note with what student code raised which error was expected instead, and for what."""
+    """Note on an exception of student code which error the check expected instead."""
     if (raised := raised_by_student(error)) is not None:
         error.__dict__["_raised"] = replace(raised, expected=expected)
 
@@ -165,7 +165,7 @@ def debugger_hint(raised: Raised, what: str) -> Public | None:
 
 
 def refuses_arguments(raised: Raised) -> bool:
-    """Return whether a function that was called as its task says does not take these arguments."""
+    """Return whether a call failed because the function does not accept the arguments that its task says."""
     return bool(raised.signature) and not raised.lines and _ARGUMENTS.search(raised.text) is not None
 
 
@@ -186,8 +186,8 @@ def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
     return texts
 
 
-def does_not_load(module: str, raised: Raised, folder: str, source: bytes = b"", *, before: bool) -> NotUsable:
-    """Return how a check ends if a file does not load.
+def load_error(module: str, raised: Raised, folder: str, source: bytes = b"", *, before: bool) -> NotUsable:
+    """Return the `NotUsable` that checks raise if the module does not load.
 
     Args:
         module: its name.

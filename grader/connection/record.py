@@ -53,7 +53,7 @@ class SentCall:
     ranks: int
 
     def read(self) -> Call:
-        """Return the call with its arguments as they were."""
+        """Return the call with its arguments as they were sent."""
         values = self.encoded.noted_values()
         count = len(values) - len(self.names)
         kwargs = dict(zip(self.names, values[count:], strict=True))
@@ -107,20 +107,20 @@ class Record:
     lost: WorkerLost | None = None
 
     def add_call(self, call: Call, encoded: EncodedCall) -> None:
-        """Keep a call as it was encoded, in memory of its own."""
+        """Keep a call with its encoded arguments."""
         self.sent.append(SentCall(call.name, encoded, tuple(call.kwargs), call.ranks))
 
     def calls(self) -> list[Call]:
-        """Return the calls with their arguments as they were."""
+        """Return the calls with their arguments as they were sent."""
         return [sent.read() for sent in self.sent]
 
     def begin_call(self, name: str) -> None:
-        """Note that a function is called now, after all others."""
+        """Note the name of a function that is called now, as the last one so far."""
         self.called.pop(name, None)
         self.called[name] = None
 
     def has_weak_input(self) -> bool:
-        """Return whether there was one call, and its tensors were all empty or constant: many mistakes agree there."""
+        """Return whether the only call had tensors that are all empty or constant, which hide many mistakes."""
         if self.calls_made != 1:
             return False
         with self.arguments_as_they_were():
@@ -129,7 +129,7 @@ class Record:
 
     @contextmanager
     def arguments_as_they_were(self) -> Iterator[None]:
-        """Restore the check's values while the block runs, to what they were before student code changed them."""
+        """Undo, while the block runs, what student code changed in the check's values."""
         for change in reversed(self.changes):
             change.swap()
         try:
@@ -152,7 +152,7 @@ _comparing: ContextVar[Record | None] = ContextVar("_comparing", default=None)
 
 @contextmanager
 def comparing(record: Record) -> Iterator[None]:
-    """Make this the record of the check that compares values, while the block runs."""
+    """Make this the record to which `note_comparison` and `note_arguments_examined` write, while the block runs."""
     token = _comparing.set(record)
     try:
         yield
@@ -167,7 +167,7 @@ def note_arguments_examined() -> None:
 
 
 def note_comparison(value: Any) -> None:
-    """Note that the check compares a value with an expected one, which examines it if student code got a copy."""
+    """Note that the check compares a value: this examines an argument if student code got a copy of it."""
     record = _comparing.get()
     if record is None or not record.copying:
         return

@@ -107,7 +107,7 @@ def _missing(connection: Connection, name: str) -> str:
 
 
 def _tree_of(connection: Connection) -> tuple[ast.Module, str]:
-    """Return the syntax tree of the module, and its name in messages, which names cells where it was a notebook."""
+    """Return the syntax tree of the module, empty if it is not Python, and the name of its file."""
     file = f"{connection.module}.py"
     try:
         return ast.parse(connection.files.get(file, b"")), file
@@ -116,7 +116,7 @@ def _tree_of(connection: Connection) -> tuple[ast.Module, str]:
 
 
 def _defined_elsewhere(connection: Connection, name: str) -> str:
-    """Return where the file defines a name that it lacks at its top level, and what to do; "" if nowhere."""
+    """Return in words where the file defines a name that its top level lacks, and what to do; "" if nowhere."""
     tree, file = _tree_of(connection)
     todo: list[tuple[ast.AST, str]] = [(tree, "")]
     while todo:
@@ -133,7 +133,7 @@ def _defined_elsewhere(connection: Connection, name: str) -> str:
 
 
 def assigned_but_not_run(connection: Connection, name: str) -> str:
-    """Return where the file gives a name a value in a block at its top level that did not run; "" if nowhere.
+    """Return in words where an `if` block that did not run gives a name a value; "" if nowhere.
 
     Args:
         connection: to the worker that loaded it.
@@ -196,7 +196,7 @@ class Probe:
 def call_builtin_probe(
     function: Proxy, name: str, values: Sequence[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1
 ) -> Any:
-    """Call a probe of ours that calls a function, and return its result; note the call as the student's.
+    """Have a probe of ours call a function, and return the probe's result; note it as a call of the function.
 
     Args:
         function: lives in a worker.

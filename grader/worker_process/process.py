@@ -64,28 +64,28 @@ class WorkerProcess:
         self._printed = self.output.open("rb")  # from the start: a file can be made slow to open
 
     def kill(self) -> None:
-        """End it with everything it started."""
+        """Kill the worker with everything that it started."""
 
     def signal(self, number: int) -> None:
         """Send the process a signal, if it still exists. What it started gets none."""
 
     def ended(self) -> Ended | None:
-        """Wait a moment for its end, and return how it ended; None if it has not.
+        """Wait a moment for the end of the worker, and return how it ended; None if it has not ended.
 
         Raises:
             WorkerLost: it was ended by a loss of ours.
         """
 
     def reset_peak(self) -> None:
-        """Let the most resident memory of the process begin anew, if the system allows that."""
+        """Reset the peak of the worker's resident memory, if the system allows that."""
         clock.reset_peak(self.pid)
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the kernel ended it, or something in it, for lack of memory."""
+        """Return whether the kernel killed the worker, or a process of it, for lack of memory."""
         return False
 
-    def when_gone(self) -> None:
-        """Remove its places once it is gone, now or later."""
+    def remove_files_when_gone(self) -> None:
+        """Remove the worker's folder and output once it is gone, now or later."""
 
     def ask(
         self,
@@ -95,7 +95,7 @@ class WorkerProcess:
         what: str,
         mapped: tuple[int, int] | None = None,
     ) -> Frame:
-        """Send a request, and wait for its reply.
+        """Send a request, wait for its reply, and return the reply.
 
         Args:
             tree: of the request.
@@ -118,7 +118,7 @@ class WorkerProcess:
                 raise ProtocolError("a reply to another request")
         except WorkerLost as lost:
             if lost.verdict is Verdict.TIMED_OUT:
-                lost.stack = self._where_it_is()
+                lost.stack = self._interrupted_stack()
             raise
         except ChannelClosed:
             raise self._died(what) from None
@@ -130,8 +130,8 @@ class WorkerProcess:
         self._refuse_flood(what)  # a call that printed much and answered between two looks is found here
         return frame
 
-    def _where_it_is(self) -> Any:
-        """Return where the worker says its code was when its time was over; None if it says nothing."""
+    def _interrupted_stack(self) -> Any:
+        """Interrupt code whose time is over, and return the stack that the worker reports; None if it reports none."""
         if not _HAS_SIGNALS:
             return None
         self.signal(signal.SIGUSR1)
@@ -141,7 +141,10 @@ class WorkerProcess:
             return None
 
     def _patience(self, seconds: float, what: str) -> Patience:
-        """Return how long to wait: CPU time decides, and wall time is a loose multiple of it, for a busy machine."""
+        """Return a function that returns how long to wait next, and raises `WorkerLost` when the time is over.
+
+        CPU time is limited, and wall time to a loose multiple of it, for a busy machine.
+        """
         started = time.monotonic()
         before: tuple[float, float] | None = None
 
@@ -192,7 +195,7 @@ class WorkerProcess:
         return crashed(say("{} crashed Python itself", what), name)
 
     def cpu_s(self) -> float | None:
-        """Return the CPU seconds used so far, read from outside; None where they cannot be read."""
+        """Return the CPU seconds that the worker used so far, read from outside; None where they cannot be read."""
         used = clock.cpu_s(self.pid)
         if used is not None:
             self._last_look = time.monotonic(), used
@@ -214,14 +217,14 @@ class WorkerProcess:
             self.signal(signal.SIGCONT)
 
     def waited_s(self) -> float | None:
-        """Return the seconds that it was ready to run and had no core; None where the system does not show them."""
+        """Return for how many seconds the worker was ready to run and had no core; None where that is not known."""
         if (waited := clock.waited_s(self.pid)) is not None:
             self.waiting.no_core_s = (self.waiting.no_core_s or 0.0) + waited - self._waited
             self._waited = waited
         return waited
 
     def last_seen(self) -> tuple[float, float, float] | None:
-        """Return when it was last observed at work, with its CPU seconds and its seconds without a core by then."""
+        """Return when `cpu_s` was last read, its value, and the seconds without a core by then; None if it was not."""
         return None if self._last_look is None else (*self._last_look, self._waited)
 
     def _used_its_cpu(self, ended: Ended) -> bool:
@@ -233,7 +236,7 @@ class WorkerProcess:
         return used is not None and used >= math.ceil(self.limits.exercise_s) - 1
 
     def printed(self) -> int:
-        """Return the bytes of output so far."""
+        """Return how many bytes the worker has printed so far."""
         if not self._printed.closed:
             self.printed_by_then = os.fstat(self._printed.fileno()).st_size
         return self.printed_by_then
@@ -257,10 +260,10 @@ class WorkerProcess:
         self.kill()
         self.channel.close()
         self._printed.close()
-        self.when_gone()
+        self.remove_files_when_gone()
 
-    def remove_places(self) -> None:
-        """Remove its folder and its output; not before it is gone: `sweep` wants a folder in which nothing changes."""
+    def remove_files(self) -> None:
+        """Remove the worker's folder and output, after its end: `sweep` wants a folder in which nothing changes."""
         sweep(str(self.folder))
         self.output.unlink(missing_ok=True)
 
@@ -283,7 +286,7 @@ class Losses:
         self._counts: Counter[str] = Counter()
 
     def note(self, lost: WorkerLost, what: str, *, full_time: bool) -> None:
-        """Note a loss by a request.
+        """Note that a request lost a worker, and give up that request or all requests after too many losses.
 
         Args:
             lost: the loss.
