@@ -31,7 +31,7 @@ def _libraries(what: str) -> Libraries:
 
 
 def main() -> None:
-    """Become a worker server, or a worker."""
+    """Run a worker server, or a worker that is a fresh interpreter, as the arguments of this process say."""
     libraries = _libraries(sys.argv[1])
     if sys.argv[2] == "server":
         from grader.worker import server

@@ -22,12 +22,12 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def missing_package(package: str) -> ModuleNotFoundError:
-    """Return the error of an import of a package that is not there."""
+    """Return the error that an import of a package raises here, as the exercise is solved without it."""
     return ModuleNotFoundError(_SENTENCE.format(package), name=package)
 
 
 def package_of(error: BaseException) -> str:
-    """Return the package whose import failed; "" if that is not what an error says."""
+    """Return the package whose import raised this error; "" for any other error."""
     return (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
 
 
@@ -44,7 +44,7 @@ class AbsentPackages(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Refuse these packages; part of the protocol of importers.
+        """Raise an error for a package that is refused, else return None; part of the protocol of finders.
 
         Args:
             fullname: of the module.
@@ -69,7 +69,7 @@ class Absent:
         raise missing_package(self.__dict__["package"])
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise the error."""
+        """Raise the error of the import."""
         raise missing_package(self.__dict__["package"])
 
     def __instancecheck__(self, instance: object) -> NoReturn:
@@ -93,7 +93,7 @@ class PlainModules(OwnModules):
         self._packages = frozenset(packages)
 
     def install(self) -> None:
-        """Let import statements find these modules before installed ones, and none of the packages anywhere."""
+        """Make import statements find these modules before installed ones, and none of the packages."""
         super().install()
         sys.meta_path.insert(0, AbsentPackages(self._packages))
 
@@ -104,7 +104,7 @@ class PlainModules(OwnModules):
         compile(tree, path, "exec", dont_inherit=True)  # what is wrong with the file as a whole
         module.__doc__ = ast.get_docstring(tree, clean=False)
         flags = 0
-        for node in _one_module_each(tree.body):
+        for node in _with_split_imports(tree.body):
             flags |= _future_flags(node)
             code = compile(ast.Module([node], []), path, "exec", flags, dont_inherit=True)
             try:
@@ -127,8 +127,8 @@ class PlainModules(OwnModules):
         return False
 
 
-def _one_module_each(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield statements; an import of several modules becomes one for each."""
+def _with_split_imports(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield statements, with each import of several modules as one statement for each module."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (ast.copy_location(ast.Import([alias]), node) for alias in node.names)
@@ -137,7 +137,7 @@ def _one_module_each(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _future_flags(node: ast.stmt) -> int:
-    """Return the flags of the compiler that a statement sets for those that follow."""
+    """Return the flags of the compiler that an import from `__future__` sets for later statements; 0 for others."""
     if not isinstance(node, ast.ImportFrom) or node.module != "__future__":
         return 0
     flags = 0

@@ -47,7 +47,7 @@ _PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
 
 def moments() -> list[list[Any]]:
-    """Return what took virtual time since the last call of this, or since the start, as rows of plain values."""
+    """Return the spans of virtual time since the last call of `moments`, or since the start, as plain values."""
     machine = machine_or_none()
     if machine is None:
         return []
@@ -57,7 +57,7 @@ def moments() -> list[list[Any]]:
 
 
 def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Call after seeding the generators of PyTorch, NumPy and Python.
+    """Seed the generators of PyTorch, NumPy and Python, then call a function and return its result.
 
     Args:
         function: the student's.
@@ -70,7 +70,7 @@ def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs
 
 
 def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """Return the result, what was printed on both streams, the warnings, and whether warnings still show.
+    """Call a function; return its result, its output on both streams, its warnings, and whether warnings still show.
 
     The last is False if student code has silenced warnings for good.
 
@@ -91,7 +91,10 @@ def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
 
 
 def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
-    """Return how many parameters can be trained, whether the result has a gradient, and names of those without one."""
+    """Return the number of trainable parameters, whether the result requires a gradient, and parameters without one.
+
+    A parameter whose gradient is all zeros counts as one without a gradient.
+    """
     parameters = {name: each for name, each in module.named_parameters() if each.requires_grad}
     module.zero_grad()
     result = module(*args)
@@ -153,7 +156,7 @@ def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, ba
 
 
 def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[torch.Tensor | None]]:
-    """Call with every floating-point tensor argument requiring a gradient; return the result and the gradients.
+    """Call a function with floating-point tensors that require a gradient; return its result and the gradients.
 
     The result is reduced by `sum` if it is not a scalar. The gradient is None for an argument that is not a floating-
     point tensor, or that the result does not depend on.
@@ -171,7 +174,7 @@ def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
 
 
 def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
-    """Return whether a call leaves `requires_grad` and `grad` of its tensor arguments, leaves and others."""
+    """Return whether a call changes neither `requires_grad` nor `grad` of its tensor arguments."""
     same_grads = True
     for requires_grad in (True, False):
         fresh = [_requiring(arg) if requires_grad else copy.deepcopy(arg) for arg in args]
@@ -205,7 +208,7 @@ def _requiring(arg: Any) -> Any:
 
 
 def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> list[dict[str, Any]]:
-    """Call a function on as many ranks as there are lists of arguments.
+    """Call a function on several ranks, one for each list of arguments, and return how each rank ended.
 
     Returns:
         A dict for each rank. `ended` is "returned", "raised", "waits" (for ranks that never come) or "died". With
@@ -216,25 +219,25 @@ def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> lis
     # Here and not at the top: a worker without ranks does not pay for it. Before the fork, so that it is paid for once.
     importlib.import_module(_DISTRIBUTED)
     with tempfile.TemporaryDirectory() as folder:
-        pids = [_start(function, args, rank, len(each), folder) for rank, args in enumerate(each)]
+        pids = [_start_rank(function, args, rank, len(each), folder) for rank, args in enumerate(each)]
         for pid in pids:
             os.waitpid(pid, 0)
         return [_read(os.path.join(folder, str(rank))) for rank in range(len(each))]
 
 
-def _start(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> int:
+def _start_rank(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> int:
     """Fork a child that is one rank, and writes its answer into the folder; return its process id."""
     pid = os.fork()
     if pid:
         return pid
     # From here on in the child, which never comes back.
     try:
-        torch.save(_answer(function, args, rank, size, folder), os.path.join(folder, str(rank)))
+        torch.save(_run_rank(function, args, rank, size, folder), os.path.join(folder, str(rank)))
     finally:
         os._exit(0)
 
 
-def _answer(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> dict[str, Any]:
+def _run_rank(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> dict[str, Any]:
     """Run the call on this rank, and return its result or error."""
     dist = importlib.import_module(_DISTRIBUTED)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")

@@ -51,7 +51,7 @@ _ESCAPES = {name: name for name in ("tolist", "numpy", "item", "data_ptr", "appl
 
 
 def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Call with gradients off; return the result and what was counted, by the names of `check.costs.Counts`.
+    """Call a function with gradients off; return its result and its costs, by the names of `check.costs.Counts`.
 
     Args:
         function: the student's.
@@ -86,7 +86,7 @@ def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str,
 
 
 def rows_of(spans: Sequence[Span]) -> list[list[Any]]:
-    """Return what took virtual time, as rows of plain values."""
+    """Return spans of virtual time as rows of plain values."""
 
     def row(one: Span) -> list[Any]:
         times = float(one.start), float(one.end)
@@ -96,12 +96,12 @@ def rows_of(spans: Sequence[Span]) -> list[list[Any]]:
 
 
 def warm_up() -> None:
-    """Count something, in a process that forks: what PyTorch makes for the first count, its children have then."""
+    """Count the costs of one call before the fork, so that workers have what PyTorch makes for the first count."""
     count_costs(lambda x: x[x > 0].square().sum(), [torch.zeros(8)], {})
 
 
 def call_with_poisoned_memory(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Call where uninitialized memory holds NaN, or the largest integer.
+    """Call a function while uninitialized memory holds NaN, or the largest integer.
 
     PyTorch fills what `empty` gives. Besides, freed memory is left full of such numbers, for code that switches the
     filling off.
@@ -141,22 +141,22 @@ class Lines:
 
     def __enter__(self) -> Lines:
         if self._start:
-            sys.settrace(self._called)
+            sys.settrace(self._trace_call)
         return self
 
     def __exit__(self, *raised: object) -> None:
         sys.settrace(None)
 
-    def _called(self, frame: types.FrameType, event: str, arg: object) -> Callable[..., Any] | None:
-        """See a call of any function; what it gives sees the lines of one of the submission's."""
+    def _trace_call(self, frame: types.FrameType, event: str, arg: object) -> Callable[..., Any] | None:
+        """Return the tracer of lines if the function that is called is one of the submission's, else None."""
         if not frame.f_code.co_filename.startswith(self._start):
             return None
-        return self._line(frame, "line", arg)
+        return self._trace_line(frame, "line", arg)
 
-    def _line(self, frame: types.FrameType, event: str, arg: object) -> Callable[..., Any]:
+    def _trace_line(self, frame: types.FrameType, event: str, arg: object) -> Callable[..., Any]:
         if event == "line":
             self.counts[f"{frame.f_code.co_filename.removeprefix(self._start)}, line {frame.f_lineno}"] += 1
-        return self._line
+        return self._trace_line
 
 
 class Uses(TorchFunctionMode):
@@ -231,7 +231,7 @@ class _Memory:
         self._live: dict[int, tuple[weakref.ref[torch.UntypedStorage], int]] = {}
 
     def see(self, storages: Iterator[torch.UntypedStorage]) -> None:
-        """Take note of what an operator gave back."""
+        """Count the storages that an operator returned."""
         for storage in storages:
             key, start = storage._cdata, storage.data_ptr()
             # Memory of an argument is not new, nor is a tensor over an array that was given: it has a storage of its
@@ -248,7 +248,7 @@ class _Memory:
         self.peak = max(self.peak, self._alive)
 
     def _freed(self, key: int, _: object) -> None:
-        """Forget a storage before its address comes again as new memory."""
+        """Forget a storage that was freed, before new memory gets its address."""
         self._alive -= self._live.pop(key)[1]
 
 
@@ -261,7 +261,7 @@ def storages(value: Any) -> Iterator[torch.UntypedStorage]:
 
 
 def _sent(func: Any, args: Any, kwargs: Mapping[str, Any]) -> int:
-    """Return the bytes of the tensors that this rank hands to a collective."""
+    """Return how many bytes of tensors this rank hands to a collective."""
     given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | dict(kwargs)
     sent = next((given[name] for name in _SENT if name in given), None)
     return sum(int(each.numel() * each.element_size()) for each in parts(sent) if isinstance(each, torch.Tensor))

@@ -46,7 +46,7 @@ class OwnModules(SourceLoader):
         return self._folder
 
     def install(self) -> None:
-        """Let import statements find these modules before installed ones, also where such a one is loaded already."""
+        """Make import statements find these modules before installed ones, even if those are loaded already."""
         place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
         sys.meta_path.insert(place, self)
         taken = (self._names - {*sys.builtin_module_names}) & sys.modules.keys()
@@ -122,7 +122,7 @@ class OwnModules(SourceLoader):
 
     @functools.cached_property
     def _imported(self) -> set[str]:
-        """The first names of the modules that files of the submission import. Large files take long to parse."""
+        """Return the first names of all modules that files of the submission import. Large files take long to parse."""
         names: set[str] = set()
         for data in self._files.values():
             with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):  # the import says so

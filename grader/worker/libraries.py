@@ -32,7 +32,7 @@ class Libraries:
     # -- of the server, before any worker is forked -------------------------------------------------------------------
 
     def check_machine(self) -> None:
-        """End this process where a forked child could not work."""
+        """Exit if a forked child could not work on this machine."""
 
     def preload(self) -> None:
         """Import what student code needs, once and not in each worker."""
@@ -48,18 +48,18 @@ class Libraries:
     # -- of a worker --------------------------------------------------------------------------------------------------
 
     def encoder(self, table: Table, other: Callable[[Any], list[Any]]) -> PlainEncoder:
-        """Return what writes a reply."""
+        """Return an encoder for a reply."""
         return PlainEncoder(table, other, answers=True)
 
     def decoder(self, table: Table, other: Callable[..., Any]) -> PlainDecoder:
-        """Return what reads a request."""
+        """Return a decoder for a request."""
         return PlainDecoder(table, other)
 
     def begin_request(self, *, timed: bool) -> None:
-        """Prepare for a request; before a timed one, do now what would cost time later."""
+        """Prepare for a request; before a timed one, do what would otherwise take some of its time."""
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
-        """Return what imports the modules of a submission.
+        """Return an importer of the modules of a submission.
 
         Args:
             folder: where its files are.

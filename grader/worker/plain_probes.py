@@ -76,7 +76,7 @@ def is_instance(obj: Any, kind: Any) -> bool:
 
 
 def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Call after seeding Python's generator.
+    """Seed Python's generator, then call a function and return its result.
 
     Args:
         function: the student's.
@@ -89,7 +89,7 @@ def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs
 
 
 def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """Return the result, what was printed on both streams, the warnings, and whether warnings still show.
+    """Call a function; return its result, its output on both streams, its warnings, and whether warnings still show.
 
     The last is False if student code has silenced warnings for good.
 

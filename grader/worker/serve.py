@@ -42,7 +42,7 @@ from grader.worker.libraries import Libraries
 
 
 def spawned(libraries: Libraries) -> None:
-    """Serve over the standard streams until they close."""
+    """Run a worker that is a fresh interpreter: confine it, and answer requests on the standard streams."""
     # The channel moves out of the way: what student code prints must not be read as frames.
     channel, sandbox = Channel(standard_streams(), trusts=True), Sandbox()
     sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115  lives as long as the process
@@ -55,7 +55,7 @@ def spawned(libraries: Libraries) -> None:
 
 
 def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> None:
-    """Wait for what this worker is for, then be it; does not come back.
+    """Run a worker that was forked: wait for its order, confine it, and answer requests; never return.
 
     Args:
         orders: the socket on which the one order arrives.
@@ -153,11 +153,11 @@ def serve(channel: Channel, folder: str, libraries: Libraries) -> None:
 
 
 class TimeIsOver(BaseException):
-    """Raised where student code is when the grader wants to know where that is: the line goes into the message."""
+    """Raised in student code whose time is over, so that the message can name the line where it was."""
 
 
 def _prepare_stops() -> None:
-    """Set up, before student code is loaded, that it ends where its time is over or where it would wait for input."""
+    """Have student code raise `TimeIsOver` at SIGUSR1, and `BdbQuit` at a breakpoint, which would wait for input."""
     sys.breakpointhook = _stop_at_breakpoint
     if hasattr(signal, "SIGUSR1"):
         signal.signal(signal.SIGUSR1, _stop_here)
@@ -172,7 +172,7 @@ def _stop_here(number: int, frame: Any) -> None:
 
 
 def _stop_timers() -> None:
-    """Stop the student's timers, which must not ring while nothing of the student's runs."""
+    """Stop all timers that student code has set, so that none rings while no student code runs."""
     for timer in _TIMERS:
         _SET_TIMER(timer, 0)
 
@@ -222,7 +222,7 @@ class LoadedModule:
         return self._reply(table, _ON_OBJECTS.get(do) or self._own[do], *values)
 
     def _reply(self, table: Table, do: Callable[..., Any], *args: Any) -> Reply:
-        """Do something, and return its result or exception as a reply."""
+        """Call a function, and return its result or its exception as a reply."""
         error = None
         try:
             try:
@@ -245,7 +245,7 @@ class LoadedModule:
     # -- objects that stay here ---------------------------------------------------------------------------------------
 
     def _child_of(self, value: Any) -> list[Any]:
-        """Encode an object as a child of a message."""
+        """Encode an object that stays in this process as a child of a message, with a number."""
         number = self._numbers.get(id(value))
         if number is None:
             number = self._last_number = self._last_number + 1
@@ -253,7 +253,7 @@ class LoadedModule:
         return ["proxy", number, str(type(value).__name__)[:100]]
 
     def _object_of(self, kind: str, *place: Any) -> Any:
-        """Return the object that a check names."""
+        """Return the object that a request names: by its number, or by a name in one of the spaces."""
         if kind == "proxy":
             return self._objects[place[0]]
         space, name = place
@@ -305,7 +305,7 @@ class LoadedModule:
         self._spaces[f"probe:{name}"] = module
 
     def _go(self, frame: Frame, function: Any) -> Reply:
-        """Make the calls that were prepared; their numbers are in shared memory by now, or come along."""
+        """Make the timed calls that were prepared, and return their replies; new numbers come in the frame, if any."""
         blocks, in_place = self._prepared.blocks, frame.tree["in_place"]
         if len(frame.data):
             self._libraries.write(blocks, frame.data)

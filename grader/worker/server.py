@@ -54,7 +54,7 @@ class _Work(NamedTuple):
 
 
 def prepare(libraries: Libraries) -> None:
-    """Import what workers need, and have it at hand: once, in the process that servers are forked from.
+    """Import what workers need, once, in the process that servers are forked from.
 
     Args:
         libraries: what workers have.
@@ -82,7 +82,7 @@ def run(host: int, reached: start_messages.Launched, libraries: Libraries) -> No
 
 
 def _sandbox_of(reached: start_messages.Launched) -> Sandbox:
-    """Return what confines the workers."""
+    """Return the sandbox for the level that the launcher reached."""
     if reached.proc is not None:
         return Full(reached.proc)
     return Reduced(reached.readable, reached.listed) if reached.readable else Sandbox()
@@ -133,7 +133,7 @@ class _Server:
             case start_messages.StartWorker():
                 status = socket.socket(fileno=descriptors.pop(0))
                 if spare := self._spare_for(message):
-                    self._start(lane, message, status, descriptors, spare)
+                    self._start_worker(lane, message, status, descriptors, spare)
                 else:
                     _send(status, fork_messages.Refused(self._no_room))
                     status.close()
@@ -162,7 +162,7 @@ class _Server:
         spare, self._spare = self._spare or self._fork(), None
         return spare
 
-    def _start(
+    def _start_worker(
         self,
         lane: int,
         wanted: start_messages.StartWorker,
@@ -170,7 +170,7 @@ class _Server:
         descriptors: list[int],
         spare: _Spare,
     ) -> None:
-        """Hand the spare what it is for; say so to the lane; fork the next."""
+        """Send the spare its order, report the worker to its lane, and fork the next spare."""
         # Entered before its orders are sent: should it die at once, its end is reported to its lane.
         together = wanted.together_mb << 20 if wanted.limits.processes > 1 else 0
         self._workers[spare.pid] = _Work(lane, status, wanted.spared, together)
@@ -187,7 +187,7 @@ class _Server:
         self._spare = self._spare or self._fork()
 
     def _end_one(self, pid: int, status: socket.socket) -> None:
-        """End a worker whose socket its lane has shut down; its end is said there nevertheless."""
+        """End a worker whose socket its lane has shut down; `_on_end` still reports the end on that socket."""
         if pid in self._workers:  # or it was reaped a moment ago, in the same turn of the loop
             self._selector.unregister(status)
             self._sandbox.end(pid)

@@ -45,7 +45,7 @@ def seed(number: int, *, devices: bool) -> None:
 
 
 def fill_memory(on: bool) -> None:
-    """Fill memory from now on when it is allocated, or leave it as it is.
+    """Switch on or off that new memory is filled when it is allocated.
 
     It holds the same bytes each time, so that no result of student code depends on luck, and large numbers rather than
     zeros, so that an answer that forgets to set them is wrong. It takes about as long as writing zeros. What a thread's
@@ -64,7 +64,7 @@ def preload() -> None:
 
 
 def compile_nothing() -> None:
-    """Let `torch.compile` run a function as it is: the compiler starts other programs, which student code must not.
+    """Replace `torch.compile` by a function that compiles nothing: the compiler starts programs, which is not allowed.
 
     PyTorch does the same with `TORCHDYNAMO_DISABLE=1`, but loads the compiler first, which takes seconds. A module is
     wrapped, so that the names in its `state_dict` begin with `_orig_mod.`, as everywhere.
@@ -138,7 +138,7 @@ class Mirrors:
         self._pairs.clear()
 
     def look(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
-        """Return the CPU tensor over an up-to-date mirror, and the device; None for any other tensor."""
+        """Return a CPU tensor over an up-to-date mirror of a tensor's memory, and its device; None if not on CUDA."""
         if not self._ours(tensor):
             return None
         # In the modes of plain PyTorch, which student code may have changed: a tensor that is made in inference mode
@@ -153,7 +153,7 @@ class Mirrors:
             return _view(tensor, host), str(tensor.device)
 
     def place(self, tensor: torch.Tensor, device: str) -> torch.Tensor:
-        """Return a tensor of a request on the device, over memory that its storage mirrors."""
+        """Return a tensor of a request on the device, over the memory that its CPU storage mirrors."""
         if device == "cpu":
             return tensor
         with torch.no_grad(), torch.inference_mode(False):
@@ -166,7 +166,7 @@ class Mirrors:
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
-    """Return whether it is a plain tensor on CUDA."""
+    """Return whether a tensor is a plain one on CUDA: of no subclass, strided and not nested."""
     plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
     return plain and tensor.device.type == "cuda" and not tensor.is_nested
 
@@ -180,7 +180,7 @@ def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
 
 
 def _view(like: torch.Tensor, storage: torch.UntypedStorage) -> torch.Tensor:
-    """Return a tensor over other memory, with the same layout."""
+    """Return a tensor over another storage, with the dtype, shape, strides and offset of `like`."""
     view = torch.empty(0, dtype=like.dtype, device=storage.device)
     view = view.set_(storage, like.storage_offset(), like.shape, like.stride())
     # Conjugation and negation are bits of the tensor, not numbers in memory; they are not copied with it.

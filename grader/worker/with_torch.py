@@ -42,7 +42,7 @@ class WithTorch(Libraries):
         self._accelerator: Accelerator | None = None
 
     def check_machine(self) -> None:
-        """Prove that a forked child can run an operation on several threads: after some set-ups it hangs for ever."""
+        """Exit unless a forked child can run an operation on several threads: on some machines it hangs for ever."""
         pid = os.fork()
         if pid == 0:
             signal.alarm(_SELF_CHECK_S)  # ends it if it hangs
@@ -54,7 +54,7 @@ class WithTorch(Libraries):
             sys.exit("a forked child cannot run a parallel operation of torch on this machine; use --start spawn")
 
     def preload(self) -> None:
-        """Import what these packages import late; count something, for what PyTorch makes for the first count."""
+        """Import what PyTorch and NumPy would import late, and count the costs of one call before the fork."""
         for name in _PRELOADED:
             importlib.import_module(name)
         surroundings.preload()
@@ -65,15 +65,15 @@ class WithTorch(Libraries):
         accelerator.preload_operations()
 
     def encoder(self, table: Table, other: Callable[[Any], list[Any]]) -> PlainEncoder:
-        """Return what writes a reply."""
+        """Return an encoder for a reply."""
         return Encoder(table, other, answers=True, accelerator=self._accelerator)
 
     def decoder(self, table: Table, other: Callable[..., Any]) -> PlainDecoder:
-        """Return what reads a request."""
+        """Return a decoder for a request."""
         return Decoder(table, other, answers=True, accelerator=self._accelerator)
 
     def begin_request(self, *, timed: bool) -> None:
-        """Fill memory that is allocated from now on; not in a timed request, where that would be part of the time."""
+        """Have new memory filled during this request, unless it is timed: filling would be part of the time."""
         if timed is not self._timed:
             self._timed = timed
             surroundings.fill_memory(not timed)
@@ -81,7 +81,7 @@ class WithTorch(Libraries):
             self._accelerator.begin()
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
-        """Return what imports the modules of a submission; no package is taken away here.
+        """Return an importer of the modules of a submission, which may import all packages.
 
         Args:
             folder: with the submission.
@@ -96,11 +96,11 @@ class WithTorch(Libraries):
         self._accelerator = surroundings.show_device(mode)
 
     def loaded(self) -> None:
-        """Note whether the module left gradients on."""
+        """Note whether gradients are still on after the module was imported."""
         self._gradients = torch.is_grad_enabled()
 
     def seed(self, number: int) -> None:
-        """Seed all generators; and set gradients as the module left them."""
+        """Seed all generators, and switch gradients on or off as the module left them."""
         surroundings.seed(number, devices=self._accelerator is not None)
         # A function that leaves gradients switched off fails its own check, not the next.
         torch.set_grad_enabled(self._gradients)
