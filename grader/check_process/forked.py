@@ -14,7 +14,7 @@ from grader.check_process.host import Host
 from grader.model.files import adapter
 from grader.model.messages import Job, Plan
 from grader.sandbox import cgroup
-from grader.sandbox.check_process import give_up
+from grader.sandbox.check_confinement import give_up
 from grader.wire.frames import Channel
 from grader.wire.transport import standard_streams
 

@@ -87,7 +87,7 @@ def _check_processes(setup: Setup) -> Mapping[str, str]:
         return dict.fromkeys(
             ("memory", "network", "files"), "everything that you can reach; only --start fork confines them"
         )
-    from grader.sandbox.check_process import what_remains
+    from grader.sandbox.check_confinement import what_remains
 
     return what_remains()
 

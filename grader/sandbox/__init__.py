@@ -15,13 +15,13 @@ levels             what a worker gives up, for each level
 namespaces, namespace_limits  into which workers are forked, and how many there may be
 landlock, seccomp  which paths can be opened; which system calls are refused
 cgroup             limits on a whole worker, where control groups can be written
-check_process      what a check process gives up
+check_confinement  what a check process gives up
 trials             probes that try what a worker can do
 kernel             the system calls that Python has no name for
 clock              what the system says of a process, from outside
 process, child     how our processes are started, and how they end
 zygote, forks      the process that others are forked from; forks on request
-fork_messages, messages, datagrams, trees  what these processes say to each other
+start_messages, fork_messages, datagrams, trees  what these processes say to each other
 slow_imports       keeps parts of PyTorch from being imported before they are used
 
 It needs the standard library alone; the zygote imports by name what its children need.

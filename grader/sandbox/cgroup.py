@@ -31,11 +31,11 @@ class Group:
 
     @property
     def folders(self) -> list[Path]:
-        """One or two."""
+        """Return the folders of the group: two with version 1, one with version 2."""
         return list(dict.fromkeys((self.memory, self.pids)))
 
     def sweep(self) -> None:
-        """Remove what graders that were killed have left."""
+        """Remove the groups in this one that graders which were killed have left."""
         for folder in self.folders:
             # The number of the grader is part of the name, so that what belongs to a living one is left alone.
             for left in folder.glob(f"{_PREFIX}-*-*"):
@@ -44,7 +44,7 @@ class Group:
                         left.rmdir()
 
     def make(self, memory_mb: int, tasks: int) -> Group:
-        """Make a group in this one, with limits and nobody in it.
+        """Make an empty group in this one, with limits.
 
         Args:
             memory_mb: MiB that all its processes and private files may take together.
@@ -80,7 +80,7 @@ class Group:
         return [os.open(folder / "tasks", os.O_WRONLY | os.O_CLOEXEC) for folder in self.folders]
 
     def take_in(self, pid: int) -> None:
-        """See to it that a process is in it, whether it entered by itself or not.
+        """Move a process into the group, unless it has entered by itself.
 
         Raises:
             OSError: the kernel refuses; `ProcessLookupError` if it has ended.
@@ -92,7 +92,7 @@ class Group:
                 (folder / "cgroup.procs").write_text(str(pid))
 
     def _has(self, folder: Path, pid: int) -> bool:
-        """Return whether all threads of a process are in; False where a process does not enter by itself.
+        """Return whether all threads of a process are in a folder of the group; with version 2, return False.
 
         Raises:
             ProcessLookupError: it has ended.
@@ -106,13 +106,13 @@ class Group:
         return threads <= set((folder / "tasks").read_text().split())
 
     def was_killed(self) -> bool:
-        """Return whether the kernel ended something in it for want of memory."""
+        """Return whether the kernel killed a process of the group because it needed more memory than allowed."""
         counts = self.memory / ("memory.oom_control" if self.version == 1 else "memory.events")
         rows = dict(line.split() for line in counts.read_text().splitlines())
         return int(rows.get("oom_kill", "0")) > 0
 
     def remove(self, seconds: float) -> bool:
-        """Remove it, once its processes have ended; False if they have not in this time."""
+        """Remove the group once its processes have ended; return False if they have not ended in this time."""
         deadline = time.monotonic() + seconds
         for folder in self.folders:
             while folder.exists():

@@ -18,7 +18,7 @@ SAID_NOTHING = "it said nothing"
 
 
 def run_and_exit(action: Callable[[], None]) -> NoReturn:
-    """Do something in a process that was forked, and end with it; what it raises goes to standard error."""
+    """Run a function in a process that was forked, then exit; print what it raises to standard error."""
     try:
         action()
     except BaseException:
@@ -28,7 +28,7 @@ def run_and_exit(action: Callable[[], None]) -> NoReturn:
 
 
 def end_with_traceback() -> NoReturn:
-    """End a process that was forked by what is being handled."""
+    """Print the exception that is being handled, and exit with status 1, in a process that was forked."""
     try:
         traceback.print_exc()
         sys.stderr.flush()
@@ -40,14 +40,14 @@ class Process(Protocol):
     """The methods that are used here of a process that was started, or forked."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until it has ended."""
+        """Wait until the process has ended, and return its exit status."""
 
     def kill(self) -> None:
-        """Kill it."""
+        """Kill the process."""
 
 
 def end(process: Process) -> None:
-    """Wait for a process that has nothing more to do, a moment; then kill it."""
+    """Wait a moment for a process to end by itself, then kill it."""
     try:
         process.wait(GRACE_S)
     except TimeoutExpired:

@@ -26,7 +26,7 @@ class Disturbances(NamedTuple):
     preemptions: int
 
     def since(self, before: Disturbances) -> Disturbances:
-        """Return the disturbances that came after others."""
+        """Return the disturbances that came after `before` was read."""
         return Disturbances(self.faults - before.faults, self.preemptions - before.preemptions)
 
 
@@ -57,7 +57,7 @@ def cpu_s(pid: int) -> float | None:
 
 
 def others_run(pid: int) -> bool:
-    """Return whether a thread but the first runs or is ready to; False where the system does not show it."""
+    """Return whether a thread of a process, except its first, runs or is ready to; False where that is not shown."""
     try:
         others = [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
     except OSError:
@@ -79,7 +79,7 @@ def waited_s(pid: int) -> float | None:
 
 
 def disturbances(pid: int) -> Disturbances | None:
-    """Return what may have made a process slow; None where that cannot be read."""
+    """Return the counts of events that may have made a process slow; None where they cannot be read."""
     with contextlib.suppress(OSError, IndexError, ValueError, KeyError):
         # Its name stands in brackets and may hold anything. Behind it, minor and major faults are the 8th and 10th.
         fields = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
@@ -105,7 +105,7 @@ def _status(pid: int, *names: str) -> dict[str, list[str]]:
 
 
 def number_in(proc: int, pid: int) -> int:
-    """Return the number of a child, or of this process's own, in a proc file system of which a descriptor is given."""
+    """Return the id that a child, or this process, has in a proc file system; `proc` is a descriptor of its folder."""
     # A pidfd names this very process in each namespace; see proc_pid_fdinfo(5).
     pidfd = os.pidfd_open(pid)
     try:
@@ -115,11 +115,11 @@ def number_in(proc: int, pid: int) -> int:
 
 
 def memory_together(proc: int, roots: Sequence[int], allowed: int) -> int:
-    """Return bytes of memory that processes have together, with all that they have started; what is shared once.
+    """Return the bytes of memory that processes and their descendants have together; shared memory counts once.
 
     Args:
         proc: a descriptor of a proc file system's folder.
-        roots: their numbers there.
+        roots: the ids of the processes there.
         allowed: bytes; if they have no more even with all that is shared counted for each, no closer look is taken.
     """
     pids, waiting = list[int](), list(roots)
@@ -156,6 +156,6 @@ def _names(proc: int, path: str) -> list[str]:
 
 
 def reset_peak(pid: int) -> None:
-    """Let the most resident memory of a process begin anew, if the system allows that."""
+    """Reset the peak of the resident memory of a process, if the system allows that."""
     with contextlib.suppress(OSError):  # else the peak of its whole life is read: that of loading the file counts, too
         Path(f"/proc/{pid}/clear_refs").write_bytes(RESET)

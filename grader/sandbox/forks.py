@@ -86,14 +86,14 @@ class Forks:
             self._selector.register(self._leader, selectors.EVENT_READ, lambda _: self._end_with_session())
 
     def serve(self) -> Callable[[], None]:
-        """Answer requests and reap children until all hosts are gone, and no other is waited for.
+        """Answer requests and reap children until all hosts are gone; return what this process must do then.
 
         Returns:
             What the process is to do from now on: one that was forked, what it was forked for; this one, to end. A
             forked one does that where nothing of this is left: who is forked further could look at the frames below
             its own, and at this object, which know folders and numbers of processes.
         """
-        while self._hosts or self._waits():
+        while self._hosts or self._expects_hosts():
             timeout = _LOOK_S if self._stay is not None or self._due else None
             for key, _ in self._selector.select(timeout):
                 key.data(key.fileobj)
@@ -103,24 +103,24 @@ class Forks:
             for pidfd in [pidfd for pidfd, latest in self._due.items() if latest < time.monotonic()]:
                 del self._due[pidfd]
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-        if self._stay is not None and self._is_at_its_place():
+        if self._stay is not None and self._owns_socket():
             os.unlink(self._stay.path)
         return _end_at_once
 
-    def _waits(self) -> bool:
-        """Return whether another host may call."""
-        if self._stay is None or self._listening is None or not self._is_at_its_place():
+    def _expects_hosts(self) -> bool:
+        """Return whether this process stays for further hosts."""
+        if self._stay is None or self._listening is None or not self._owns_socket():
             return False
         return time.monotonic() < self._quiet_since + self._stay.idle_s
 
-    def _is_at_its_place(self) -> bool:
+    def _owns_socket(self) -> bool:
         assert self._stay is not None
         with contextlib.suppress(OSError):  # removed, or out of reach: nobody can call there
             return os.stat(self._stay.path).st_ino == self._inode
         return False
 
     def _accept(self) -> None:
-        """Take a call, if it is of the same user."""
+        """Accept the connection of a host, if it is of the same user."""
         assert self._listening is not None
         host, _ = self._listening.accept()
         _, user, _ = struct.unpack("3i", host.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
@@ -171,7 +171,7 @@ class Forks:
 
     def _take_no_calls(self) -> None:
         if self._listening is not None and self._stay is not None:
-            if self._is_at_its_place():
+            if self._owns_socket():
                 os.unlink(self._stay.path)
             self._selector.unregister(self._listening)
             self._listening.close()
@@ -237,4 +237,4 @@ class Forks:
 
 
 def _end_at_once() -> None:
-    """End at once, as a process that nobody needs."""
+    """Do nothing, so that the process ends at once."""

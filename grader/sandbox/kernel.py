@@ -155,7 +155,7 @@ def map_user(proc: int, inside: int, outside: int, group_outside: int) -> None:
 
 
 def collapse_pages(proc: int | None) -> None:
-    """Have the memory that was written to by now in huge pages: a fork copies one entry for each of them, not 512.
+    """Move the memory that was written so far into huge pages: a fork then copies one entry for each, not 512.
 
     Args:
         proc: a descriptor of a proc file system's folder; without it, /proc is read.
@@ -239,7 +239,7 @@ def filter_system_calls(program: bytes) -> None:
 
 
 def landlock_version() -> int:
-    """Ask for the version of Landlock; see landlock_create_ruleset(2).
+    """Return the version of Landlock; see landlock_create_ruleset(2).
 
     Raises:
         OSError: the kernel has none, or refuses.
@@ -273,7 +273,7 @@ def landlock_allow_beneath(ruleset: int, descriptor: int, rights: int) -> None:
 
 
 def landlock_restrict_self(ruleset: int) -> None:
-    """Hold this thread, and what it starts, to a ruleset, for ever."""
+    """Restrict this thread, and what it starts, to what a ruleset allows, for ever."""
     _check(_LIBC.syscall(_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
 
 

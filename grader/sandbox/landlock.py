@@ -74,7 +74,7 @@ def make_ruleset(
     *,
     scoped: bool = True,
 ) -> int:
-    """Return a descriptor of rules that allow nothing but this.
+    """Make a ruleset that allows only these uses of files, and return its descriptor.
 
     Args:
         readable: folders and files that may be read; those that are gone by now are left out.
@@ -115,5 +115,5 @@ def make_ruleset(
 
 
 def apply(rules: int) -> None:
-    """Hold this process and all its children to the rules, for ever. New privileges must be forbidden already."""
+    """Restrict this process and all its children to the rules, for ever. New privileges must be forbidden already."""
     kernel.landlock_restrict_self(rules)

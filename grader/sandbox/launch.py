@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def launch(plan: LaunchPlan, keep: int | None = None) -> Launched:
-    """Enter namespaces, or none where the kernel refuses; return in the process that is to be the server, only there.
+    """Enter namespaces, unless the kernel refuses; return only in the process that is to be the worker server.
 
     The processes on the way wait for its end, and end. The server does not run in here: workers that are forked from it
     could look at the frames below, and a plan names folders that they must not know.
@@ -76,7 +76,7 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
 
 
 def _try_inner(plan: LaunchPlan, keep: int | None) -> Launched | str:
-    """Start the inner process, and end when it ends; return inside, or here with the reason why it did not start."""
+    """Fork the inner process, and exit when it ends; return in it, or here with the reason why it did not start."""
     # It closes without a word once the server runs. A word is a reason why it does not.
     read, report = os.pipe()
     pid = os.fork()
@@ -109,7 +109,7 @@ def _inner(plan: LaunchPlan, keep: int | None, report: int) -> Launched:
         retry_while_out_of_namespaces(lambda: kernel.unshare(kernel.CLONE_NEWNS))
         stranger = _unprivileged_user()  # before /proc is covered
         view.build(plan.view)
-        _become(stranger)
+        _change_to_user(stranger)
     # In a user namespace one has the rights to make the others.
     user, group = os.getuid(), os.getgid()
     retry_while_out_of_namespaces(lambda: kernel.unshare(kernel.CLONE_NEWUSER | _WORLD))
@@ -137,14 +137,14 @@ def _may_mount() -> bool:
     return os.geteuid() == 0 and bool(effective >> kernel.CAP_SYS_ADMIN & 1)
 
 
-def _become(user: int) -> None:
-    """Become that user, who has no files, and may still make namespaces."""
+def _change_to_user(user: int) -> None:
+    """Change to a user who has no files, and keep only the right to make namespaces."""
     os.setgroups([])  # root's further groups would open files to a stranger
     kernel.change_user(user)
 
 
 def _unprivileged_user() -> int:
-    """Return a user that exists in this namespace: in a container there may be few."""
+    """Return the id of a user without files that exists in this user namespace: in a container there may be few."""
     last = 0
     with open("/proc/self/uid_map", encoding="ascii") as file:
         for line in file:

@@ -49,7 +49,7 @@ class Sandbox:
         return os.fork()
 
     def open_peak(self) -> list[int]:
-        """Open, in the child, what resets its peak of memory, for whoever measures it; nothing where it cannot.
+        """Open, in the child, the file that resets its peak of memory; return its descriptor, or an empty list.
 
         Afterwards an ordinary user could not: the kernel counts a process as what it was when its program was started,
         which was outside of the namespaces.
@@ -63,7 +63,7 @@ class Sandbox:
         return []
 
     def give_up_rights(self) -> None:
-        """Give up, in the child, what needs no knowledge of what is to be done, ahead of need.
+        """Give up, in the child and ahead of need, the rights that no worker needs.
 
         Here: be a session of its own, and end with the server.
         """
@@ -116,7 +116,7 @@ class Reduced(Sandbox):
         _give_up_privileges()
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Go into the empty folder, with limits; then open files in it and the interpreter's, and start no process."""
+        """Set limits; then allow only files of the interpreter and of the empty folder `folder`, and no new process."""
         super().confine(limits, folder)
         # Landlock first, the filters last: they hold for every step after them.
         rules = landlock.make_ruleset(self._readable, [folder, *self._devices], self._listed)
@@ -148,7 +148,7 @@ class Full(Sandbox):
         self._rules = landlock.make_ruleset(["/"], writable) if landlock.abi() else None
 
     def fork(self, *, many: bool = False) -> int:
-        """Fork into namespaces that it shares with others; one that may start processes, into its own."""
+        """Fork a worker into shared namespaces; if it may start processes (`many`), into namespaces of its own."""
         self._ended = [pid for pid in self._ended if os.waitpid(pid, os.WNOHANG) == (0, 0)]
         if many or self._shared is None:
             namespaces = open_namespaces(self._proc, self._here, of_one=many)
@@ -168,7 +168,7 @@ class Full(Sandbox):
         return pid
 
     def give_up_rights(self) -> None:
-        """Give up every privilege, all files but the interpreter's, and many calls."""
+        """Give up every privilege, all files but the interpreter's and its own, and many system calls."""
         os.setsid()
         # In its own user namespace it had all rights; no step from here on needs them.
         _give_up_privileges()
@@ -195,14 +195,14 @@ class Full(Sandbox):
         return WORK
 
     def memory_of(self, pid: int, allowed: int) -> int:
-        """Count it, from the worker and the holder of its namespaces on: who loses his parent becomes the holder's."""
+        """Return the memory of a worker and what it started: also of orphans, which the holder of namespaces adopts."""
         if (namespaces := self._namespaces_of.get(pid)) is None:
             return 0
         roots = [number_in(self._proc, each) for each in (pid, namespaces.holder)]
         return memory_together(self._proc, roots, allowed)
 
     def end(self, pid: int) -> None:
-        """End a worker; and all that it has started, with the process that holds its namespaces."""
+        """End a worker, and with the holder of its namespaces all that it has started."""
         super().end(pid)
         if namespaces := self._namespaces_of.pop(pid, None):
             self._close(namespaces)
@@ -234,7 +234,7 @@ def _live_in(folder: str) -> None:
 
 
 def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0) -> None:
-    """Set the limits, for ever.
+    """Set the kernel's limits on this process, for ever.
 
     Args:
         limits: what is allowed.

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 
 def require_room(proc: int) -> None:
-    """See whether there can be as many workers as may be needed at once, each with namespaces of its own.
+    """Raise an error unless there can be `AT_ONCE` workers at once, each with namespaces of its own.
 
     Raises:
         OSError: the kernel refuses a step, or that many.

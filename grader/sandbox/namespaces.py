@@ -83,7 +83,7 @@ def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
 
 
 def _fork_into(enter: Callable[[], None], set_up: Callable[[], None], here: int) -> int:
-    """Fork once a process namespace was entered for the next child; wait until that child is set up."""
+    """Call `enter`, fork, and call `set_up` in the child; return when that is done: 0 in the child, its pid here."""
     read, write = os.pipe()
     with os.fdopen(read, "rb") as pipe:
         try:
@@ -113,7 +113,7 @@ def _fork_into(enter: Callable[[], None], set_up: Callable[[], None], here: int)
 
 
 def _set_up(proc: int, *, of_one: bool) -> None:
-    """Enter new namespaces in the process that holds them, and furnish them."""
+    """Enter new namespaces in the process that holds them; those of one worker get a user, files and a loopback."""
     kernel.unshare(kernel.OF_A_WORKER if of_one else kernel.SHARED)
     if of_one:
         kernel.map_user(proc, _USER, 0, 0)  # root of the namespaces around it
@@ -126,7 +126,7 @@ def _set_up(proc: int, *, of_one: bool) -> None:
 
 
 def _join(namespaces: Namespaces, proc: int) -> None:
-    """Join the shared namespaces in a worker; make its own of the others."""
+    """Enter, in a worker, the namespaces that a holder has, and make new ones of the kinds that are not shared."""
     if namespaces.of_one:
         kernel.setns(namespaces.pidfd, kernel.OF_A_WORKER)
     else:

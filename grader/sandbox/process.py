@@ -32,7 +32,7 @@ _TUNABLES = ":".join(
 )
 """Huge pages make a fork cheaper; with few arenas a thread does not take 64 MB of address space, which is limited.
 
-Without caches of its threads malloc gives no memory out but where it fills it, if so configured (`worker.unset`).
+Without caches of its threads, malloc fills all memory that it allocates, if so configured (`worker.surroundings`).
 
 The thresholds keep memory that a call gave back. Without them, some processes get each result of 100 kB
 from the kernel anew, page by page, and the same function takes twice the CPU time.
@@ -93,7 +93,7 @@ def interpreter_paths() -> list[str]:
 
 
 def workers_paths() -> tuple[list[str], list[str]]:
-    """Return what workers read from, and folders in which they may see the names of files.
+    """Return the paths that workers may read, and the folders in which they may see the names of files.
 
     That is what `interpreter_paths` gives, but of a folder that is named in PYTHONPATH only what was installed there:
     somebody's own work may lie beside it. Its names are seen, or Python could not look into it.
@@ -107,7 +107,7 @@ def workers_paths() -> tuple[list[str], list[str]]:
 
 
 def plain_paths() -> tuple[list[str], list[str]]:
-    """Return what workers read that have the standard library alone, and the folders in it that stay hidden.
+    """Return the paths that workers with the standard library alone may read, and folders in them that stay hidden.
 
     These are all that packages are installed in, also those of the system's own Python.
     """
@@ -148,12 +148,12 @@ def _installed_in(folder: str) -> list[str]:
 
 
 def _of_prefix(prefix: str) -> list[str]:
-    """Return a prefix of its own as a whole; of one that other programs share, only the libraries."""
+    """Return the folders of an installation's prefix: all of it, or only the libraries if other programs share it."""
     return [f"{prefix}/lib", f"{prefix}/lib64"] if prefix in ("/", "/usr", "/usr/local") else [prefix]
 
 
 def _links(path: str) -> list[str]:
-    """Return a path, and what it leads to, link by link."""
+    """Return a path, and each path that its symbolic links lead to."""
     paths = [path]
     while os.path.islink(paths[-1]) and len(paths) < _MOST_LINKS:
         paths.append(os.path.join(os.path.dirname(paths[-1]), os.readlink(paths[-1])))

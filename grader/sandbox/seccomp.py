@@ -31,7 +31,7 @@ def load(*names: str) -> list[bytes]:
 
 
 def apply(programs: list[bytes]) -> None:
-    """Refuse these system calls in this process and all its children, for ever."""
+    """Apply filters to the system calls of this process and all its children, for ever."""
     # Filters add up: the strictest answer of all counts, so their order does not matter.
     for program in programs:
         filter_system_calls(program)

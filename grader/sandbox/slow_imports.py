@@ -26,12 +26,12 @@ _KEPT = "__dynamo_disable"
 
 
 def leave_slow_imports_out() -> None:
-    """Let what only tells the compiler to pass over it run without importing it, as far as it is loaded by now.
+    """Change functions of PyTorch that import its compiler only to be skipped by it, so that they do not import it.
 
-    It finds that through the garbage collector, and so must come before `gc.freeze`.
+    These are the steps of optimizers, what operators on the meta device run in Python, checkpoints and more, as far as
+    they are loaded by now. Where the compiler is loaded at the time of a call, all is as it was.
 
-    That is what optimizers do, what operators on the meta device run in Python, checkpoints and more. Where the
-    compiler is loaded at the time of a call, all is as it was.
+    They are found through the garbage collector, so this must come before `gc.freeze`.
     """
     # PyTorch keeps no list of them; what they have in common is the code of what they are wrapped in.
     if (wrapper := _code_within(_compile._disable_dynamo)) is not None:
@@ -44,7 +44,7 @@ def leave_slow_imports_out() -> None:
         for kind in Optimizer.__subclasses__():
             step = vars(kind).get("step")
             if isinstance(step, FunctionType) and step.__code__ is wrapper:
-                kind.step = _step(step)  # type: ignore[method-assign]
+                kind.step = _step_without_compiler(step)  # type: ignore[method-assign]
     if (unwrap := getattr(_comparison, _UNWRAP, None)) is not None:
         setattr(_comparison, _UNWRAP, lambda *both: unwrap(*both) if _DISTRIBUTED in sys.modules else both)
 
@@ -63,7 +63,7 @@ def _passed_over(plain: Callable[..., Any], recursive: bool) -> Callable[..., An
     return run
 
 
-def _step(step: FunctionType) -> Callable[..., Any]:
+def _step_without_compiler(step: FunctionType) -> Callable[..., Any]:
     """Wrap the step of an optimizer: it would import the compiler only to tell it not to compile this function."""
 
     @functools.wraps(step)

@@ -245,8 +245,8 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     )
     allowed = [name for name in _NAMES if name != "processes"]
     try:
-        first, _ = _answers(sandbox, wanted.own_folders[0], alone, lambda: _try_all(wanted, _NAMES, many=False))
-        second, left = _answers(sandbox, wanted.own_folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
+        first, _ = _run_with_retry(sandbox, wanted.own_folders[0], alone, lambda: _try_all(wanted, _NAMES, many=False))
+        second, left = _run_with_retry(sandbox, wanted.own_folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
     except OSError as error:  # the system gave a worker when the sandbox was built, and gives none now
         return dict.fromkeys((*_NAMES, _DAEMONS), f"no worker could be started to try it: {error}")
     silent = "its probe did not answer"
@@ -255,10 +255,10 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     return found | {"processes": first.get("processes", silent), _DAEMONS: daemons}
 
 
-def _answers(
+def _run_with_retry(
     sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]]
 ) -> tuple[dict[str, str], bool]:
-    """Return what `_run_in_worker` does, of a second worker where the first one said nothing."""
+    """Run an action in a throw-away worker, and in a second one if the first gave no answer; see `_run_in_worker`."""
     found, stayed = _run_in_worker(sandbox, folder, limits, action)
     # A machine short of memory may have killed it, which shows nothing of how workers are confined.
     return (found, stayed) if found else _run_in_worker(sandbox, folder, limits, action)
@@ -267,7 +267,7 @@ def _answers(
 def _run_in_worker(
     sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]]
 ) -> tuple[dict[str, str], bool]:
-    """Return what an action gives in a throw-away worker, and whether something is there when that has ended.
+    """Run an action in a throw-away worker; return its result, and whether a process is left after the worker's end.
 
     Args:
         sandbox: confines it.
@@ -303,7 +303,7 @@ def _run_in_worker(
 
 
 def _read(descriptor: int, latest: float) -> tuple[bytes, bool]:
-    """Return what comes until the mark of the end, and whether the other end is closed, everywhere."""
+    """Read a pipe up to the mark of the end; return what was read, and whether all processes have closed the pipe."""
     said = b""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
@@ -316,7 +316,7 @@ def _read(descriptor: int, latest: float) -> tuple[bytes, bool]:
 
 
 def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
-    """Try all; leave a process behind that left the session and lives on for a while, holding every descriptor."""
+    """Run the probes, and leave behind a process in a session of its own, which lives on with every descriptor."""
     found = _try_all(targets, names, many=True)
     try:
         pid = os.fork()
@@ -334,19 +334,19 @@ def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
 
 
 def _try_all(targets: TryOut, names: Iterable[str], *, many: bool) -> dict[str, str]:
-    """Return what each probe found, by name."""
+    """Run probes, and return what each found, by name."""
     probes, results = _Probes(targets, many=many), {}
     for name in names:
         try:
             answer = getattr(probes, name)()
-            results[name] = answer if isinstance(answer, str) else _succeeded(answer)
+            results[name] = answer if isinstance(answer, str) else _first_success(answer)
         except Exception as error:  # in honest code, or the probe is wrong: its promise is not shown to hold
             results[name] = f"{type(error).__name__}: {error}"
     return results
 
 
-def _succeeded(attempts: _Attempts) -> str:
-    """Return what is wrong with the first attempt that does not fail as the kernel makes it fail; "" if all do."""
+def _first_success(attempts: _Attempts) -> str:
+    """Return what the first attempt that the kernel does not refuse shows to be wrong; "" if it refuses all."""
     for what, attempt in attempts:
         with contextlib.suppress(OSError, MemoryError):
             attempt()

@@ -59,7 +59,7 @@ class View:
     listed: tuple[str, ...] = ()
 
     def folders(self) -> list[str]:
-        """Return all that is shown, the outermost first, nothing twice, and without hidden folders.
+        """Return the paths that are shown, the outermost first, none inside of another, and without hidden folders.
 
         What lies inside a hidden folder and is named, such as a virtual environment in a course's folder, is shown.
         """
@@ -76,7 +76,7 @@ class View:
 
 
 def _without(place: str, hidden: set[str]) -> Iterator[str]:
-    """Yield the folder, or those of its parts that are not hidden."""
+    """Yield a path as a whole, or if hidden folders lie in it, the parts of it that are not hidden."""
     if place in hidden:
         return
     if not os.path.islink(place) and any(path.startswith(place.rstrip("/") + "/") for path in hidden):
@@ -111,7 +111,7 @@ def build(view: View) -> None:
 
 
 def _show(root: str, path: str) -> None:
-    """Bind one folder or file, read-only; a link is made again."""
+    """Mount one folder or file of the machine in the new root, read-only; copy a symbolic link."""
     target = root + path
     if os.path.lexists(target) and not os.path.isdir(target):
         return

@@ -42,7 +42,7 @@ _CHECK_PROCESS = "grader.check_process.forked"
 
 
 def main() -> Callable[[], None]:
-    """Import; then fork what hosts ask for until they have closed their sockets.
+    """Import PyTorch and the rest, then fork the processes that hosts ask for until all have closed their sockets.
 
     Returns:
         What is to be done where this frame is gone: in a process that was forked, what it is to do.
@@ -107,7 +107,7 @@ def _start_worker_server(plan: start_messages.LaunchPlan, libraries: Any, host: 
 
 
 def _check_process(channel: int, *servers: int) -> Callable[[], None]:
-    """Return a function that speaks with the host over the standard streams, as an executed check process does."""
+    """Prepare this process as a check process, with its channel on the standard streams; return what runs it."""
     kernel.set_name("grade-check")
     for stream in (INPUT, OUTPUT):
         os.dup2(channel, stream)

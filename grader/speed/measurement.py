@@ -112,7 +112,7 @@ class Measurement:
 
     @property
     def plain(self) -> bool:
-        """Whether the workers have the standard library alone."""
+        """Return whether the workers have the standard library alone."""
         return bool(connection_of(self.function).without)
 
     def decide(self) -> Ratio:
@@ -143,7 +143,7 @@ class Measurement:
             pair.stops = True
             # Later pairs keep what the first one found, so that all samples measure the same work. The last sample of
             # these warms up as well and is not counted, except where the call was stopped: there will be no other.
-            sample = pair.sample(self.size, self.calls) if self.calls else self._sized(pair)
+            sample = pair.sample(self.size, self.calls) if self.calls else self._find_size(pair)
             if sample.stopped:
                 yield sample
             # Samples in full size, without those that were disturbed, as far as others can be had.
@@ -156,8 +156,8 @@ class Measurement:
                     taken += 1
                     yield sample
 
-    def _sized(self, pair: PairedRun) -> Sample:
-        """Warm up in full size, which is found here: large enough for the clock."""
+    def _find_size(self, pair: PairedRun) -> Sample:
+        """Find a size of inputs that is large enough for the clock; return a warm-up sample of this size."""
         for _ in range(_MOST_DOUBLINGS):
             first = pair.sample(self.size)
             if first.stopped or min(1.0, self.limit) * first.net().other >= _LEAST_S:
@@ -197,7 +197,7 @@ class PairedRun:
         return all(side.connection.live_worker().cpu_s() is not None for side in (self._mine, self._other))
 
     def sample(self, size: int, calls: Calls = ONE, *, idle: bool = True) -> Sample:
-        """Call both sides with the same new arguments, in turns first; compare what comes back.
+        """Time both sides with the same new arguments, and compare their results. The sides take turns to be first.
 
         Args:
             size: for the arguments.
@@ -239,7 +239,7 @@ class PairedRun:
         disturbed = [self._is_disturbed(*work) for work in works]  # of both: each notes its own faults
         cpu = Sides(mine.cpu_s / calls.mine, self._other_s)
         asleep = Sides(mine.asleep_s / calls.mine, theirs.asleep_s / calls.other)
-        idle_s = self._idle(args, theirs.results, calls) if idle else None
+        idle_s = self._time_idle_calls(args, theirs.results, calls) if idle else None
         return Sample(cpu, asleep, idle_s, disturbed=any(disturbed))
 
     def calls_for(self, first: Sample, second: Sample) -> Calls:
@@ -251,10 +251,10 @@ class PairedRun:
         stop_s = stop_after_s(min(first.cpu.other, second.cpu.other), self._measurement.limit)
         most_mine = min(most, self._call_s / max(stop_s, 1e-9))
         most_mine = min(most_mine, _MOST_ASLEEP_S / max(min(first.asleep.mine, second.asleep.mine), 1e-9))
-        return Calls(_count(mine, most_mine), _count(other, most))
+        return Calls(_calls_in_sample(mine, most_mine), _calls_in_sample(other, most))
 
     def _is_disturbed(self, timing: Timing, work: tuple[str, int, int]) -> bool:
-        """Return whether something else than its own work took a good part of the time.
+        """Return whether preemptions and page faults took a good part of the time, beyond those of the function itself.
 
         Args:
             timing: of the calls.
@@ -266,8 +266,8 @@ class PairedRun:
         own = self._own_faults[work] = min(seen.faults, self._own_faults.get(work, seen.faults))
         return _PREEMPTION_S * seen.preemptions + _FAULT_S * (seen.faults - own) > _DOMINATED * timing.cpu_s
 
-    def _idle(self, args: Sequence[tuple[Any, ...]], results: Sequence[Any], calls: Calls) -> Sides:
-        """Return the CPU seconds of calls that do nothing, for each side."""
+    def _time_idle_calls(self, args: Sequence[tuple[Any, ...]], results: Sequence[Any], calls: Calls) -> Sides:
+        """Return the CPU seconds of a call that does nothing, with the arguments and results of each side."""
         idle_s = []
         # Such calls take the same arguments and give back the same results, which are sent along. What comes from the
         # judged side is not sent on: it may be anything.
@@ -279,7 +279,7 @@ class PairedRun:
         return Sides(idle_s[0], idle_s[-1])
 
     def _stop_s(self, calls: int) -> float:
-        """Return the CPU seconds after which so many calls of the judged side are stopped."""
+        """Return the CPU seconds after which the judged side is stopped, which makes this number of calls."""
         if not self.stops:
             return self._call_s
         hopeless = calls * stop_after_s(self._other_s, self._measurement.limit)
@@ -306,7 +306,7 @@ class PairedRun:
             raise RuntimeError(f"the other side of a comparison was lost: {lost.message}") from None
 
 
-def _count(each: float, most: float) -> int:
+def _calls_in_sample(each: float, most: float) -> int:
     """Return how many calls make a sample: a power of two, at most `most`.
 
     Args:

@@ -64,7 +64,7 @@ class Sides(NamedTuple):
     other: float
 
     def minimum(self, more: Sides | None) -> Sides:
-        """Return the smaller time of both, for each side."""
+        """Return, for each side, the smaller of its times in `self` and in `more`."""
         return self if more is None else Sides(min(self.mine, more.mine), min(self.other, more.other))
 
 
@@ -145,7 +145,7 @@ class Ratio:
 
     @property
     def sleeps(self) -> bool:
-        """Whether the kernel says that it slept, for so long that this hangs on nothing else that runs."""
+        """Return whether the judged side slept in a call for so long that no other process can be the reason."""
         return self.waits and self.asleep_s >= _SLEEP_S
 
 
@@ -165,7 +165,7 @@ class _Pairs:
     samples: list[list[Sample]] = field(default_factory=list)
 
     def take(self, new_pair: NewPair, hopeless: int) -> None:
-        """Take samples from a new pair until it is clear or has enough; `hopeless` of them are enough."""
+        """Take samples from a new pair of workers until they are clear, or enough; `hopeless` clearly slow ones are."""
         taken: list[Sample] = []
         self.samples.append(taken)
         # Samples come from a generator that holds two workers; closing it ends them, also when a check failed inside.
@@ -198,7 +198,7 @@ class _Pairs:
         agreed = dissent <= len(samples) // _SAMPLES_PER_DISSENT and with_asking is above
         return agreed and abs(self.cpu(samples) - middle) > factor
 
-    def wait(self, samples: Sequence[Sample]) -> bool:
+    def mostly_sleeps(self, samples: Sequence[Sample]) -> bool:
         """Return whether the judged side sleeps much longer than it works, beyond what the other side does."""
         mine, other = _net(samples, self.idle or NOTHING)
         # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
@@ -209,7 +209,7 @@ class _Pairs:
         """Return the vote of a pair: positive for above the limit, negative for below."""
         if samples[-1].stopped:
             return 2
-        if self.wait(samples):
+        if self.mostly_sleeps(samples):
             return 1
         weight = 2 if self.is_one_sided(samples, CLEAR) else 1
         if self.cpu(samples) > math.log(self.limit):
@@ -240,7 +240,7 @@ class _Pairs:
             mine_s=mine_s,
             other_s=other_s,
             at_least=value > max(finished, default=-math.inf),
-            waits=below is False and 2 * sum(map(self.wait, self.samples)) > len(self.samples),
+            waits=below is False and 2 * sum(map(self.mostly_sleeps, self.samples)) > len(self.samples),
             asleep_s=_asleep_s(samples),
         )
 

@@ -116,7 +116,7 @@ class TimedWorker:
         self._reply_cpu = 0.0
 
     def call(self, inputs: Inputs, seconds: float | None = None, *, idle: bool = False) -> Timing:
-        """Time the calls that the inputs are for.
+        """Call the function once for each of the inputs, and return the time that the calls took together.
 
         Args:
             inputs: their arguments.
@@ -134,9 +134,9 @@ class TimedWorker:
             return self._go(inputs, seconds or connection.limits.call_s, idle=idle)
 
     def memory_growth(self, inputs: Inputs) -> tuple[clock.Memory, clock.Memory, Any] | None:
-        """Call the function once, and look at the memory of its process just before and just after.
+        """Call the function once; return the memory of its process just before and just after, and the result.
 
-        Returns both, and the result; None if the system does not show it. The arguments are resident before, and the
+        The result is None if the system does not show the memory. The arguments are resident before, and the
         result is sent afterwards.
         """
         with self._prepared(inputs):
@@ -144,14 +144,14 @@ class TimedWorker:
             pid = worker.pid
             worker.reset_peak()
             before = clock.memory(pid)
-            self._request(self._message(inputs, self._child, hold=True), self._numbers(inputs), seconds)
+            self._request(self._message(inputs, self._child, hold=True), self._write_numbers(inputs), seconds)
             after = clock.memory(pid)
             (result,) = self._results(self._request({"do": "results"}, [], seconds), 1)
         return None if before is None or after is None else (before, after, result)
 
     @contextmanager
     def _prepared(self, inputs: Inputs) -> Iterator[None]:
-        """Load the module if needed, and send the arguments without their numbers; meanwhile those can be written."""
+        """Load the module if needed and send the arguments without numbers, which are written while the block runs."""
         connection, started = self.connection, time.monotonic()
         try:
             if connection.record.renew is not None:
@@ -174,29 +174,29 @@ class TimedWorker:
             self._mapped = None
 
     def add_late_work(self) -> None:
-        """Add what the worker did since its last reply to that call. What it does later is added to the next one."""
+        """Add the CPU time since the last reply to its call. What the worker does later counts for the next call."""
         if self._last is not None:
-            self._last.cpu_s += self._late()
+            self._last.cpu_s += self._late_cpu_s()
 
-    def _late(self) -> float:
+    def _late_cpu_s(self) -> float:
         """Return the CPU seconds since the last reply, or since this was last read."""
         now = self._cpu()
         late, self._reply_cpu = now - self._reply_cpu, now
         return late if self._last is not None else 0.0
 
     def _go(self, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
-        late, worker, started = self._late(), self.connection.live_worker(), time.monotonic()
+        late, worker, started = self._late_cpu_s(), self.connection.live_worker(), time.monotonic()
         message = self._message(inputs, ["name", "", "last"] if idle else self._child)
         try:
-            disturbed, before = clock.disturbances(worker.pid), self._look()
-            frame = self._request(message, self._numbers(inputs), seconds)
-            after = self._look()
+            disturbed, before = clock.disturbances(worker.pid), self._read_clocks()
+            frame = self._request(message, self._write_numbers(inputs), seconds)
+            after = self._read_clocks()
             self._reply_cpu = after.cpu
         except WorkerLost:
             # Its clocks are gone with it. What it took beyond its CPU seconds, it slept, or waited for a core.
             self.left_out_s += max(0.0, time.monotonic() - started - seconds)
             if (seen := worker.last_seen()) is not None:
-                self.slept_s = max(0.0, _look(*seen).asleep - before.asleep)
+                self.slept_s = max(0.0, _clocks_of(*seen).asleep - before.asleep)
             raise
         now, asleep_s = clock.disturbances(worker.pid), max(0.0, after.asleep - before.asleep)
         self.left_out_s += asleep_s
@@ -208,7 +208,7 @@ class TimedWorker:
     def _message(self, inputs: Inputs, child: list[Any], *, hold: bool = False) -> dict[str, Any]:
         return {"do": "go", "function": child, "in_place": inputs.in_place, "hold": hold}
 
-    def _numbers(self, inputs: Inputs) -> list[Any]:
+    def _write_numbers(self, inputs: Inputs) -> list[Any]:
         """Write the numbers into the memory that the worker has mapped; without any, return them for a message."""
         if self._mapped is None:
             return padded(inputs.blocks)
@@ -220,7 +220,7 @@ class TimedWorker:
         return self.connection.exchange(tree, data, self._what, seconds, mapped)
 
     def _results(self, frame: Frame, count: int) -> list[Any]:
-        """Return what each call returned; raise the first exception."""
+        """Return what each call returned; raise the first exception that one raised."""
         try:
             parts = parts_of(frame)
             expect(len(parts) == count, "another number of replies than of calls")
@@ -228,9 +228,9 @@ class TimedWorker:
             raise self.connection.lose_for_fault(self._what, fault) from None
         return [self.connection.value_of(part, self._what, "", Table()) for part in parts]
 
-    def _look(self) -> _Clocks:
+    def _read_clocks(self) -> _Clocks:
         worker, wall, cpu = self.connection.worker, time.monotonic(), self._cpu()
-        return _look(wall, cpu, None if worker is None else worker.waited_s())
+        return _clocks_of(wall, cpu, None if worker is None else worker.waited_s())
 
     def _cpu(self) -> float:
         worker = self.connection.worker
@@ -242,8 +242,8 @@ class TimedWorker:
         self.connection.close()
 
 
-def _look(wall: float, cpu: float, waited: float | None) -> _Clocks:
-    """Compute from readings of clocks for how long a worker slept: it neither ran nor waited for a core or for us."""
+def _clocks_of(wall: float, cpu: float, waited: float | None) -> _Clocks:
+    """Return the CPU time, and how long the worker slept until then: it neither ran nor waited for a core or for us."""
     ours = clock.waited_s(os.getpid())
     return _Clocks(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
 

@@ -13,7 +13,7 @@ from check_process.courses import course_with
 from support import FORK, RIGHT, grader_of, open_lane
 
 from grader.sandbox import cgroup, landlock
-from grader.sandbox.check_process import MEMORY_MB
+from grader.sandbox.check_confinement import MEMORY_MB
 
 pytestmark = pytest.mark.sandbox
 

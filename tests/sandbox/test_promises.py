@@ -21,7 +21,7 @@ from grader.model.messages import Level
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.sandbox import cgroup, landlock, seccomp
-from grader.sandbox.check_process import what_remains
+from grader.sandbox.check_confinement import what_remains
 
 pytestmark = pytest.mark.sandbox
 

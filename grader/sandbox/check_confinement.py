@@ -41,7 +41,7 @@ REACH = ("memory", "network", "files", "processes")
 
 
 def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> dict[str, str]:
-    """Enter a control group, leave the network, keep access to some files alone, and open no socket.
+    """Confine this process: limit its memory, leave the network, keep access to some files only, forbid new sockets.
 
     The process must have one thread. The sockets that it has go on working.
 
@@ -113,7 +113,7 @@ def _open_no_socket() -> None:
 
 
 def what_remains() -> dict[str, str]:
-    """Return what a check process can reach on this machine, see `REACH`. A process of its own tries it, and ends."""
+    """Return what a confined check process can still reach here, by the kinds in `REACH`; a new process tries it."""
     name = f"grade-{secrets.token_hex(8)}"
     with (
         tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,
@@ -126,7 +126,7 @@ def what_remains() -> dict[str, str]:
         bind_in(folder, name, named)
         Path(folder, "file").write_text("a file of the user's", encoding="ascii")
         Path(folder, "scratch").mkdir()
-        command = isolated("grader.sandbox.check_process", folder, name, str(server.getsockname()[1]))
+        command = isolated("grader.sandbox.check_confinement", folder, name, str(server.getsockname()[1]))
         ran = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
     if ran.returncode:
         return dict.fromkeys(REACH, f"it could not be tried: {ran.stderr.strip()[-200:]}")
@@ -135,7 +135,7 @@ def what_remains() -> dict[str, str]:
 
 
 def main() -> None:
-    """Give all up, see what can be reached, and print that."""
+    """Confine this process, try what it can still reach, and print that as JSON."""
     folder, name, port = sys.argv[1:]
     groups = cgroup.find()
     if groups is not None:
