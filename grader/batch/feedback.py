@@ -77,7 +77,7 @@ def failing_function(
         last -= 1
     raised = number not in place.names.values()
     # A docstring is longer than many a function, and says what the task says.
-    left_out = _docstring(lines, first, last)
+    left_out = _docstring_lines(lines, first, last)
     shown = [line for line in range(first, last + 1) if line not in left_out or (raised and line == number)]
     if len(shown) > MOST_LINES:
         begin = max(0, shown.index(number) - _AROUND) if raised else 0
@@ -88,7 +88,7 @@ def failing_function(
 _TRIPLE = re.compile(r'\s*[rRuU]?("""|\'\'\')')
 
 
-def _docstring(lines: Sequence[str], first: int, last: int) -> range:
+def _docstring_lines(lines: Sequence[str], first: int, last: int) -> range:
     """Return the line numbers of a function's docstring; an empty range if it has none.
 
     With a search and not with a parser: a file that is not Python has an excerpt as well.

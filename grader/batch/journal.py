@@ -96,7 +96,7 @@ class SubmissionRecord:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Return the names of its authors."""
+        """Return the names of the group's members, or of the single author."""
         return self.authors or (self.author,)
 
 

@@ -34,7 +34,7 @@ class KnownResults:
     _graded: dict[tuple[str, tuple[str, ...]], tuple[Exercise, dict[int, GradedExercise]]] = field(default_factory=dict)
 
     def forget_others(self, stamp: str, heads: Callable[[], Mapping[int, Head]]) -> None:
-        """Forget the results that a journal does not have, as it may be another one, or have used a number again.
+        """Forget the results that a journal does not have: it may be another journal, or have used a number again.
 
         Args:
             stamp: of the journal.

@@ -92,7 +92,7 @@ def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
 
 
 def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Row], Hashable], same: str) -> list[Row]:
-    """Read a table that staff writes; no rows if there is no such file.
+    """Read the rows of a table that staff writes; return none if there is no such file.
 
     Args:
         path: of the file.
@@ -201,7 +201,7 @@ def staff_decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]
 def unused_overrides(
     overrides: Sequence[Override], reports: Sequence[tuple[Collection[str], Report]], course: Course
 ) -> Iterator[str]:
-    """Yield a sentence for each row that fits none of the reports.
+    """Yield a sentence for each override that cannot be applied to any report.
 
     Args:
         overrides: every row of the course.

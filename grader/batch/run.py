@@ -180,7 +180,7 @@ def _refuse_another_course(plan: RunPlan, journal: Journal, results: ResultsFold
 
 
 def handed_in_at(handed: Handed, submission: Submission) -> tuple[str, str]:
-    """Return when the files that count were handed in, and a text there that is not a time; "" for what is not there.
+    """Return when the files that count were handed in, and a date that cannot be read; each may be "".
 
     Where a platform has a time for each folder, those of folders with other assignments say nothing.
     """
@@ -228,7 +228,7 @@ class _BatchProgress(Progress):
         self._batch.progress.advanced(self._batch.done, self._batch.total)
 
     def noted(self, line: str) -> None:
-        """Report a line of the executor."""
+        """Pass a line of the executor on to the progress of the batch."""
         self._batch.progress.noted(line)
 
 

@@ -62,7 +62,7 @@ class Similar:
 
     @property
     def in_words(self) -> str:
-        """Return what was found, in words."""
+        """Return in words how many pairs were found, or why none are listed."""
         if self.why_not:
             return f"left out, {self.why_not}"
         count = len(self.pairs) + self.more

@@ -54,7 +54,7 @@ class HandInScores:
     extra: int = 0
 
     @property
-    def source(self) -> str:
+    def label(self) -> str:
         """Return the name of the hand-in for messages."""
         return f"{self.handin} ({self.folder.path})" if self.handin else str(self.folder.path)
 
@@ -97,7 +97,7 @@ def column_of(marks: HandInScores, title: str) -> Column:
         who: score.final if score.final is None else round(Fraction(score.final * most, marks.points_of(score)))
         for who, score in marks.scores.items()
     }
-    return Column(title, most, scores, bool(marks.extra), marks.names, marks.platform, marks.source)
+    return Column(title, most, scores, bool(marks.extra), marks.names, marks.platform, marks.label)
 
 
 def _final(report: ReportFile, ids: set[str]) -> FinalScore:
@@ -141,7 +141,7 @@ def other_score_changes(marks: Sequence[HandInScores], chosen: Sequence[int], co
     for before, place in zip(alone, others, strict=True):
         if moved := [who for who, score in before.scores.items() if together[place].scores[who].final != score.final]:
             lines.append(
-                f"Grace days save more elsewhere: {counted(len(moved), 'score')} of {before.source} changed; "
+                f"Grace days save more elsewhere: {counted(len(moved), 'score')} of {before.label} changed; "
                 "fill in that hand-in again, with the same folders."
             )
     return lines
@@ -174,7 +174,7 @@ def _worth_in_term(handin: str | None, points: int, course: Course) -> Fraction:
 
 
 def _grace_days_of(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[int]:
-    """Return how many grace days each score gets, of rows with a score and the worth of a point of it."""
+    """Return how many grace days each score gets to save most; a row is a score and the worth of a point."""
     # By the days spent: what that saves, fewer days first, and how many each gets.
     best: dict[int, tuple[Fraction, int, tuple[int, ...]]] = {0: (Fraction(0), 0, ())}
     for score, value in rows:

@@ -284,7 +284,7 @@ def _columns(
     if kind == "moodle" and len(chosen) > 1:  # a worksheet is of one assignment, in which all have other numbers
         chosen = [place for place in chosen if known_by[place]]
         if len(chosen) != 1:
-            which = "none of these hand-ins" if not chosen else listed([marks[place].source for place in chosen])
+            which = "none of these hand-ins" if not chosen else listed([marks[place].label for place in chosen])
             raise CourseError(f"{table.path} fits {which}; say which hand-in it is for: --handin HANDIN")
     if column and len(chosen) > 1:
         raise CourseError(

@@ -109,7 +109,7 @@ class Proxy:
         return target_of(self).word
 
     def __repr__(self) -> str:
-        """Return the name of the object, or what it is a proxy of."""
+        """Return the name of the object in messages, or "<proxy of CLASS>" if it has none."""
         target = target_of(self)
         return f"<proxy of {target.kind}>" if target.kind else target.word
 
@@ -195,7 +195,7 @@ def proxy_of_name(connection: Connection, name: str, space: str = "student") -> 
 
 
 def _left_out(row: Any) -> tuple[str, int, str]:
-    """Read a statement that a worker claims to have left out: its file, line and package."""
+    """Read a worker's row about a statement that it left out: the file, the line and the package."""
     match row:
         case [str(file), int(line), str(package)] | (str(file), int(line), str(package)):
             return file[:_LONGEST_NAME], line, package[:_LONGEST_NAME]
@@ -317,7 +317,7 @@ class Connection:
         return names
 
     def load_probe(self, name: str, source: str) -> str:
-        """Send a probe file to the worker, unless it has it already; return the space of its functions' names."""
+        """Send a probe file to the worker, unless it is there; return the space that has the names of its functions."""
         self.names()
         if self._probes.get(name) != source:
             self._ask("probe", [name, source], f"the probe {name}", "", self.limits.load_s)
@@ -570,7 +570,7 @@ class Connection:
         return self.worker
 
     def refuse(self, what: str) -> None:
-        """Raise `WorkerLost` for a function that was given up: it timed out, or ended its worker too often."""
+        """Raise `WorkerLost` if a function was given up, because it timed out or ended its worker too often."""
         if (lost := self._losses.given_up.get(what)) is not None:
             if lost.verdict is Verdict.TIMED_OUT:
                 lost = WorkerLost(lost.verdict, say("{}; it is not called again", lost.public))

@@ -60,7 +60,7 @@ class Student:
         return sorted(connection_behind(self).names())
 
     def __repr__(self) -> str:
-        """Return what Python prints of a module."""
+        """Return "student", as check files call the module."""
         return "student"
 
 

@@ -95,12 +95,12 @@ class Trace:
 
     @property
     def passed(self) -> bool:
-        """Whether the check passed, or could not run here."""
+        """Return whether the check passed, or could not run here."""
         return self.verdict in (Verdict.PASSED, Verdict.NOT_RUN)
 
     @property
     def lost(self) -> bool:
-        """Whether the check lost its points in a way that can be compared."""
+        """Return whether the check lost its points in a way that can be compared."""
         return self.verdict in _LOST
 
 
@@ -130,7 +130,7 @@ def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
 
 
 def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
-    """Return, for each function, the ids of the failing checks that stand for it and can be compared.
+    """Return the ids of the failing checks that can be compared, grouped by the function at fault.
 
     A check that calls no function stands under its own id and a blank, as no function has such a name.
 
@@ -177,7 +177,7 @@ def _functions_of(row: GradedCheck) -> list[str]:
 
 
 def behaviour_of(traces: Traces) -> str:
-    """Return a digest of how an answer loses its points; "" if it loses none."""
+    """Return a digest of the traces of the checks that lost their points; "" if none did."""
     lost = sorted((id, trace.verdict.value, trace.story) for id, trace in traces.items() if trace.lost)
     return hashlib.sha256(repr(lost).encode()).hexdigest()[:16] if lost else ""
 
@@ -223,14 +223,14 @@ class Names:
 
     @property
     def is_empty(self) -> bool:
-        """Whether any code fits."""
+        """Return whether there is no condition, so that any code fits."""
         return not (self.any_of or self.none_of)
 
 
 def names_in_sentence(
     answer: Answer, reference: Path | None, functions: Collection[str] = (), *, has_value: bool = False
 ) -> Names:
-    """Return the names that code must have, and must not, for the sentence of a wrong answer to be true of it.
+    """Return the names that the sentence of a wrong answer requires in code, and those that it excludes.
 
     Args:
         answer: the wrong answer.

@@ -268,7 +268,7 @@ def has_known_mistakes(exercise: Exercise) -> bool:
 
 
 def can_diagnose(graded: GradedExercise) -> bool:
-    """Return whether all checks ran, and one of them lost points in a way that can be compared."""
+    """Return whether an exercise can be compared with wrong answers: all checks ran, and a comparable one failed."""
     return graded.state == "started" and not graded.left_out and bool(failures_of(graded.checks))
 
 
@@ -299,7 +299,7 @@ class _Task:
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
     def behaviours(self, explained: _Ids) -> dict[str, str]:
-        """Return, by function, a digest of how the checks that no known mistake explains end with the first seed.
+        """Return, by function, a digest of the traces of checks that no known mistake explains, with the first seed.
 
         Functions with equal digests make a group. Where no mistake is known, none is worth a run.
 
@@ -430,7 +430,7 @@ class _Task:
         return names.fit(self._names[failing])
 
     def _agreement(self, answer: Answer, checks: _Ids) -> float:
-        """Return the share of the calls that a wrong answer gets wrong in which the submission returns the same.
+        """Return the share of a wrong answer's wrong calls in which the submission returns the same.
 
         The inputs are those of all checks. It is 0 where the submission returns anything else in a call, except for
         what is right, or where it is right in too many calls. What only costs too much returns what is right.
@@ -477,7 +477,7 @@ class _Task:
         return {*self._passing, *self._failing} - self._costs
 
     def _checks_alike(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
-        """Return the failing checks in which a wrong answer does the same; none if it fails in any other way."""
+        """Return the checks that fail alike for a wrong answer and the submission; none if the answer fails others."""
         theirs, late = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.late |= late
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
@@ -544,7 +544,7 @@ class _Task:
 
 
 def required_names(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
-    """Return the names that code must have, and must not, for a wrong answer's sentence; fewer if a value shows it.
+    """Return the names that a wrong answer's sentence requires and excludes; fewer if a wrong value shows the mistake.
 
     Args:
         exercise: the exercise.
@@ -574,7 +574,7 @@ def _calls_of(results: Results, checks: _Ids, functions: _Ids) -> dict[tuple[str
 
 
 def _is_same_result(mine: str, theirs: str) -> bool:
-    """Return whether two calls returned the same: of the two digests in each text, one equal pair suffices."""
+    """Return whether two calls returned the same: each text has two digests, and one equal pair suffices."""
     return any(one == other for one, other in zip(mine.split(":"), theirs.split(":"), strict=False))
 
 

@@ -47,7 +47,7 @@ class Executor(Protocol):
 
     @property
     def progress(self) -> Progress:
-        """Return what the run reports to."""
+        """Return the `Progress` that the run reports to."""
 
     @property
     def slots(self) -> int:

@@ -114,7 +114,7 @@ class Runtime:
         self.close()
 
     def close(self) -> None:
-        """End all processes; cancel what waits or runs."""
+        """End all processes; cancel the works that wait or run."""
         self.cancel.cancel()
         # In the opposite order: the lanes before the source, from which their workers come.
         self._opened.close()

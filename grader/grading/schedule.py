@@ -189,7 +189,7 @@ class _Run:
         self._stayed_broken: Counter[str] = Counter()
 
     def take_finished(self) -> Iterator[WorkResult]:
-        """Wait until a work ends, for half a second at most; yield the results of works that ended, as submitted."""
+        """Wait until a work ends, for half a second at most; yield the results of those that ended, as submitted."""
         done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
         self._executor.progress.waits()
         for future in [future for future in self.submitted if future in done]:

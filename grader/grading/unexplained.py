@@ -86,7 +86,7 @@ def _is_self_explanatory(outcome: Outcome) -> bool:
 
 
 def add_to_group(groups: dict[str, Group], author: str, number: int, graded: GradedExercise) -> None:
-    """Add an author to the groups of the functions that no known mistake explains: a group behaves alike.
+    """Add an author to a group for each function that no known mistake explains; members of a group behave alike.
 
     Args:
         groups: by a digest of their behaviour; this one is changed.
@@ -107,7 +107,7 @@ def add_to_group(groups: dict[str, Group], author: str, number: int, graded: Gra
 
 
 def named_groups(groups: Mapping[str, Group]) -> list[Group]:
-    """Return the groups, the largest first, each named by the beginning of its digest that tells all groups apart."""
+    """Return the groups, the largest first, each named by as many digits of its digest as make all names unique."""
     sizes = range(_SHORTEST_NAME, 65)
     length = next(size for size in sizes if len({digest[:size] for digest in groups}) == len(groups))
     named = [

@@ -371,7 +371,7 @@ class Lane:
         return JobResult([outcomes[check.id] for check in checks], output, workers, waited)
 
     def _has_waited(self, exercise: Exercise, workers_s: float | None) -> bool:
-        """Return whether a job that missed its deadline waited for a core, or may have: the kernel does not always say.
+        """Return whether a job that missed its deadline waited for a core; True if the system does not show that.
 
         Code that sleeps is as late in a lane that runs alone, and would keep all others from working meanwhile.
         """

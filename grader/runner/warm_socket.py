@@ -80,7 +80,7 @@ def name_of(kind: str) -> str:
 
 
 def _files(folder: str) -> list[str]:
-    """Return the paths of all files of our package, but for those that Python made of others."""
+    """Return the paths of all files of our package, without those that Python has compiled."""
     found = []
     for top, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != "__pycache__"]

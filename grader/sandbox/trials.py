@@ -231,7 +231,7 @@ _DAEMONS = "daemons"
 
 
 def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
-    """Return what each probe found, by name; see `grader.runner.promises`.
+    """Run all probes in throw-away workers, and return what each found, by name; see `grader.runner.promises`.
 
     They run in a worker of each kind: one for an exercise that allows no processes, which is what most of them do, and
     one that may start processes and open sockets. What one kind alone can do is found, too.

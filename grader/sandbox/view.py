@@ -87,12 +87,12 @@ def _without(place: str, hidden: set[str]) -> Iterator[str]:
 
 
 def build(view: View) -> None:
-    """Mount a new root over /proc, which nothing shown lies in, and enter it. Needs a mount namespace of its own.
+    """Mount a new root over /proc, and enter it. Needs a mount namespace of its own.
 
     Raises:
         OSError: the kernel refuses a step.
     """
-    root = "/proc"
+    root = "/proc"  # in which nothing lies that is shown
     # Before anything is mounted: afterwards /proc is covered.
     folders, copies = view.folders(), {path: Path(path).read_bytes() for path in COPIED}
     # Private, or each mount would appear on the machine outside as well.

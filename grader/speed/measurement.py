@@ -279,7 +279,7 @@ class PairedRun:
         return Sides(idle_s[0], idle_s[-1])
 
     def _stop_s(self, calls: int) -> float:
-        """Return the CPU seconds after which the judged side is stopped, which makes this number of calls."""
+        """Return after how many CPU seconds the judged side is stopped in a sample of this number of calls."""
         if not self.stops:
             return self._call_s
         hopeless = calls * stop_after_s(self._other_s, self._measurement.limit)

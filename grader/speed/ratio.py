@@ -165,7 +165,7 @@ class _Pairs:
     samples: list[list[Sample]] = field(default_factory=list)
 
     def take(self, new_pair: NewPair, hopeless: int) -> None:
-        """Take samples from a new pair of workers until they are clear, or enough; `hopeless` clearly slow ones are."""
+        """Take samples from a new pair of workers until the ratio is clear, or `hopeless` of them are far too slow."""
         taken: list[Sample] = []
         self.samples.append(taken)
         # Samples come from a generator that holds two workers; closing it ends them, also when a check failed inside.
@@ -184,7 +184,7 @@ class _Pairs:
         least = hopeless_samples if hopeless else 1
         return any(len(taken) >= max(count, least) and self.is_one_sided(taken, far) for count, far in _ENOUGH.items())
 
-    def cpu(self, samples: Sequence[Sample]) -> float:
+    def log_cpu_ratio(self, samples: Sequence[Sample]) -> float:
         """Return the logarithm of the ratio of CPU times, less those of request and reply."""
         return _log_ratio(_net(samples, self.idle or NOTHING))
 
@@ -192,11 +192,11 @@ class _Pairs:
         """Return whether the samples lie on one side of the limit by more than a factor (given as its logarithm)."""
         # Logarithms, so that twice too slow and twice too fast are equally far from the limit.
         middle = math.log(self.limit)
-        above = self.cpu(samples) > middle
-        dissent = sum((self.cpu([sample]) > middle) is not above for sample in samples)
+        above = self.log_cpu_ratio(samples) > middle
+        dissent = sum((self.log_cpu_ratio([sample]) > middle) is not above for sample in samples)
         with_asking = _log_ratio(_net(samples, NOTHING)) > middle
         agreed = dissent <= len(samples) // _SAMPLES_PER_DISSENT and with_asking is above
-        return agreed and abs(self.cpu(samples) - middle) > factor
+        return agreed and abs(self.log_cpu_ratio(samples) - middle) > factor
 
     def mostly_sleeps(self, samples: Sequence[Sample]) -> bool:
         """Return whether the judged side sleeps much longer than it works, beyond what the other side does."""
@@ -212,16 +212,16 @@ class _Pairs:
         if self.mostly_sleeps(samples):
             return 1
         weight = 2 if self.is_one_sided(samples, CLEAR) else 1
-        if self.cpu(samples) > math.log(self.limit):
+        if self.log_cpu_ratio(samples) > math.log(self.limit):
             return weight
         return -3 if self.is_one_sided(samples, FAR) else -weight
 
     def summary(self, *, below: bool | None) -> Ratio:
         """Return the ratio and what was measured, with this decision."""
-        ratios = [self.cpu(samples) for samples in self.samples]
+        ratios = [self.log_cpu_ratio(samples) for samples in self.samples]
         value = statistics.median(ratios)
         samples = [sample for each in self.samples for sample in each]
-        each = sorted(self.cpu([sample]) for sample in samples)
+        each = sorted(self.log_cpu_ratio([sample]) for sample in samples)
         skip = max(0, math.floor(len(each) / 2 - math.sqrt(len(each))))  # two deviations of the median's rank
         low, high = min(each[skip], value), max(each[-1 - skip], value)
         mine_s, other_s = _net(samples, self.idle or NOTHING)
@@ -281,7 +281,7 @@ def _log_ratio(times: Sides) -> float:
 
 
 def _net(samples: Sequence[Sample], idle: Sides) -> Sides:
-    """Return the lowest CPU times, less those of request and reply, but at least a twentieth of them."""
+    """Return for each side the mean of the lowest third of its CPU times, less the time of request and reply."""
     # Subtracting can leave nothing of a very short call. A twentieth stays, so that logarithms exist and no ratio is
     # made of noise alone.
     gross = (
@@ -292,5 +292,5 @@ def _net(samples: Sequence[Sample], idle: Sides) -> Sides:
 
 
 def _mean_of_lowest_third(values: Sequence[float]) -> float:
-    """Return the mean of the lowest third."""
+    """Return the mean of the lowest third of the values."""
     return statistics.fmean(sorted(values)[: max(1, len(values) // 3)])

@@ -179,7 +179,7 @@ class TimedWorker:
             self._last.cpu_s += self._late_cpu_s()
 
     def _late_cpu_s(self) -> float:
-        """Return the CPU seconds since the last reply, or since this was last read."""
+        """Return the worker's CPU seconds since its last reply, or since the last call of this method."""
         now = self._cpu()
         late, self._reply_cpu = now - self._reply_cpu, now
         return late if self._last is not None else 0.0

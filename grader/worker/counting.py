@@ -253,7 +253,7 @@ class _Memory:
 
 
 def storages(value: Any) -> Iterator[torch.UntypedStorage]:
-    """Yield the storages of all plain tensors that have memory; a machine counts those of simulated ones."""
+    """Yield the storages of all plain tensors that have memory; the simulated machine counts those of its own."""
     for tensor in parts(value):
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
         if plain and tensor.device.type != "meta":
