@@ -106,7 +106,7 @@ class WorkerSource:
         return False
 
     def end_workers(self, lane: int) -> bool:
-        """End a lane's workers, except those that outlive a slow exercise; return False if only the lane's end does so."""
+        """End a lane's workers, except those that outlive a slow exercise; return False if only the lane's end can."""
         return False
 
     def close(self) -> None:
