@@ -199,7 +199,7 @@ class ResultsFolder:
         return path
 
     def write_unmatched(self, rows: Sequence[Unmatched], names: Mapping[str, str] | None = None) -> None:
-        """Write the table of files that belong to no exercise or no author; remove it if there are none.
+        """Write the table of files that belong to no exercise or no author; without any, remove it.
 
         Args:
             rows: what could not be matched. Each row names a file, or says that it is about all that was handed in.

@@ -350,7 +350,7 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Sea
 
 
 def unseal(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, SealedFacts]:
-    """Return the sentences that these traces decrypt, with their facts; an empty dict if there are none.
+    """Return the sentences that these traces decrypt, with their facts; an empty dict if they open nothing.
 
     Args:
         exercise: its id.
