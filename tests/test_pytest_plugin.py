@@ -91,7 +91,7 @@ def test_one_check_can_be_chosen(root: Path) -> None:
 
 def test_each_failing_case_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A check with parameters is one item; its message begins with the cases that fail."""
-    grade = CourseLane.graded
+    grade = CourseLane.grade
 
     def with_cases(lane: CourseLane, exercise: Any, checks: Any) -> GradedExercise:
         graded = grade(lane, exercise, checks)
@@ -105,7 +105,7 @@ def test_each_failing_case_is_named(root: Path, monkeypatch: pytest.MonkeyPatch)
         ]
         return replace(graded, checks=tuple(rows))
 
-    monkeypatch.setattr(CourseLane, "graded", with_cases)
+    monkeypatch.setattr(CourseLane, "grade", with_cases)
     kind, told = ran(root, f"{DOUBLE}::check_small").ended[f"{DOUBLE}::check_small"]
     assert (kind, told.splitlines()[:2]) == ("failed", ["2 of 3 cases fail: [1] [x-3]. The first:", "no"])
 
@@ -132,14 +132,14 @@ def test_a_cause_fails_and_its_consequences_are_skipped(root: Path) -> None:
 )
 def test_verdicts(verdict: str, kind: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be run here is skipped with its reason, and what is ours to mend is an error."""
-    grade = CourseLane.graded
+    grade = CourseLane.grade
 
     def changed(lane: CourseLane, exercise: Any, checks: Any) -> GradedExercise:
         graded = grade(lane, exercise, checks)
         outcome = Outcome("small", Verdict(verdict), "\x1b[31m why")
         return replace(graded, checks=tuple(replace(row, outcome=outcome) for row in graded.checks))
 
-    monkeypatch.setattr(CourseLane, "graded", changed)
+    monkeypatch.setattr(CourseLane, "grade", changed)
     ended, told = ran(root, f"{DOUBLE}::check_small").ended[f"{DOUBLE}::check_small"]
     assert (ended, r"\x1b[31m why" in told) == (kind, True)
 
