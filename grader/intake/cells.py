@@ -152,7 +152,7 @@ def _compiles(node: ast.stmt) -> bool:
     return syntax_error(ast.unparse(node)) is None
 
 
-def listed(left_out: tuple[str, ...]) -> str:
+def listed_lines(left_out: tuple[str, ...]) -> str:
     """Return the first lines that were left out, and how many more there are, as a text."""
     names = [f"`{line}`" for line in left_out[:3]]
     more = len(left_out) - len(names)

@@ -30,7 +30,7 @@ from grader.intake.cells import (
     in_order,
     is_alone,
     left_out_if_failing,
-    listed,
+    listed_lines,
     python_of,
     simple_statements,
 )
@@ -222,7 +222,7 @@ def joined(
         if code.left_out:
             unbound = sorted(code.unbound & {*needed.names} - bound)
             values = f", so that `{'`, `'.join(unbound)}` has no value; give it one in plain Python" if unbound else ""
-            module.note(cell.number, f": left out {listed(code.left_out)}, which only a notebook can run{values}")
+            module.note(cell.number, f": left out {listed_lines(code.left_out)}, which only a notebook can run{values}")
         if code.tree is None:
             _add_invalid_cell(module, cell, code, missing if place.may_define else set())
             continue

@@ -157,7 +157,7 @@ def why_undecided(items: Sequence[Item]) -> str:
     return "\n".join(reasons)
 
 
-def total_text(report: ReportFile) -> str:
+def final_points_text(report: ReportFile) -> str:
     """Return a line with the points of a report that count, and with undecided points apart."""
     return final_score_text(report.total, report.policy)
 
@@ -189,7 +189,7 @@ class Options:
         return f"{self.folder}/{file}" if self.folder else file
 
 
-def cut(text: str, most: int) -> str:
+def cut_text(text: str, most: int) -> str:
     """Cut a text to at most `most` characters, and add a line that says how many more there were."""
     if len(text) <= most:
         return text
@@ -221,7 +221,7 @@ def gradescope(report: ReportFile, options: Options) -> str:
     extra = {"undecided": number(total.undecided), "possible": number(total.possible), "digest": report.digest}
     made = {
         **({"score": number(total.earned)} if total.undecided < total.possible else {}),
-        "output": cut(for_terminal("\n".join(top)), _MOST_OUTPUT),
+        "output": cut_text(for_terminal("\n".join(top)), _MOST_OUTPUT),
         "output_format": "text",
         "stdout_visibility": "hidden",
         "tests": [_gradescope_test(item, place, options) for place, item in enumerate(items, 1)],
@@ -241,7 +241,7 @@ def _gradescope_test(item: Item, place: int, options: Options) -> dict[str, Any]
         "name_format": "text",
         "number": item.exercise.number or str(place),
         **(decided if item.kind != "undecided" else {}),
-        "output": cut(for_terminal(item.text), _MOST_OUTPUT),
+        "output": cut_text(for_terminal(item.text), _MOST_OUTPUT),
         "output_format": "text",
         "visibility": "visible" if item.shown else options.hidden,
     }
@@ -255,10 +255,10 @@ def prairielearn(report: ReportFile, options: Options) -> str:
     faulty = any(item.verdict in ("broken", "inconclusive", "not_reached") for item in items)
     unread = _load_failures(items)
     gradable = bool(decided) and not faulty and not unread
-    message = total_text(report)
+    message = final_points_text(report)
     if faulty or not decided:
         message += ". This cannot be graded now, and costs no attempt; submit it again, or ask your instructor:\n"
-        message = cut(for_terminal(message + why_undecided(items)), _MOST_OUTPUT)
+        message = cut_text(for_terminal(message + why_undecided(items)), _MOST_OUTPUT)
     share = {"score": round(min(1.0, max(0.0, total.earned / decided)), 6)} if gradable else {}
     most = min(_MOST_OUTPUT, _MOST_ALL // max(1, len(items)))
     tests = [
@@ -267,7 +267,7 @@ def prairielearn(report: ReportFile, options: Options) -> str:
             "description": "",
             "points": number(item.score.earned),
             "max_points": number(item.score.possible),
-            "message": cut(for_terminal(item.text), most),
+            "message": cut_text(for_terminal(item.text), most),
         }
         for item in items
         if item.kind != "undecided"
@@ -286,7 +286,7 @@ def _load_failures(items: list[Item]) -> list[str]:
     causes = [row.cause for item in graded for row in item.exercise.checks if row.id == item.id]
     if not causes or any(cause != "load" for cause in causes):
         return []
-    return list(dict.fromkeys(cut(for_terminal(item.text), _MOST_OUTPUT) for item in graded))
+    return list(dict.fromkeys(cut_text(for_terminal(item.text), _MOST_OUTPUT) for item in graded))
 
 
 def classroom(report: ReportFile, options: Options) -> str:
@@ -298,7 +298,7 @@ def classroom(report: ReportFile, options: Options) -> str:
             "name": item.name,
             "status": _STATUS[item.kind],
             "score": number(item.score.earned),
-            "message": cut(for_terminal(item.text), _MOST_MESSAGE),
+            "message": cut_text(for_terminal(item.text), _MOST_MESSAGE),
             "test_code": "",
             "filename": for_terminal(item.exercise.file or "", one_line=True),
             "line_no": item.line or 0,
@@ -310,7 +310,7 @@ def classroom(report: ReportFile, options: Options) -> str:
         "version": 3,
         "status": "fail" if "lost" in kinds else "error" if "undecided" in kinds else "pass",
         "max_score": number(report.total.possible),
-        "message": total_text(report),
+        "message": final_points_text(report),
         "tests": tests,
     }
     return _as_text(made)
@@ -365,7 +365,7 @@ def _test50(item: Item) -> dict[str, Any]:
         "passed": item.kind == "passed",
         "score": item.score.earned,
         "max-score": item.score.possible,
-        "message": cut(for_terminal(f"{points}\n{item.text}".strip()), _MOST_MESSAGE),
+        "message": cut_text(for_terminal(f"{points}\n{item.text}".strip()), _MOST_MESSAGE),
         "verdict": item.verdict,
     }
 
@@ -397,7 +397,8 @@ def _rendered(
 ) -> str:
     from grader.report.html import rendered  # jinja2, which few commands need
 
-    items, total, shortened = items_of(report, points=options.points), total_text(report), partial(cut, most=most_text)
+    items, total = items_of(report, points=options.points), final_points_text(report)
+    shortened = partial(cut_text, most=most_text)
     return rendered(template, report=report, options=options, items=items, total=total, cut=shortened, **values)
 
 
@@ -409,7 +410,7 @@ def codequality(report: ReportFile, options: Options) -> str:
             name = f"{item.exercise.id}/{item.id}"
             rows.append(
                 {
-                    "description": for_terminal(cut(f"{item.title}\n{item.text}".strip(), _MOST_TEXT)),
+                    "description": for_terminal(cut_text(f"{item.title}\n{item.text}".strip(), _MOST_TEXT)),
                     "check_name": for_terminal(name, one_line=True),
                     "fingerprint": hashlib.sha256(f"{file}\0{name}".encode("utf-8", "backslashreplace")).hexdigest(),
                     "severity": "major",
