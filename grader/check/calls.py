@@ -144,7 +144,7 @@ class Captured(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """Steps of training.
+    """What training steps returned, and what they changed in the model.
 
     Attributes:
         result: what the student's function returned, called last.
@@ -159,7 +159,7 @@ class Trained(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """An evaluation.
+    """What an evaluation returned, and how it ran the model.
 
     Attributes:
         result: what the student's function returned.

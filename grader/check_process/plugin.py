@@ -40,7 +40,7 @@ class CheckSession:
     Args:
         host: the host, which sends jobs and receives outcomes.
         plan: what is collected.
-        connections: meets the students and the references.
+        connections: the connections to students and references.
         accelerator: what checks of devices run on.
 
     Attributes:

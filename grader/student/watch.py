@@ -49,7 +49,7 @@ class _Leave(Exception):
 
 
 class Watch(Progress):
-    """One student at work. `run` goes on until they leave.
+    """Grades one exercise each time its file is saved, and does what typed keys stand for, until the student leaves.
 
     Args:
         course: the course.

@@ -30,7 +30,7 @@ _SENSELESS = ("AttributeError", "NameError", "NotImplementedError", "TypeError",
 
 @dataclass(frozen=True)
 class Planted:
-    """A fault that is in a student's file, their own text, and the name of the file beside it that has this text."""
+    """A fault that is in a student's file now, the student's own text, and the name of the file that has this text."""
 
     fault: Fault
     own: str

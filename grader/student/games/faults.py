@@ -89,7 +89,7 @@ def _nodes_of(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 class _Text:
-    """A text with its tree and its signs, and where they stand in it."""
+    """A Python source with its syntax tree, and the positions of nodes and operators in it."""
 
     def __init__(self, source: str) -> None:
         self.source = source
