@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from grader.cli import options
 from grader.cli.exit_status import UNDECIDED, exit_status
 from grader.model import Exercise, GradedExercise, Report, Submission
-from grader.model.errors import CourseError, StartError
+from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.report.console import Say, shows_colours, terminal_width
 from grader.report.terminal import exercise_lines, summary_lines
@@ -22,13 +22,11 @@ from grader.runner.hand_over import stay_ready
 
 if TYPE_CHECKING:
     from grader.grading.plan import RunPlan
+    from grader.grading.runtime import Runtime
     from grader.model import Report
     from grader.model.messages import Setup
     from grader.report.schema import ReportFile
     from grader.runner.early import Early
-
-_RUNTIME = "grader.grading.runtime"
-"""What takes longest to import."""
 
 
 def grade_here(
@@ -46,6 +44,7 @@ def grade_here(
     verbose: bool,
     plain: bool,
     workers: options.Workers,
+    early: Early | None,
 ) -> None:
     """Grade exercises, print the result, write the reports, and end the process with its exit status.
 
@@ -63,29 +62,29 @@ def grade_here(
         verbose: whether checks that passed are printed, too.
         plain: whether pictures are written as sentences.
         workers: how workers are started.
+        early: processes that were started already, if any.
     """
     say, details = Say(quiet=json_path == "-"), Say(quiet=quiet or json_path == "-")
     details.meanwhile("Grading ...")
     # It reads our own messages. Finding plugins for it takes a student's time, and check processes have none either.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     earlier = None
-    with _started_early(submission, workers) as early:
-        from grader.model.messages import Start
+    from grader.model.messages import Start
 
-        setup = workers.setup(seed or 0)
-        if like is not None:
-            from grader.report.repeat import read_like
+    setup = workers.setup(seed or 0)
+    if like is not None:
+        from grader.report.repeat import read_like
 
-            earlier, same = read_like(Path(like))
-            is_spawned = earlier.environment.get("start") == Start.SPAWN.value and workers.start is None
-            setup = replace(setup, seed=same, start=Start.SPAWN if is_spawned else setup.start)
-        plan, handed_in = _plan(names, submission, setup, earlier, seeded=seed is not None or like is not None)
-        # In a report for programs each check has a row; a student reads one sentence, and at once.
-        plan = replace(plan, stops=stops, compiles=json_path is None)
-        saves = not (stops or json_path or like or submission or plan.rules)
-        lines = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain, colours=shows_colours())
-        shown = lines if not plan.rules else lambda graded: lines(graded) if graded.checks else iter(())
-        report = _graded(plan, handed_in, submission, (say, details), shown, early, saves=saves, fresh=fresh)
+        earlier, same = read_like(Path(like))
+        is_spawned = earlier.environment.get("start") == Start.SPAWN.value and workers.start is None
+        setup = replace(setup, seed=same, start=Start.SPAWN if is_spawned else setup.start)
+    plan, handed_in = _plan(names, submission, setup, earlier, seeded=seed is not None or like is not None)
+    # In a report for programs each check has a row; a student reads one sentence, and at once.
+    plan = replace(plan, stops=stops, compiles=json_path is None)
+    saves = not (stops or json_path or like or submission or plan.rules)
+    lines = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain, colours=shows_colours())
+    shown = lines if not plan.rules else lambda graded: lines(graded) if graded.checks else iter(())
+    report = _graded(plan, handed_in, submission, (say, details), shown, early, saves=saves, fresh=fresh)
     if earlier is not None:
         from grader.report.repeat import differences
 
@@ -105,36 +104,6 @@ def grade_here(
     if submission is None and workers.forks:
         stay_ready()
     sys.exit(UNDECIDED if options.broken_of(plan.course, names) else exit_status(report))
-
-
-@contextmanager
-def _started_early(submission: Path | None, workers: options.Workers) -> Iterator[Early | None]:
-    """Start the processes that grade a student's folder while this process imports what it needs; yield them, or None.
-
-    Where it is imported already there is nothing to gain. Where something must be compiled first, PyTorch may not be
-    imported before that.
-    """
-    from grader.course.layout import find_course
-    from grader.runner.compiled import is_compiled
-
-    started = submission is None and _RUNTIME not in sys.modules and workers.forks and is_compiled()
-    try:
-        root = find_course(Path.cwd().resolve()) if started else None
-    except CourseError:  # which is raised again, and said, where the course is read
-        root = None
-    if root is None:
-        yield None
-        return
-    from grader.model.messages import Level
-    from grader.runner.early import Early
-
-    try:
-        started_early = Early(root, Level.of(workers.confinement or "none"))
-    except (StartError, OSError):  # raised again, and said, where a process is needed; a saved result needs none
-        yield None
-        return
-    with closing(started_early) as early:
-        yield early
 
 
 def _plan(
@@ -218,19 +187,30 @@ def _graded(
         ) as runtime,
     ):
         report = grade_submission(plan, handed_in, runtime, store if saves else None, fresh=fresh)
-        if plan.rules and not any(graded.checks for graded in report.exercises):
-            return report  # a table of 0 of 0 points would say nothing; `_only_hidden_note` says why
-        # Everything is printed before the runtime is closed: the reader need not wait for that.
-        say(*summary_lines(report, width))
-        details(*unchanged_lines(progress.saved, width))
-        if submission is None:
-            known = course
-            if keeps_starters(course):
-                # What is wrong with exercises that were not meant is for the command that lists them.
-                known, _ = options.course_and_exercises((), prints=False)
-            # Most often the next exercise is in the same module, and no other one is read.
-            details(*after_run(known, report, width, partial(read_module, course)))
+        with _closing_meanwhile(runtime):
+            if plan.rules and not any(graded.checks for graded in report.exercises):
+                return report  # a table of 0 of 0 points would say nothing; `_only_hidden_note` says why
+            say(*summary_lines(report, width))
+            details(*unchanged_lines(progress.saved, width))
+            if submission is None:
+                known = course
+                if keeps_starters(course):
+                    # What is wrong with exercises that were not meant is for the command that lists them.
+                    known, _ = options.course_and_exercises((), prints=False)
+                # Most often the next exercise is in the same module, and no other one is read.
+                details(*after_run(known, report, width, partial(read_module, course)))
     return report
+
+
+@contextmanager
+def _closing_meanwhile(runtime: Runtime) -> Iterator[None]:
+    """End the processes of a run while the block prints: until all have ended takes as long."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, "grade-close") as threads:
+        closed = threads.submit(runtime.close)
+        yield
+    closed.result()
 
 
 def _only_hidden_note(rules: Collection[str], report: Report) -> Iterator[str]:

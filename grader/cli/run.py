@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli import hand_back, options
+
+if TYPE_CHECKING:
+    from grader.runner.early import Early
+
+_RUNTIME = "grader.grading.runtime"
+"""What takes longest to import."""
 
 
 @click.command("run", hidden=True)
@@ -27,6 +37,37 @@ def run_command(**chosen: Any) -> None:
     """Grade exercises, print what to fix, and say what to do next."""
     if chosen["submission"] is not None or not chosen["workers"].forks:
         hand_back()
-    from grader.cli.grade import grade_here
+    with _started_early(chosen["submission"], chosen["workers"]) as early:
+        from grader.cli.grade import grade_here
 
-    grade_here(**chosen)
+        grade_here(**chosen, early=early)
+
+
+@contextmanager
+def _started_early(submission: Path | None, workers: options.Workers) -> Iterator[Early | None]:
+    """Start processes for a student's own folder while this one imports what grading needs, which takes as long.
+
+    Where it is imported already there is nothing to gain. Where something must be compiled first, PyTorch may not be
+    imported before that.
+    """
+    from grader.course.layout import find_course
+    from grader.model.errors import CourseError, StartError
+    from grader.runner.compiled import is_compiled
+
+    started = submission is None and _RUNTIME not in sys.modules and workers.forks and is_compiled()
+    try:
+        root = find_course(Path.cwd().resolve()) if started else None
+    except CourseError:  # which is raised again, and said, where the course is read
+        root = None
+    if root is None:
+        yield None
+        return
+    from grader.runner.early import Early
+
+    try:
+        early = Early(root, workers.confinement or "none")
+    except (StartError, OSError):  # raised again, and said, where a process is needed; a saved result needs none
+        yield None
+        return
+    with closing(early):
+        yield early

@@ -30,6 +30,9 @@ from grader.runner.zygote_client import Zygote, open_zygote
 
 T = TypeVar("T")
 
+_FEW = 4
+"""Exercises of a run that a student waits for."""
+
 
 @dataclass(frozen=True)
 class Processes:
@@ -102,6 +105,7 @@ class Runtime:
         self._numbers = itertools.count()
         self._source: WorkerSource | None = None
         self._pool: Pool | None = None
+        self._is_small = warm and len(exercises) <= _FEW
         self._stopped: Submission | None = None
         self._changed: Sequence[Exercise] | None = None
 
@@ -142,7 +146,7 @@ class Runtime:
             compile_once()  # before any process of ours imports PyTorch
             # In this order: the source ends before the zygote, which would take it along.
             zygote = (
-                self._opened.enter_context(closing(self._open.zygote(warm=self._warm)))
+                self._opened.enter_context(closing(self._open.zygote(warm=self._warm, soon=self._is_small)))
                 if setup.start is Start.FORK
                 else None
             )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.course.layout import COURSE_FILE, closed_folders
-from grader.model.messages import Level, Start
-from grader.runner.promises import SandboxPlan
-from grader.runner.worker_server import WorkerServer
-from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote_client import Zygote, open_zygote
+
+if TYPE_CHECKING:
+    from grader.model.messages import Start
+    from grader.runner.promises import SandboxPlan
+    from grader.runner.worker_server import WorkerServer
+    from grader.runner.worker_source import WorkerSource
 
 
 class Early:
@@ -18,27 +21,32 @@ class Early:
 
     Args:
         root: the folder of the course. No worker may see it, nor what else the course hides.
-        least: see `SandboxPlan`.
+        least: the name of the least level of confinement; see `SandboxPlan`.
     """
 
-    def __init__(self, root: Path, least: Level) -> None:
-        hidden = {root, *closed_folders(root)}
-        self._zygote: Zygote | None = open_zygote(warm=True)
+    def __init__(self, root: Path, least: str) -> None:
+        self._zygote: Zygote | None = open_zygote(warm=True, soon=True)
         self._server: WorkerServer | None = None
         try:
-            plan = SandboxPlan(least, hidden=tuple(sorted(hidden)), readable=root / COURSE_FILE)
+            # Not before: while these are imported, the zygote imports PyTorch.
+            from grader.model.messages import Level
+            from grader.runner.promises import SandboxPlan
+            from grader.runner.worker_server import WorkerServer
+
+            hidden = {root, *closed_folders(root)}
+            plan = SandboxPlan(Level.of(least), hidden=tuple(sorted(hidden)), readable=root / COURSE_FILE)
             self._server = WorkerServer(plan, self._zygote)
         except BaseException:
             self._zygote.close()
             raise
 
-    def take_zygote(self, opened: Callable[..., Zygote], *, warm: bool = False) -> Zygote:
+    def take_zygote(self, opened: Callable[..., Zygote], **options: bool) -> Zygote:
         """Return the zygote that was started early; after the first call, one that `opened` opens.
 
         The caller closes it.
         """
         taken, self._zygote = self._zygote, None
-        return taken or opened(warm=warm)
+        return taken or opened(**options)
 
     def take_server(
         self,

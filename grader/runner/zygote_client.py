@@ -150,9 +150,14 @@ def start_apart(
 
 
 class Zygote:
-    """A process that has imported PyTorch and nothing of a course. Open it once, close it."""
+    """A process that has imported PyTorch and nothing of a course. Open it once, close it.
 
-    def __init__(self) -> None:
+    Args:
+        soon: whether few processes are wanted, and soon: what makes many of them start faster comes later, or never.
+    """
+
+    def __init__(self, *, soon: bool = False) -> None:
+        self._soon = soon
         self._lock = threading.Lock()  # lanes that work at once share it
         self._log: IO[bytes]
         self._process: subprocess.Popen[bytes] | None  # to be ended by this process
@@ -165,7 +170,8 @@ class Zygote:
     def _launch(self, *arguments: str, fds: Sequence[int] = ()) -> subprocess.Popen[bytes]:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            command = isolated("grader.sandbox.zygote", str(theirs.fileno()), *arguments)
+            words = (*arguments, *["soon"] * self._soon)
+            command = isolated("grader.sandbox.zygote", str(theirs.fileno()), *words)
             return start_apart(command, self._log, [theirs.fileno(), *fds])
 
     def fork(self, what: Message, log: IO[bytes], descriptors: Sequence[int]) -> Forked:
@@ -217,11 +223,12 @@ class WarmZygote(Zygote):
 
     Args:
         place: where it is called.
+        soon: see `Zygote`.
     """
 
-    def __init__(self, place: WarmSocket) -> None:
+    def __init__(self, place: WarmSocket, *, soon: bool = False) -> None:
         self._place = place
-        super().__init__()
+        super().__init__(soon=soon)
 
     def _start(self) -> None:
         self._process = None
@@ -242,16 +249,17 @@ class WarmZygote(Zygote):
         started.returncode = 0  # it is not waited for: it outlives this process
 
 
-def open_zygote(*, warm: bool = False) -> Zygote:
+def open_zygote(*, warm: bool = False, soon: bool = False) -> Zygote:
     """Open a zygote for one run.
 
     Args:
         warm: whether it may be one that an earlier command has left, and is left to the next; where that cannot be, it
             is of this run alone.
+        soon: see `Zygote`.
     """
     if warm and not why_not_warm():
         try:
-            return WarmZygote(WarmSocket.here())
+            return WarmZygote(WarmSocket.here(), soon=soon)
         except OSError as error:  # since `why_not_warm` looked; this run is as one without warm processes
             logging.getLogger("grader").info("nothing stays warm: %s", error)
-    return Zygote()
+    return Zygote(soon=soon)

@@ -56,6 +56,7 @@ class Forks:
         beginning: how the process begins that a message asks for; None if a message asks for none.
         template: the template that forks check processes; None if this process is the template, or without one.
         stay: how long it takes calls of further hosts; None if all is over with these.
+        at_rest: what this process does once, when its first hosts are gone and it waits for others.
     """
 
     def __init__(
@@ -64,10 +65,12 @@ class Forks:
         beginning: Callable[[Message], Beginning | None],
         template: Template | None = None,
         stay: fork_messages.Stay | None = None,
+        at_rest: Callable[[], None] | None = None,
     ) -> None:
         self._beginning = beginning
         self._template = template
         self._stay = stay
+        self._at_rest = at_rest
         self._hosts = {host: set[int]() for host in hosts}  # each with the pidfds of what ends with it
         self._children: dict[int, int] = {}  # pidfd → pid
         self._hears: dict[int, socket.socket] = {}  # pidfd of a command → who hears how it ended
@@ -94,6 +97,9 @@ class Forks:
             its own, and at this object, which know folders and numbers of processes.
         """
         while self._hosts or self._expects_hosts():
+            if not self._hosts and self._at_rest is not None:
+                at_rest, self._at_rest = self._at_rest, None
+                at_rest()
             timeout = _LOOK_S if self._stay is not None or self._due else None
             for key, _ in self._selector.select(timeout):
                 key.data(key.fileobj)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from grader.sandbox.namespaces import Namespaces, open_namespaces
+from grader.sandbox.namespaces import Namespaces, Opening, begin_namespaces, open_namespaces
 
 AT_ONCE = 5
 """Workers that one lane may need at once: the student's for two kinds of devices, a reference's, and a timed pair."""
@@ -30,12 +32,18 @@ def require_room(proc: int) -> None:
     Raises:
         OSError: the kernel refuses a step, or that many.
     """
-    here, opened = os.pidfd_open(os.getpid()), list[Namespaces]()
+    here, begun, opened = os.pidfd_open(os.getpid()), list[Opening](), list[Namespaces]()
+    kinds = [True] * AT_ONCE + [False]  # and the namespaces that workers share
     try:
-        while len(opened) < AT_ONCE:
-            opened.append(retry_while_out_of_namespaces(lambda: open_namespaces(proc, here, of_one=True)))
-        opened.append(retry_while_out_of_namespaces(lambda: open_namespaces(proc, here, of_one=False)))
+        # All are begun before the first is waited for: it is the children that take the time.
+        for of_one in kinds:
+            begun.append(retry_while_out_of_namespaces(partial(begin_namespaces, proc, here, of_one=of_one)))
+        while begun:
+            opened.append(_opened(begun.pop(0), partial(open_namespaces, proc, here)))
     except OSError as error:
+        for each in begun:
+            with contextlib.suppress(OSError):  # there is no room for that one, either
+                opened.append(each.wait())
         if error.errno != errno.ENOSPC:
             raise
         some = f"there is room for {len(opened)} workers at once: {error.strerror}"
@@ -44,8 +52,23 @@ def require_room(proc: int) -> None:
         os.close(here)
         for each in opened:
             os.kill(each.holder, signal.SIGKILL)
+        for each in opened:
             os.waitpid(each.holder, 0)
             os.close(each.pidfd)
+
+
+def _opened(begun: Opening, again: Callable[..., Namespaces]) -> Namespaces:
+    """Wait for namespaces; where there were none left at the moment, make them again.
+
+    Raises:
+        OSError: the kernel refuses a step, or that many.
+    """
+    try:
+        return begun.wait()
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+    return retry_while_out_of_namespaces(partial(again, of_one=begun.of_one))
 
 
 def retry_while_out_of_namespaces(action: Callable[[], Result]) -> Result:

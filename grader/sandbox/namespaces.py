@@ -47,8 +47,31 @@ class Namespaces(NamedTuple):
     of_one: bool
 
 
-def open_namespaces(proc: int, here: int, *, of_one: bool) -> Namespaces:
-    """Make namespaces for workers: of processes, an empty network, and no shared memory but their own.
+class Opening(NamedTuple):
+    """Namespaces that are being made.
+
+    Attributes:
+        holder: see `Namespaces`.
+        refusal: a pipe with the error of the step that the kernel refused; it closes when all is set up.
+        of_one: see `Namespaces`.
+    """
+
+    holder: int
+    refusal: int
+    of_one: bool
+
+    def wait(self) -> Namespaces:
+        """Wait until they are set up; this is called once.
+
+        Raises:
+            OSError: the kernel refuses a step.
+        """
+        _wait_until_set_up(self.holder, self.refusal)
+        return Namespaces(self.holder, os.pidfd_open(self.holder), self.of_one)
+
+
+def begin_namespaces(proc: int, here: int, *, of_one: bool) -> Opening:
+    """Begin to make namespaces for workers: of processes, an empty network, and no shared memory but their own.
 
     Those of one worker are furnished with a user, a private file system and a loopback device, over which its processes
     talk. Workers that share some have the rest of their own.
@@ -59,13 +82,27 @@ def open_namespaces(proc: int, here: int, *, of_one: bool) -> Namespaces:
         of_one: whether they are for one worker.
 
     Raises:
-        OSError: the kernel refuses a step.
+        OSError: the kernel refuses the first step.
     """
     set_up = partial(_set_up, proc, of_one=of_one)
-    pid = _fork_into(partial(kernel.unshare, kernel.CLONE_NEWPID), set_up, here)
+    pid, refusal = _start_in(partial(kernel.unshare, kernel.CLONE_NEWPID), set_up, here)
     if pid == 0:
         _wait_until_killed()
-    return Namespaces(pid, os.pidfd_open(pid), of_one)
+    return Opening(pid, refusal, of_one)
+
+
+def open_namespaces(proc: int, here: int, *, of_one: bool) -> Namespaces:
+    """Make namespaces for workers; the arguments are those of `begin_namespaces`.
+
+    Args:
+        proc: as there.
+        here: as there.
+        of_one: as there.
+
+    Raises:
+        OSError: the kernel refuses a step.
+    """
+    return begin_namespaces(proc, here, of_one=of_one).wait()
 
 
 def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
@@ -79,37 +116,58 @@ def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
         here: as for `open_namespaces`.
     """
     enter = partial(kernel.setns, namespaces.pidfd, kernel.CLONE_NEWPID)
-    return _fork_into(enter, partial(_join, namespaces, proc), here)
+    pid, refusal = _start_in(enter, partial(_join, namespaces, proc), here)
+    if pid != 0:
+        _wait_until_set_up(pid, refusal)
+    return pid
 
 
-def _fork_into(enter: Callable[[], None], set_up: Callable[[], None], here: int) -> int:
-    """Call `enter`, fork, and call `set_up` in the child; return when that is done: 0 in the child, its pid here."""
+def _start_in(enter: Callable[[], None], set_up: Callable[[], None], here: int) -> tuple[int, int]:
+    """Fork once a process namespace was entered for the next child, which sets itself up.
+
+    Returns:
+        0 and a pipe of no use in the child, once it is set up; its pid and its pipe for `_wait_until_set_up` in the
+        parent.
+    """
     read, write = os.pipe()
-    with os.fdopen(read, "rb") as pipe:
+    try:
+        enter()
         try:
-            enter()
-            try:
-                pid = os.fork()
-            except OSError:
-                kernel.setns(here, kernel.CLONE_NEWPID)
-                raise
-            if pid == 0:
-                try:
-                    set_up()
-                except OSError as error:
-                    os.write(write, f"{error.errno} {error.strerror}".encode())
-                    os._exit(REFUSED)
-                return 0
-            # Back to our own: nothing else is forked into that namespace by mistake.
+            pid = os.fork()
+        except OSError:
             kernel.setns(here, kernel.CLONE_NEWPID)
-        finally:
-            os.close(write)  # so that reading ends when the child has closed its end, too
+            raise
+    except OSError:
+        os.close(read)
+        os.close(write)
+        raise
+    if pid == 0:
+        os.close(read)
+        try:
+            set_up()
+        except OSError as error:
+            os.write(write, f"{error.errno} {error.strerror}".encode())
+            os._exit(REFUSED)
+        os.close(write)  # which says that all is set up
+        return 0, -1
+    os.close(write)  # so that reading ends when the child has closed its end, too
+    # Back to our own: nothing else is forked into that namespace by mistake.
+    kernel.setns(here, kernel.CLONE_NEWPID)
+    return pid, read
+
+
+def _wait_until_set_up(pid: int, refusal: int) -> None:
+    """Wait until a child of `_start_in` has closed its pipe.
+
+    Raises:
+        OSError: the kernel refused a step of its set-up; it has ended.
+    """
+    with os.fdopen(refusal, "rb") as pipe:
         refused = pipe.read()
     if refused:
         number, _, text = refused.decode("utf-8", "replace").partition(" ")
         os.waitpid(pid, 0)
         raise OSError(int(number), text)
-    return pid
 
 
 def _set_up(proc: int, *, of_one: bool) -> None:

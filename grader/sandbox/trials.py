@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.sandbox import kernel
 from grader.sandbox.levels import Sandbox
@@ -35,6 +36,7 @@ _DAEMON_S = 4.0
 _DAEMON_WAIT_S = 0.5
 _PROCESSES = 8
 _END = b"\n"
+_GO = b"."
 _CPU_S = 30
 _FILE_MB = 16
 
@@ -244,10 +246,24 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
         WorkerLimits(_CPU_S, wanted.memory_mb, _FILE_MB, processes=processes) for processes in (1, _PROCESSES)
     )
     allowed = [name for name in _NAMES if name != "processes"]
+    folders = wanted.own_folders
+    begin_first = partial(_begin, sandbox, folders[0], alone, lambda: _try_all(wanted, _NAMES, many=False))
+    begin_second = partial(_begin, sandbox, folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
+    begun: list[_Begun] = []
     try:
-        first, _ = _run_with_retry(sandbox, wanted.own_folders[0], alone, lambda: _try_all(wanted, _NAMES, many=False))
-        second, left = _run_with_retry(sandbox, wanted.own_folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
+        # The second is made while the first is at work, and goes to work after it: threads of both, on two cores, would
+        # wait for each other ten times as long as they work.
+        begun.append(begin_first())
+        begun.append(begin_second(waits=True))
+        ended = [_end(sandbox, begun.pop(0)) for _ in (1, 2)]
+        # A machine short of memory may have killed one, which shows nothing of how workers are confined: once more.
+        (first, _), (second, left) = (
+            end if end[0] else _end(sandbox, begin())
+            for begin, end in zip((begin_first, begin_second), ended, strict=True)
+        )
     except OSError as error:  # the system gave a worker when the sandbox was built, and gives none now
+        for each in begun:
+            _end(sandbox, each)
         return dict.fromkeys((*_NAMES, _DAEMONS), f"no worker could be started to try it: {error}")
     silent = "its probe did not answer"
     found = {name: first.get(name, silent) or second.get(name, silent) for name in allowed}
@@ -255,50 +271,67 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     return found | {"processes": first.get("processes", silent), _DAEMONS: daemons}
 
 
-def _run_with_retry(
-    sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]]
-) -> tuple[dict[str, str], bool]:
-    """Run an action in a throw-away worker, and in a second one if the first gave no answer; see `_run_in_worker`."""
-    found, stayed = _run_in_worker(sandbox, folder, limits, action)
-    # A machine short of memory may have killed it, which shows nothing of how workers are confined.
-    return (found, stayed) if found else _run_in_worker(sandbox, folder, limits, action)
+class _Begun(NamedTuple):
+    """A throw-away worker, the socket which takes its answer, and whether it waits there for the word to go."""
+
+    pid: int
+    socket: int
+    waits: bool
 
 
-def _run_in_worker(
-    sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]]
-) -> tuple[dict[str, str], bool]:
-    """Run an action in a throw-away worker; return its result, and whether a process is left after the worker's end.
+def _begin(
+    sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]], *, waits: bool = False
+) -> _Begun:
+    """Make a throw-away worker for an action.
 
     Args:
         sandbox: confines it.
         folder: an empty one.
         limits: of the worker.
         action: what it does. The worker then goes by itself, as a student's code would.
+        waits: whether it begins once `_end` is called, and not at once.
+
+    Raises:
+        OSError: the system gives no worker.
     """
-    read, write = os.pipe()
+    ours, theirs = (end.detach() for end in socket.socketpair())
     try:
         pid = sandbox.fork(many=limits.processes > 1)
     except OSError:
-        os.close(read)
-        os.close(write)
+        os.close(ours)
+        os.close(theirs)
         raise
     if pid == 0:
         try:
             sandbox.give_up_rights()
-            kernel.close_all_but(write)
+            kernel.close_all_but(theirs)
             sandbox.confine(limits, folder)
-            os.write(write, json.dumps(action()).encode() + _END)
+            if waits:
+                os.read(theirs, len(_GO))
+            os.write(theirs, json.dumps(action()).encode() + _END)
         finally:
             os._exit(0)
-    os.close(write)  # else reading would not end when all that hold it have ended
-    said, _ = _read(read, time.monotonic() + _PROBES_S)
+    os.close(theirs)  # else reading would not end when all that hold it have ended
+    return _Begun(pid, ours, waits)
+
+
+def _end(sandbox: Sandbox, begun: _Begun) -> tuple[dict[str, str], bool]:
+    """Wait until a worker has done its action, and end it.
+
+    Returns:
+        what the action returned, {} if it did not end; and whether something is there when the worker has ended.
+    """
+    if begun.waits:
+        with contextlib.suppress(OSError):  # it was killed, and says nothing
+            os.write(begun.socket, _GO)
+    said, _ = _read(begun.socket, time.monotonic() + _PROBES_S)
     # Not reaped yet, as in the server: its number could be another's by the time that what it left is ended.
     if said.endswith(_END):
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    sandbox.end(pid)
-    os.waitpid(pid, 0)
-    _, closed = _read(read, time.monotonic() + _DAEMON_WAIT_S)
-    os.close(read)
+        os.waitid(os.P_PID, begun.pid, os.WEXITED | os.WNOWAIT)
+    sandbox.end(begun.pid)
+    os.waitpid(begun.pid, 0)
+    _, closed = _read(begun.socket, time.monotonic() + _DAEMON_WAIT_S)
+    os.close(begun.socket)
     return (json.loads(said) if said.endswith(_END) else {}), not closed
 
 
@@ -308,7 +341,10 @@ def _read(descriptor: int, latest: float) -> tuple[bytes, bool]:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     while not said.endswith(_END) and poll.poll(max(0.0, latest - time.monotonic()) * 1000):
-        chunk = os.read(descriptor, 1 << 16)
+        try:
+            chunk = os.read(descriptor, 1 << 16)
+        except ConnectionResetError:  # it was killed before it read the word to go
+            chunk = b""
         if not chunk:
             return said, True
         said += chunk

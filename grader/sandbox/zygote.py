@@ -1,4 +1,4 @@
-"""`python -m grader.sandbox.zygote FD [stays]`: the zygote, which imports PyTorch and NumPy once for all processes.
+"""`python -m grader.sandbox.zygote FD [stays] [soon]`: imports PyTorch and NumPy once for all processes.
 
 host -- zygote           torch, NumPy, and what workers need of our packages
           +-- launcher   enters namespaces, builds the root: see `launch`
@@ -54,8 +54,10 @@ def main() -> Callable[[], None]:
     # Before `gc.freeze`, from which on the garbage collector does not find what this looks for.
     importlib.import_module(_SLOW_IMPORTS).leave_slow_imports_out()
     gc.freeze()  # or the first collection in a child would write to every page that an object of ours is on
-    # Before the first fork and never again: what is collapsed later would be a copy, and no longer shared.
-    kernel.collapse_pages(None)
+    stays, soon = ("stays" in sys.argv[2:], "soon" in sys.argv[2:])
+    if not soon:
+        # Before the first fork, so that the template shares them. It takes as long as thirty forks save.
+        kernel.collapse_pages(None)
     if threads := os.listdir("/proc/self/task")[1:]:
         sys.exit(f"{len(threads)} threads were started by an import; a process with threads cannot be forked safely")
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -66,13 +68,31 @@ def main() -> Callable[[], None]:
     theirs.close()
     libraries = importlib.import_module(_LIBRARIES).WithTorch()
     importlib.import_module(_WORKER_SERVER).prepare(libraries)
+    if not soon:
+        libraries.preload_devices()
     gc.freeze()
     gc.enable()
     # By a message: workers can read the words of the command.
-    stay = receive(host)[0] if sys.argv[2:] else None
+    stay = receive(host)[0] if stays else None
     assert stay is None or isinstance(stay, fork_messages.Stay)
     kernel.set_name("grade-zygote")
-    return Forks([host], partial(_beginning, libraries), Template(pid, ours), stay).serve()
+    forks = Forks(
+        [host],
+        partial(_beginning, libraries),
+        Template(pid, ours),
+        stay,
+        at_rest=partial(_prepare_fully, libraries) if soon else None,
+    )
+    # A package may have kept an exception of its import, which holds this frame; and every worker inherits it.
+    del pid, ours, stay
+    return forks.serve()
+
+
+def _prepare_fully(libraries: Any) -> None:
+    """Do what was left out for the first command, while no command waits: the next ones have it."""
+    libraries.preload_devices()
+    gc.freeze()
+    kernel.collapse_pages(None)  # a copy of what the template has
 
 
 def _beginning(libraries: Any, message: Message) -> Beginning | None:

@@ -42,6 +42,9 @@ class Libraries:
         site.setquit()
         site.sethelper()
 
+    def preload_devices(self) -> None:
+        """Import of what a simulated accelerator needs that which does not take long."""
+
     def prepare_devices(self) -> None:
         """Import what a simulated accelerator needs."""
 

@@ -57,8 +57,7 @@ def fill_memory(on: bool) -> None:
 
 
 def preload() -> None:
-    """Import what a simulated accelerator needs, and disable PyTorch's compiler, in a process that forks workers."""
-    accelerator.preload()
+    """Disable PyTorch's compiler, and imports that take long, in a process that forks workers."""
     slow_imports.leave_slow_imports_out()
     compile_nothing()
 

@@ -60,8 +60,13 @@ class WithTorch(Libraries):
         surroundings.preload()
         counting.warm_up()
 
+    def preload_devices(self) -> None:
+        """Import of what a simulated accelerator needs that which does not take long."""
+        accelerator.preload()
+
     def prepare_devices(self) -> None:
         """Import what a simulated accelerator needs."""
+        accelerator.preload()
         accelerator.preload_operations()
 
     def encoder(self, table: Table, other: Callable[[Any], list[Any]]) -> PlainEncoder:

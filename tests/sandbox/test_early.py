@@ -21,7 +21,7 @@ from grader.runner.worker_server import WorkerServer
 def early(tiny: Course, monkeypatch: pytest.MonkeyPatch) -> Iterator[Early]:
     """Those of a course, which do not stay."""
     monkeypatch.setenv("TENSORGRADE_WARM", "0")
-    with closing(Early(tiny.root, Level.NONE)) as early:
+    with closing(Early(tiny.root, Level.NONE.word)) as early:
         yield early
 
 

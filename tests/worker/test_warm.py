@@ -15,6 +15,7 @@ pytestmark = pytest.mark.lane
 WARM = """
 import os, random, sys
 import numpy as np, torch
+from grader import accelerator
 from grader.worker import counting, surroundings
 
 torch.set_num_threads(1)
@@ -25,6 +26,7 @@ def states():
 
 before = states()
 surroundings.preload()
+accelerator.preload()
 counting.warm_up()
 assert states() == before
 assert torch.is_grad_enabled() and torch.utils._python_dispatch._get_current_dispatch_mode() is None
