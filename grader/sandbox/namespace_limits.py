@@ -50,11 +50,11 @@ def require_room(proc: int) -> None:
         raise OSError(error.errno, some) from None
     finally:
         os.close(here)
-        for each in opened:
-            os.kill(each.holder, signal.SIGKILL)
-        for each in opened:
-            os.waitpid(each.holder, 0)
-            os.close(each.pidfd)
+        for one in opened:
+            os.kill(one.holder, signal.SIGKILL)
+        for one in opened:
+            os.waitpid(one.holder, 0)
+            os.close(one.pidfd)
 
 
 def _opened(begun: Opening, again: Callable[..., Namespaces]) -> Namespaces:
