@@ -101,7 +101,7 @@ class SubmissionRecord:
 
 
 class Journal(Store):
-    """An open journal; see `open_journal`."""
+    """A store with all results of a class, and which of them count; see `open_journal`."""
 
     def __init__(self, connection: sqlite3.Connection, known: KnownResults | None = None) -> None:
         super().__init__(connection)

@@ -234,7 +234,7 @@ class _BatchProgress(Progress):
 
 @dataclass
 class _Batch:
-    """One run over a class."""
+    """The state of one run over a class."""
 
     plan: RunPlan
     intake: Intake

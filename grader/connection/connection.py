@@ -60,7 +60,7 @@ class ProxyTarget:
 
 
 class Proxy:
-    """An object in a worker."""
+    """A stand-in, in a check, for an object that stays in a worker."""
 
     __slots__ = ("_Proxy__target", "__weakref__")
 

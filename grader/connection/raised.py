@@ -31,7 +31,7 @@ _WRONG = "an exception is described wrongly"
 
 
 class Line(NamedTuple):
-    """One line of student code on the way to where something was raised."""
+    """One line of student code in the traceback of an exception."""
 
     file: str
     line: int

@@ -43,7 +43,7 @@ def setup_of(start: str | None = None, device: str = "sim", confinement: str = "
 
 
 class Executor(Protocol):
-    """Grades work: lanes of this machine, or a cluster."""
+    """An object that grades works: lanes of this machine, or a cluster."""
 
     @property
     def progress(self) -> Progress:

@@ -240,7 +240,7 @@ class Saved:
 
 
 class Store:
-    """An open store; see `open_store`."""
+    """A store of results in an open SQLite file; see `open_store`."""
 
     run = 0
     """The run that results are saved for; a batch numbers its runs."""

@@ -57,7 +57,7 @@ class Stay(Message):
 
 @dataclass(frozen=True)
 class Describe(Message):
-    """Say how you are; with it comes a socket for the answer."""
+    """Answer with a `Described`; with it comes a socket for the answer."""
 
 
 @dataclass(frozen=True)

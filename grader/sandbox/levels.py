@@ -29,7 +29,7 @@ _MIB = 1 << 20
 
 
 class Sandbox:
-    """Limits, and nothing else. The worker server makes it before it forks any worker."""
+    """The level `none`: limits, and nothing else. The worker server makes it before it forks any worker."""
 
     def __init__(self, proc: int | None = None) -> None:
         self._seen_in = proc
@@ -101,7 +101,7 @@ class Sandbox:
 
 
 class Reduced(Sandbox):
-    """Landlock and system-call filters, which need no privilege."""
+    """The level `reduced`: Landlock and system-call filters, which need no privilege."""
 
     def __init__(self, readable: Sequence[str], listed: Sequence[str] = ()) -> None:
         super().__init__()
@@ -127,7 +127,7 @@ class Reduced(Sandbox):
 
 
 class Full(Sandbox):
-    """Namespaces, a root of their own, Landlock where the kernel has it, system-call filters.
+    """The level `full`: namespaces, a root of their own, Landlock where the kernel has it, system-call filters.
 
     Args:
         proc: a descriptor of a proc file system, to measure and to map users with.
