@@ -136,7 +136,7 @@ class Module:
 
 
 @dataclass(frozen=True)
-class Place:
+class RankedCell:
     """A cell as an exercise sees it.
 
     Attributes:
@@ -170,7 +170,7 @@ def module_of(
     """
     latest = [cell for cell in _latest(cells) if cell.source.strip()]
     ranks = [0 if {*cell.exercises} & {*exercise} else 2 if cell.exercises else 1 for cell in latest]
-    places = [Place(cell, rank, rank < 2) for cell, rank in zip(latest, ranks, strict=True)]
+    places = [RankedCell(cell, rank, rank < 2) for cell, rank in zip(latest, ranks, strict=True)]
     module = joined(places, our_statements(latest), needed, others, given)
     used, bound = _names("\n".join(module.lines))
     left_out = {name for cell in latest for name in python_of(cell.source).unbound}  # of which a note has told
@@ -192,7 +192,7 @@ def _where_it_is(name: str, cells: Sequence[Cell], exercise: str) -> str:
 
 
 def joined(
-    places: Sequence[Place],
+    places: Sequence[RankedCell],
     ours: Mapping[Cell, Collection[tuple[int, int]]],
     roots: Collection[str] = (),
     others: Collection[str] = (),
@@ -273,7 +273,7 @@ def _defined_in_failed_cells(needed: Needed, cells: Sequence[Cell], label: str) 
             yield f"`{name}` is defined in {where}, which failed: fix that cell, and run it again"
 
 
-def _placed_statements(at: int, place: Place, calls: Collection[tuple[int, int]]) -> Iterator[Placed]:
+def _placed_statements(at: int, place: RankedCell, calls: Collection[tuple[int, int]]) -> Iterator[Placed]:
     """Yield the statements of a cell that an exercise may need."""
     for step in steps_of(place.cell.source):
         if not _is_future(step.node) and (step.node.lineno, step.node.col_offset) not in calls:
@@ -439,7 +439,7 @@ def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exerci
     cell = Cell(0, data.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
     asked = starter_names(exercise)
     others = frozenset[str]().union(*map(starter_names, exercises)) - asked
-    return joined([Place(cell)], our_statements([cell]), asked, others, given_names(exercise), "the script")
+    return joined([RankedCell(cell)], our_statements([cell]), asked, others, given_names(exercise), "the script")
 
 
 def takes_from_file(cells: Sequence[Cell], module: str, asked: Collection[str]) -> bool:
@@ -508,11 +508,11 @@ def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise
     return [exercise for exercise in exercises if exercise.id in ids]
 
 
-def _ranked_cells(cells: Sequence[Cell], id: str) -> list[Place]:
+def _ranked_cells(cells: Sequence[Cell], id: str) -> list[RankedCell]:
     """Return all cells, each with its rank for an exercise: its own, of no exercise, or of another one."""
     says_so = any(cell.of == id and cell.says_so for cell in cells)
     ranks = [(0 if cell.says_so or not says_so else 1) if cell.of == id else 2 if cell.of else 1 for cell in cells]
-    return [Place(cell, rank, rank < 2 or not cell.says_so) for cell, rank in zip(cells, ranks, strict=True)]
+    return [RankedCell(cell, rank, rank < 2 or not cell.says_so) for cell, rank in zip(cells, ranks, strict=True)]
 
 
 def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
