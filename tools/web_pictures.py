@@ -1,4 +1,4 @@
-"""The pictures of docs/web.md, made anew: an exercise, the memory page, and an author's page of staff.
+"""The pictures of docs/web.md, made anew: an exercise, the memory page, a class and an author's page of staff.
 
     python tools/web_pictures.py [--only NAME]
 
@@ -22,8 +22,8 @@ from web_server import CHROMIUM, TOKEN, WAIT_MS, Server
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-NAMES = ("exercise", "memory", "staff")
-WIDTH = 1200
+NAMES = ("exercise", "memory", "class", "author")
+WIDTH, HEIGHT = 1200, 820
 _ANSWER = """    strides, step = [], 1
     for size in reversed(shape):
         strides.append(step)
@@ -46,10 +46,12 @@ def main(only: str | None) -> None:
         for name, picture in (("exercise", _exercise), ("memory", _memory)):
             if only in (None, name):
                 _taken(browser, course, (), picture, name)
-        if only in (None, "staff"):
+        if only in (None, "class", "author"):
             out = Path(folder, "out")
             _grade(ROOT, "batch", "examples/sample_class", "--handin", "week1", "--out", str(out), "-q")
-            _taken(browser, ROOT, (str(out),), _staff, "staff")
+            for name, picture in (("class", _class), ("author", _author)):
+                if only in (None, name):
+                    _taken(browser, ROOT, (str(out),), picture, name)
         browser.close()
 
 
@@ -60,12 +62,12 @@ def _grade(folder: Path, *words: str) -> None:
 def _taken(browser: Any, folder: Path, words: tuple[str, ...], picture: Any, name: str) -> None:
     server = Server(folder, *words)
     try:
-        context = browser.new_context(viewport={"width": WIDTH, "height": 800}, base_url=server.url)
+        context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, base_url=server.url)
         context.set_default_timeout(WAIT_MS)
         page = context.new_page()
         page.goto(f"?token={TOKEN}")
         picture(page, folder)
-        page.screenshot(path=DOCS / f"web-{name}.png", full_page=True)
+        page.screenshot(path=DOCS / f"web-{name}.png")
         context.close()
     finally:
         server.end()
@@ -78,6 +80,7 @@ def _exercise(page: Any, folder: Path) -> None:
     path.write_text(text.replace("    raise NotImplementedError  # TODO\n", _ANSWER, 1), encoding="utf-8")
     page.goto("exercise/predict_strides")
     page.wait_for_selector("text=/\\d+ of \\d+ checks pass$/")
+    page.wait_for_timeout(500)  # the editor scrolls to the function
 
 
 def _memory(page: Any, folder: Path) -> None:
@@ -86,9 +89,17 @@ def _memory(page: Any, folder: Path) -> None:
     page.goto("memory")
     page.wait_for_selector("svg.cells")
     page.hover("svg.cells .cell[data-place=A9] >> nth=0")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
 
 
-def _staff(page: Any, folder: Path) -> None:
+def _class(page: Any, folder: Path) -> None:
+    """The class as a table."""
+    del folder
+    page.wait_for_selector("table.list")
+    page.set_viewport_size({"width": WIDTH, "height": 600})
+
+
+def _author(page: Any, folder: Path) -> None:
     """An author's page, with a decision that is shown before it is saved."""
     del folder
     page.goto("author/grace")
@@ -99,7 +110,7 @@ def _staff(page: Any, folder: Path) -> None:
     form.locator("input[aria-label^=Reason]").fill("You explained C3 in the exercise class.")
     form.locator("button:has-text('Show what it changes')").click()
     form.locator("text=Nothing is saved yet.").wait_for()
-    page.set_viewport_size({"width": WIDTH, "height": 900})
+    page.evaluate("scrollTo(0, 0)")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,12 @@ class Change:
         return [(id, old.get(id), new.get(id)) for id in dict.fromkeys((*new, *old)) if old.get(id) != new.get(id)]
 
     @property
+    def moves_points(self) -> bool:
+        """Return whether the points of the exercise, or of any check, changed."""
+        points = [(before or ("", 0))[1] != (after or ("", 0))[1] for _, before, after in self.checks]
+        return any(points) or self.before.score != self.after.score
+
+    @property
     def differs(self) -> bool:
         """Return whether the points, or the result of any check, changed."""
         return bool(self.checks) or self.before.score != self.after.score
@@ -107,5 +113,5 @@ def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Cha
             for before, after in zip(judged.exercises, report.exercises, strict=True):
                 why = dict.fromkeys(why for graded, _, why in rows if graded is after)
                 change = Change(noted.author, before, after, "; ".join(why))
-                if change.differs:
+                if change.moves_points:  # a void check gives nothing to somebody who handed in nothing
                     yield change

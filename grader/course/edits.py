@@ -75,12 +75,43 @@ def void_check(course: Course, exercise: Exercise, check: str) -> Edit:
         changed = text
     after = _checked_content(changed, text, wanted, shown_as, by_hand)
     validated(parse_yaml(after, shown_as), shown_as, ExerciseFile)
-    new = replace(exercise, void=(*exercise.void, check))
+    return Edit(path, shown_as, before, after, _with_void(course, exercise, (*exercise.void, check)))
+
+
+def count_check(course: Course, exercise: Exercise, check: str) -> Edit:
+    """Return the change that makes a void check count again.
+
+    Args:
+        course: the course.
+        exercise: the exercise that the check belongs to.
+        check: its id, as it is written in `void`.
+
+    Raises:
+        CourseError: the file cannot be read or changed, or the check is not void.
+    """
+    shown_as = Places.of(exercise).description.as_posix()
+    path, before = _read(course.root / shown_as)
+    data = parse_yaml(before, shown_as)
+    rest = [one for one in data.get("void") or [] if one != check]
+    if rest == list(data.get("void") or []):
+        raise CourseError(f"{shown_as}: void: {check} is not void")
+    wanted = {**data, "void": rest} if rest else {key: value for key, value in data.items() if key != "void"}
+    text = _text(before, shown_as)
+    after = _proved(
+        _without_void(text, shown_as, check), text, wanted, shown_as, f"remove {check} from  void:  by hand"
+    )
+    validated(parse_yaml(after, shown_as), shown_as, ExerciseFile)
+    return Edit(path, shown_as, before, after, _with_void(course, exercise, tuple(rest)))
+
+
+def _with_void(course: Course, exercise: Exercise, void: tuple[str, ...]) -> Course:
+    """Return the course in which these checks of an exercise are void."""
+    new = replace(exercise, void=void)
     modules = tuple(
         replace(module, exercises=tuple(new if one.id == exercise.id else one for one in module.exercises))
         for module in course.modules
     )
-    return Edit(path, shown_as, before, after, replace(course, modules=modules))
+    return replace(course, modules=modules)
 
 
 def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Callable[[str], bool]) -> Edit:
@@ -203,6 +234,34 @@ def _with_item(text: str, node: yaml.SequenceNode, item: str) -> str:
     if node.flow_style or not node.value:
         return _append_in_brackets(text, node, _items_in_brackets([item]))
     return _insert_line_below(text, node.value[-1], f"- {_items_in_brackets([item])}", node.start_mark.column)
+
+
+def _without_void(text: str, shown_as: str, item: str) -> str:
+    """Return the text without a check in `void`, and without that key if it was the only one."""
+    root = _root(text, shown_as)
+    found = next(((key, value) for key, value in root.value if key.value == "void"), None)
+    if found is None or not isinstance(found[1], yaml.SequenceNode) or root.flow_style:
+        return text
+    key, node = found
+    items = node.value
+    at = next((number for number, one in enumerate(items) if one.value == item), None)
+    if at is None:
+        return text
+    if len(items) == 1:
+        # The end of a block is where the next key begins: what stands between is somebody's comment.
+        end = node.end_mark if node.flow_style else items[0].end_mark
+        return _without_lines(text, key.start_mark.index, end.index)
+    if not node.flow_style:
+        return _without_lines(text, items[at].start_mark.index, items[at].end_mark.index)
+    if at + 1 < len(items):
+        return text[: items[at].start_mark.index] + text[items[at + 1].start_mark.index :]
+    return text[: items[at - 1].end_mark.index] + text[items[at].end_mark.index :]
+
+
+def _without_lines(text: str, start: int, end: int) -> str:
+    """Return the text without the lines that hold a part of it."""
+    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    return text[:first] + ("" if last < 0 else text[last + 1 :])
 
 
 def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: bool) -> str:

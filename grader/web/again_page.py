@@ -15,6 +15,7 @@ from grader.model.score import counted, points_text
 from grader.report.safe import for_html
 from grader.web import look
 from grader.web.class_data import ClassFolder, Snapshot
+from grader.web.page_words import on_a_page
 from grader.web.regrade import Regrade
 
 _REFRESH_S = 0.5
@@ -31,12 +32,11 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
     """
     look.heading("Grade again", 1)
     look.html(
-        "<p>As <code>grade batch</code> does it: what did not change is not run again, and points by hand, void checks "
-        "and extensions go into the gradebook.</p>"
+        "<p>What did not change is not run again. Points by hand, void checks and extensions go into the gradebook.</p>"
     )
     with ui.element("section").classes("card"):
         place = ui.input(
-            "Folder or zip of the submissions, as it was given to grade batch",
+            "Folder or zip of the submissions, on the machine of this page",
             value=regrade.folder or now.options.submissions,
         )
         place.props("outlined dense").style("width:100%")
@@ -118,7 +118,7 @@ async def show_changes(folder: ClassFolder) -> None:
         look.html("<p>Staff changed no points.</p>")
     _show_changes(by_staff, "By staff")
     for note in notes:
-        look.html(f'<p class="soft">{for_html(note)}</p>')
+        look.html(f'<p class="soft">{for_html(on_a_page(note))}</p>')
 
 
 def _show_changes(changes: Sequence[Change], label: str) -> None:
@@ -142,5 +142,5 @@ def _change_row(change: Change) -> str:
     return (
         f"<tr><td>{for_html(change.author)}</td><td>{for_html(change.after.exercise.number)}</td>"
         f'<td class="num">{before}</td><td class="num">{after}</td><td>{"<br>".join(checks)}</td>'
-        f"<td>{for_html(change.why)}</td></tr>"
+        f"<td>{for_html(on_a_page(change.why))}</td></tr>"
     )

@@ -12,7 +12,7 @@ from grader.batch.feedback import failing_function
 from grader.model import GradedExercise, Report
 from grader.model.score import points_text
 from grader.report.gradebook import waits_for_staff
-from grader.report.html import rendered
+from grader.report.html import fragment
 from grader.report.safe import for_html
 from grader.report.words import in_full
 from grader.web import look
@@ -49,8 +49,7 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
         new = planned.changed[author][1]
         total.content = _total(new)
         for graded in new.exercises:
-            path, text = now.files.get((author, graded.exercise.id), ("", b""))
-            shown[graded.exercise.id].content = graded_html(graded, path, text)
+            shown[graded.exercise.id].content = fragment([graded])
         return f"The total is {points_text(new.total.earned)} / {points_text(new.total.possible)} points now."
 
     _show_extension(folder, now, author, renew)
@@ -60,9 +59,9 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
             with ui.element("div").classes("work two"):
                 with ui.element("div").classes("edit"):
                     look.html(for_html(path or "no file"), "h2")
-                    code = look.html(numbered(text, graded)).style("width:100%")
+                    code = look.html(numbered(text, path, graded)).style("width:100%")
                 with ui.element("div").classes("task"):
-                    shown[graded.exercise.id] = look.html(graded_html(graded, path, text))
+                    shown[graded.exercise.id] = look.html(fragment([graded]))
             _show_points(folder, now, author, graded, renew)
             if text:
                 _show_comment(folder, author, graded, code)
@@ -85,32 +84,28 @@ def _total(report: Report) -> str:
     return text + (f'<p class="soft">{for_html(report.policy.explained)}</p>' if report.policy is not None else "")
 
 
-def graded_html(graded: GradedExercise, path: str, text: bytes) -> str:
-    """Return the checks of an exercise as HTML, with their messages and pictures.
-
-    Args:
-        graded: the exercise.
-        path: of its file.
-        text: of its file.
-    """
-    lines = {
-        (graded.exercise.id, row.check.id): failing_function(graded, path, text, row) for row in in_full(graded) if text
-    }
-    return rendered("fragment.html", exercises=[graded], notes=[], own_lines=lines, with_hints=False)
-
-
-def numbered(text: bytes, graded: GradedExercise | None = None) -> str:
-    """Return a file as HTML, with line numbers to click and the comments on its lines.
+def numbered(text: bytes, path: str = "", graded: GradedExercise | None = None) -> str:
+    """Return a file with numbers of lines, which can be clicked, the lines that raised marked, and the comments.
 
     Args:
         text: of the file.
-        graded: the exercise, which has the comments.
+        path: of the file.
+        graded: the exercise, which has the checks and the comments.
     """
     comments = {one.line: one.text for one in graded.comments if one.line} if graded is not None else {}
+    failing = in_full(graded) if graded is not None and text else ()
+    raised = {
+        number
+        for row in failing
+        if graded is not None
+        for number, _, is_raised in failing_function(graded, path, text, row)
+        if is_raised
+    }
     rows = []
     for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
         place = f'<span class="nr" data-line="{number}">{number:>4}</span>'
-        rows.append(f"{place} {for_html(line)}\n")
+        code = f"<mark>{for_html(line)}</mark>" if number in raised else for_html(line)
+        rows.append(f"{place} {code}\n")
         if number in comments:
             rows.append(f'<span class="said">{for_html(comments[number])}</span>\n')
     return f'<pre class="code numbered" tabindex="0" style="max-height:40rem">{"".join(rows)}</pre>'
@@ -132,13 +127,16 @@ def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: Graded
             check = ui.select(checks, value=first, label="Check").props("outlined dense").style("min-width:14rem")
             points = ui.input("Points").props("outlined dense").style("width:7rem")
             why = ui.input("Reason, which the author reads").props("outlined dense").style("min-width:min(24rem,100%)")
-        look.html('<p class="soft">Without points and a reason, what was entered before is taken back.</p>')
         sentences = ui.element("div").classes("in-line")
+        look.html('<p class="soft">Without points and a reason, what was entered before is taken back.</p>')
 
         def offer() -> None:
             sentences.clear()
             with sentences:
-                for worth, text in _offered_reasons(now, graded, str(check.value)):
+                reasons = _offered_reasons(now, graded, str(check.value))
+                if reasons:
+                    look.html("Click a reason:", "span").classes("soft")
+                for worth, text in reasons:
                     words = f"{worth}: {text}" if worth else text
                     look.button(words, partial(_choose, points, why, worth, text))
 
@@ -189,8 +187,8 @@ def _show_comment(folder: ClassFolder, author: str, graded: GradedExercise, code
         async def saved(planned: Planned) -> str:
             del planned
             now = await asyncio.to_thread(folder.read)
-            _, text = now.files.get((author, graded.exercise.id), ("", b""))
-            code.content = numbered(text, now.graded(author, graded.exercise.id))
+            path, text = now.files.get((author, graded.exercise.id), ("", b""))
+            code.content = numbered(text, path, now.graded(author, graded.exercise.id))
             return 'The author reads it after <a href="../return">Return</a> has written the pages.'
 
         show_buttons(plan, (line, comment), saved, scores=False)

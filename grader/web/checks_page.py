@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from html import escape
+
 from nicegui import ui
 
 from grader.model import Exercise
@@ -63,20 +66,36 @@ def show_checks(folder: ClassFolder, now: Snapshot, id: str) -> None:
             "holds points back nor decides whether a value was right.</p>"
         )
         if names:
-            _show_void(folder, exercise, names)
+            _show_form(exercise, names, "Check", lambda check: folder.plan_void(folder.exercise(exercise.id), check))
         else:
             look.html("<p>There is no check left that is not void.</p>")
+    if exercise.void:
+        titles = {check.id: f"{check.contract} {check.title}".strip() for check, _ in tally.checks.values()}
+        void = {id: titles.get(id, id) for id in exercise.void}
+        with ui.element("section").classes("card").style("margin-top:1rem"):
+            look.heading("Count a void check again")
+            _show_form(
+                exercise, void, "Void check", lambda check: folder.plan_count(folder.exercise(exercise.id), check)
+            )
 
 
-def _show_void(folder: ClassFolder, exercise: Exercise, names: dict[str, str]) -> None:
-    check = ui.select(names, value=next(iter(names)), label="Check").props("outlined dense")
+def _show_form(exercise: Exercise, names: dict[str, str], label: str, plan: Callable[[str], Planned]) -> None:
+    """Build the form in which staff choose a check.
+
+    Args:
+        exercise: the exercise of the checks.
+        names: what the checks are called, by what is saved.
+        label: the name of the box.
+        plan: works out the change for a check.
+    """
+    check = ui.select(names, value=next(iter(names)), label=label).props("outlined dense")
     check.style("min-width:min(24rem,100%)")
-
-    def plan() -> Planned:
-        return folder.plan_void(folder.exercise(exercise.id), str(check.value))
 
     def saved(planned: Planned) -> str:
         del planned
-        return "To count it again, remove it there."
+        return (
+            f'<a href="{escape(exercise.id)}">Read this page again</a> to take it back; <a href="../again">Grade '
+            "again</a> brings the gradebook up to date."
+        )
 
-    show_buttons(plan, (check,), saved)
+    show_buttons(lambda: plan(str(check.value)), (check,), saved)

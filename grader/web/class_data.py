@@ -28,7 +28,7 @@ from grader.batch.policy import Rules
 from grader.batch.reports import notes_of, report_from_journal, reports
 from grader.batch.results_folder import GRADEBOOK, ROSTER, ResultsFolder
 from grader.batch.run import BatchOptions
-from grader.course.edits import Edit, extend, void_check, write_edit
+from grader.course.edits import Edit, count_check, extend, void_check, write_edit
 from grader.course.files import validated
 from grader.course.layout import COURSE_FILE, Places
 from grader.course.load import load_course
@@ -336,6 +336,14 @@ class ClassFolder:
         """
         return self._planned_edit(void_check(self.course, exercise, check))
 
+    def plan_count(self, exercise: Exercise, check: str) -> Planned:
+        """Work out what changes for the class if a void check counts again.
+
+        Raises:
+            GraderError: it is not void, or a file cannot be read or changed.
+        """
+        return self._planned_edit(count_check(self.course, exercise, check))
+
     def plan_extension(self, author: str, handin: HandIn, until: str) -> Planned:
         """Return the change that gives an author another due date.
 
@@ -435,8 +443,7 @@ class ClassFolder:
                 raise CourseError(f"{why} Wait until it has ended.")
             with self._lock, self.results.journal(self._known) as journal:
                 names = BatchOptions.of_next_run(journal.options()).names
-                folder = ResultsFolder.make(self.results.path)
-                pages.lines = write_pages(self.course, journal, folder, pages.paced, names=names)[1]
+                pages.lines = write_pages(self.course, journal, self.results, pages.paced, names=names)[1]
 
     # -- the journal
 

@@ -12,10 +12,11 @@ from grader.batch.drafts import STEPS
 from grader.grading.unexplained import Group, lost_rows
 from grader.model.errors import GraderError
 from grader.model.score import counted, listed
+from grader.report.html import fragment
 from grader.report.safe import for_html
 from grader.report.words import VERDICTS
 from grader.web import look
-from grader.web.author_page import graded_html, numbered
+from grader.web.author_page import numbered
 from grader.web.change_form import show_buttons
 from grader.web.class_data import ClassFolder, Planned, Snapshot
 from grader.web.editor import show_editor
@@ -107,9 +108,9 @@ def _show_answer(folder: ClassFolder, now: Snapshot, author: str, exercise: str,
     graded = now.graded(author, exercise)
     with ui.element("section").classes(f"card {place}"):
         look.html(f'<a href="../../author/{quote(author, safe="")}">{for_html(folder.called(now, author))}</a>', "h2")
-        look.html(numbered(text, graded))
+        look.html(numbered(text, path, graded))
         if graded is not None:
-            look.html(graded_html(graded, path, text))
+            look.html(fragment([graded]))
 
 
 def _show_draft(folder: ClassFolder, group: Group) -> None:

@@ -18,6 +18,7 @@ from grader.model.messages import Setup
 from grader.model.progress import Cancelled, Progress
 from grader.model.score import points_text
 from grader.web.long_work import noting_end
+from grader.web.page_words import on_a_page
 
 
 @dataclass
@@ -102,7 +103,7 @@ class Regrade(Progress):
 
     def noted(self, line: str) -> None:
         """Record a sentence that the run reports."""
-        self.lines.append(line)
+        self.lines.append(on_a_page(line))
 
     # -- the thread
 
@@ -119,4 +120,4 @@ class Regrade(Progress):
         with taken_in(Path(options.submissions), course.exercises, options.layout, self.out) as intake:
             results = ResultsFolder.make(self.out)
             summary = grade_batch(plan, intake, results, options, self, slots=lanes_here())
-        return list(run_sentences(summary, options, results))
+        return [on_a_page(line) for line in run_sentences(summary, options, results)]

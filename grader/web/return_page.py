@@ -18,6 +18,7 @@ from grader.report.people import people_in
 from grader.report.safe import for_html
 from grader.web import look
 from grader.web.class_data import ClassFolder, Snapshot
+from grader.web.page_words import on_a_page
 
 _MOST_BYTES = 16 << 20
 _REFRESH_S = 0.5
@@ -69,8 +70,8 @@ def _show_platform(folder: ClassFolder, now: Snapshot) -> None:
         with ui.element("div").classes("in-line"):
             column = ui.input("Title of the column", value=handin.column if handin is not None else "")
             column.props("outlined dense").style("min-width:min(16rem,100%)")
-            scales = ui.checkbox("Scale to the points that it has there (--scale)")
-            zeros = ui.checkbox("0 for everybody who handed in nothing (--zeros)")
+            scales = ui.checkbox("Scale to the points that it has there")
+            zeros = ui.checkbox("0 for everybody who handed in nothing")
 
         async def fill_in(event: events.UploadEventArguments) -> None:
             name, content = event.file.name, await event.file.read()
@@ -129,9 +130,10 @@ def filled_in(
                 raise CourseError(f"{name} is neither Canvas's gradebook nor a grading worksheet of Moodle")
             done = fill(table, kind, [column_of(marks, "" if kind == "moodle" else title)], scales=scales, zeros=zeros)
         except CourseError as error:
-            raise CourseError(*(problem.replace(str(path), name) for problem in error.problems)) from None
+            problems = (on_a_page(problem.replace(str(path), name)) for problem in error.problems)
+            raise CourseError(*problems) from None
     lines = [*done.lines(name, {}, zeros=zeros), *(about_moodle(done) if kind == "moodle" else ())]
-    return table.content(), lines
+    return table.content(), [on_a_page(line) for line in lines]
 
 
 # -- pages
@@ -142,7 +144,7 @@ def _show_pages(folder: ClassFolder) -> None:
         look.heading("Everybody's page")
         look.html(
             "<p>A page for each author, with their lines and your comments, and a zip of them for the bulk upload of "
-            "Moodle or Canvas, as <code>grade report</code> writes them.</p>"
+            "Moodle or Canvas.</p>"
         )
 
         def show() -> None:
@@ -178,4 +180,4 @@ def _told(folder: ClassFolder) -> Iterator[str]:
         yield f'<div class="bar" aria-hidden="true"><div style="width:{share}%"></div></div>'
     if pages.problem:
         yield f'<div class="warn">{for_html(pages.problem)}</div>'
-    yield from (f"<p>{for_html(line)}</p>" for line in pages.lines)
+    yield from (f"<p>{for_html(on_a_page(line))}</p>" for line in pages.lines)

@@ -182,6 +182,18 @@ def test_a_void_check(pretend: PretendClass) -> None:
     assert finals(pretend)["13"] == ("0", "0")
 
 
+def test_a_void_check_changes_nothing_for_who_handed_in_nothing(home: Path, tmp_path: Path) -> None:
+    """`grade diff` lists whose points staff changed: not those who get no points of a void check."""
+    path = home / "exercises" / "01_basics" / "double" / "exercise.yaml"
+    path.write_text(path.read_text() + "void: [double_0]\n")
+    made = PretendClass(load_course(home), tmp_path)
+    made.hand_in("ada", double="failed")
+    made.hand_in("zoe", total="passed")
+    made.grade()
+    shown = run(made, "diff", made.out).output
+    assert ("ada" in shown, "zoe" in shown) == (True, False), shown
+
+
 def second(pretend: PretendClass) -> Path:
     """A second hand-in, in which Moodle numbers everybody anew; its folder of results."""
     first, pretend.out = pretend.out, pretend.out.with_name("out2")

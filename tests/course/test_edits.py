@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
-from grader.course.edits import extend, void_check, write_edit
+from grader.course.edits import count_check, extend, void_check, write_edit
 from grader.course.load import load_course
 from grader.model.errors import CourseError
 
@@ -53,6 +53,30 @@ def test_a_void_check_is_one_line(root: Path, given: str, added: bytes) -> None:
     assert "random[2]" in edit.course.exercises[0].void
     with pytest.raises(CourseError, match="is void already"):
         void_check(load_course(root), load_course(root).exercises[0], "random[2]")
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ("void: [small]  # since Monday\n# end\n", "# end\n"),
+        ("void: [double_2, small]  # since Monday\n", "void: [double_2]  # since Monday\n"),
+        ("void: [small,\n  double_2, ]\n", "void: [double_2, ]\n"),
+        ("void:\n- small # first\n# end\n", "# end\n"),
+        ("void:\n- double_2\n# why\n- small # first\n# end\n", "void:\n- double_2\n# why\n# end\n"),
+    ],
+)
+def test_a_void_check_counts_again(root: Path, given: str, left: str) -> None:
+    """However the list is written: all else stays, the course reads that it counts, and twice is refused."""
+    path = root / "exercises/01_basics/double/exercise.yaml"
+    before = path.read_text(encoding="utf-8")
+    path.write_text(before + given, encoding="utf-8")
+    course = load_course(root)
+    edit = count_check(course, course.exercises[0], "small")
+    write_edit(edit)
+    assert path.read_text(encoding="utf-8") == before + left
+    assert load_course(root).exercises[0].void == edit.course.exercises[0].void
+    with pytest.raises(CourseError, match="small is not void"):
+        count_check(load_course(root), load_course(root).exercises[0], "small")
 
 
 @pytest.mark.parametrize(

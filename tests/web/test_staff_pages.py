@@ -174,6 +174,16 @@ def test_an_extension_and_a_void_check(staff: Any, graded: Path) -> None:
     staff.wait_for_selector("td:has-text('Doubles three numbers (void)')")
     staff.click("text=Changes")
     staff.wait_for_selector("[aria-label='By staff'] td:has-text('this check is void')")
+    staff.go_back()
+    form = staff.locator("section:has-text('Count a void check again')")
+    form.locator("button:has-text('Show what it changes')").click()
+    form.locator("text=2 submissions change.").wait_for()
+    form.locator("button:has(span:text-is('Save'))").click()
+    form.locator(f"text=Saved in {YAML}.").wait_for()
+    assert "void" not in (graded / "course" / YAML).read_text(encoding="utf-8")
+    form.locator("text=Read this page again").click()
+    staff.wait_for_selector("td:text-is('Doubles three numbers')")
+    assert staff.locator("text=Count a void check again").count() == 0
 
 
 def test_a_group_becomes_a_known_mistake(staff: Any, graded: Path) -> None:
