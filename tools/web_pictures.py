@@ -1,4 +1,4 @@
-"""The pictures of docs/web.md, made anew: an exercise, the memory page, a class and an author's page of staff.
+"""The pictures of docs/web.md, made anew: an exercise, the memory page, and a class.
 
     python tools/web_pictures.py [--only NAME]
 
@@ -22,15 +22,16 @@ from web_server import CHROMIUM, TOKEN, WAIT_MS, Server
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-NAMES = ("exercise", "memory", "class", "author")
+NAMES = ("exercise", "memory", "class")
 WIDTH, HEIGHT = 1200, 820
-_ANSWER = """    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))
-"""
-"""It forgets that a size of 0 counts as 1."""
+_ANSWERS = {
+    "0, 2, 4, ... in n rows": "return torch.arange(0, 2 * n * m, 2).reshape(n, m)",
+    "n numbers from lo to hi": "return torch.arange(lo, hi, (hi - lo) / n)",
+    "powers of ten": "return 10.0 ** torch.arange(a, b + 1)",
+    "the same value everywhere": "return torch.full((n, m), value)",
+    "c on the diagonal": "return c * torch.eye(n)",
+}
+"""An answer by what the starter has to do; the second leaves out the end."""
 
 
 @click.command(help=__doc__)
@@ -46,12 +47,10 @@ def main(only: str | None) -> None:
         for name, picture in (("exercise", _exercise), ("memory", _memory)):
             if only in (None, name):
                 _taken(browser, course, (), picture, name)
-        if only in (None, "class", "author"):
+        if only in (None, "class"):
             out = Path(folder, "out")
             _grade(ROOT, "batch", "examples/sample_class", "--handin", "week1", "--out", str(out), "-q")
-            for name, picture in (("class", _class), ("author", _author)):
-                if only in (None, name):
-                    _taken(browser, ROOT, (str(out),), picture, name)
+            _taken(browser, ROOT, (str(out),), _class, "class")
         browser.close()
 
 
@@ -75,11 +74,15 @@ def _taken(browser: Any, folder: Path, words: tuple[str, ...], picture: Any, nam
 
 def _exercise(page: Any, folder: Path) -> None:
     """An answer that forgets a rule."""
-    (path,) = folder.glob("exercises/*/predict_strides/predict_strides.py")
+    (path,) = folder.glob("exercises/*/ranges_and_grids/ranges_and_grids.py")
     text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("    raise NotImplementedError  # TODO\n", _ANSWER, 1), encoding="utf-8")
-    page.goto("exercise/predict_strides")
-    page.wait_for_selector("text=/\\d+ of \\d+ checks pass$/")
+    for task, answer in _ANSWERS.items():
+        text = text.replace(f"raise NotImplementedError  # TODO: {task}", answer)
+    assert "TODO" not in text, "the starter has other tasks now"
+    path.write_text(text, encoding="utf-8")
+    page.goto("exercise/ranges_and_grids")
+    page.wait_for_selector(".edit .cause svg")
+    page.wait_for_function("() => / pass\\n*$/.test(document.querySelector('.edit .first > div').innerText)")
     page.wait_for_timeout(500)  # the editor scrolls to the function
 
 
@@ -97,20 +100,6 @@ def _class(page: Any, folder: Path) -> None:
     del folder
     page.wait_for_selector("table.list")
     page.set_viewport_size({"width": WIDTH, "height": 600})
-
-
-def _author(page: Any, folder: Path) -> None:
-    """An author's page, with a decision that is shown before it is saved."""
-    del folder
-    page.goto("author/grace")
-    page.wait_for_selector("pre.numbered")
-    form = page.locator("details:has(input[aria-label=Points])").first
-    form.locator("summary").click()
-    form.locator("input[aria-label=Points]").fill("5")
-    form.locator("input[aria-label^=Reason]").fill("You explained C3 in the exercise class.")
-    form.locator("button:has-text('Show what it changes')").click()
-    form.locator("text=Nothing is saved yet.").wait_for()
-    page.evaluate("scrollTo(0, 0)")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ _PRINTED = ("signature", "raised", "kind", "shape", "dtype", "device", "values")
 
 _ON_RANKS = "(called on {} ranks at once: to see it in plain Python, start a process for each, as torchrun does)"
 _RAISED, _LOST = "raised: ", "lost: "
+_PROGRAM, _PROBE = "run_program", "the probe `run_program`"
 _CALL_S = 1.0
 _MOST_KNOWN = 500
 _LONGEST = 4000
@@ -197,7 +198,7 @@ def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
     try:
         with closing(student.fresh()) as fresh:
             fresh.begin_check(Record())
-            printed = proxy_of_name(fresh, "run_program", "")(lines)
-    except WorkerLost as lost:
-        return replace(outcome, verdict=lost.verdict, message=lost.message)
+            printed = proxy_of_name(fresh, _PROGRAM, "")(lines)
+    except WorkerLost as lost:  # who typed the lines knows of no probe
+        return replace(outcome, verdict=lost.verdict, message=lost.message.replace(_PROBE, "these lines"))
     return replace(outcome, message=printed if isinstance(printed, str) else "")

@@ -11,6 +11,7 @@ from nicegui import ui
 from grader.model import Exercise
 from grader.model.errors import CourseError, GraderError
 from grader.model.progress import Progress
+from grader.model.score import counted
 from grader.report.safe import for_html
 from grader.student.games import breaking, catching, drilling
 from grader.student.lines_to_try import run_lines
@@ -66,7 +67,8 @@ class DrillPage:
         self._question.clear()  # only now: two clicks on "Next question" show it once
         with self._question:
             look.html(pre("\n".join(f">>> {line}" for line in question.lines)))
-            look.html(f"<p>{for_html(question.asked)}</p>")
+            left = f'<span class="soft">{counted(len(self._drill.left), "question")} left</span>'
+            look.html(f"<p>{for_html(question.asked)} {left}</p>")
             self._said = look.html("").props('role="status" aria-live="polite"')
             self._choices = ui.element("div").classes("in-line")
             with self._choices:
@@ -190,6 +192,8 @@ def _show_catch(live: Live, exercise: Exercise) -> None:
         return
     base = {"text": on_disk.text}
     area = show_editor(on_disk.text, "Your check; press Escape, then Tab to leave it").style("height:20rem")
+    lines = len(on_disk.text.split("\n"))
+    ui.context.client.on_connect(lambda: area.reveal_line(lines))  # the rules stand first, and the student knows them
     conflict = ui.element("div").props('role="alert"').style("width:100%")
 
     async def catch() -> None:

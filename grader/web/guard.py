@@ -73,7 +73,23 @@ class Guard:
         else:
             kept = [(name, value) for name, value in scope["headers"] if name.lower() != _PREFIX]
             scope["headers"] = [*kept, *([(_PREFIX, self.prefix.encode())] if self.prefix else [])]
-            await self.app(scope, receive, _with_policy(send))
+            await self._hand_on(scope, receive, _with_policy(send))
+
+    async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have the application answer; nobody waits for the answer if the browser went on to another page meanwhile."""
+        has_left = False
+
+        async def receive_and_look() -> MutableMapping[str, Any]:
+            nonlocal has_left
+            message = await receive()
+            has_left = has_left or message["type"] == "http.disconnect"
+            return message
+
+        try:
+            await self.app(scope, receive_and_look, send)
+        except RuntimeError:  # what middleware of the application raises then
+            if not has_left:
+                raise
 
     def _refusal(self, headers: Mapping[str, str]) -> str:
         """Return why a request is refused even if it has the token; "" if it is not refused."""

@@ -94,3 +94,33 @@ def test_behind_a_proxy() -> None:
     assert b"x-forwarded-prefix" not in dict(scope["headers"])
     sent, _ = asked(query=f"token={TOKEN}", prefix="/p")
     assert dict(sent[0]["headers"])[b"location"] == b"/p/x"
+
+
+def handed_on(*messages: str) -> None:
+    """Have an application fail after it has received these messages, as middleware does without an answer."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        del scope, send
+        for _ in messages:
+            await receive()
+        raise RuntimeError("No response returned.")
+
+    received = iter(messages)
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": next(received)}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        raise AssertionError(message)
+
+    headers = [(b"host", f"127.0.0.1:{PORT}".encode()), (b"cookie", COOKIE.encode())]
+    scope = {"type": "http", "path": "/x", "query_string": b"", "headers": headers}
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(lambda: asyncio.run(Guard(app, TOKEN, PORT)(scope, receive, send))).result()
+
+
+def test_a_browser_that_goes_on_is_no_error() -> None:
+    """Who clicks twice leaves a page before it is built: the terminal has no traceback of that, but of all else."""
+    handed_on("http.request", "http.disconnect")
+    with pytest.raises(RuntimeError, match="No response returned"):
+        handed_on("http.request")

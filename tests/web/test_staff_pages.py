@@ -34,7 +34,7 @@ def open_author(page: Any, name: str) -> None:
 
 def save(form: Any, said: str) -> None:
     """Look at what a change does, then save it: before, the button does nothing."""
-    assert form.locator("button:has(span:text-is('Save'))").is_disabled()
+    form.locator("button:disabled:has(span:text-is('Save'))").wait_for()
     form.locator("button:has-text('Show what it changes')").click()
     form.locator("text=Nothing is saved yet.").wait_for()
     form.locator("button:has(span:text-is('Save'))").click()
