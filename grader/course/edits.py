@@ -97,7 +97,7 @@ def count_check(course: Course, exercise: Exercise, check: str) -> Edit:
         raise CourseError(f"{shown_as}: void: {check} is not void")
     wanted = {**data, "void": rest} if rest else {key: value for key, value in data.items() if key != "void"}
     text = _text(before, shown_as)
-    after = _proved(
+    after = _checked_content(
         _without_void(text, shown_as, check), text, wanted, shown_as, f"remove {check} from  void:  by hand"
     )
     validated(parse_yaml(after, shown_as), shown_as, ExerciseFile)
