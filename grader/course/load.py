@@ -68,8 +68,8 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
     Args:
         root: its folder.
         whole: whether an exercise that cannot be used is an error. If not, it is left out, and listed in `broken`.
-        named: names of exercises and modules, as people type them. If each is the id of an exercise or the folder of
-            a module, the course has only these: the files of the others are not read, and nothing is said about them.
+        named: names of exercises and modules, as people type them. If each is an id, the folder of a module or a
+            number, the course has only these: the files of the others are not parsed, and nothing is said about them.
             With other names, it has all.
 
     Raises:
@@ -82,7 +82,7 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
     # From the defaults to the course to the exercise: each says only what differs.
     limits = _limits(Limits(), file.limits)
     facts = _CourseFacts(root, layout.staff_root(root), layout.closed_folders(root), layout.shared_code(root), limits)
-    wanted = _ids_meant_by(named, file.modules)
+    wanted = _ids_meant_by(root, named, file.modules)
     modules, broken = list[Module](), list[Broken]()
     before: dict[str, str] = {}
     for entry in file.modules:
@@ -137,15 +137,41 @@ def _naming_update(root: Path) -> Iterator[None]:
         raise CourseError(*error.problems, f"You did not write that file; it came with the course. {RESTORE}") from None
 
 
-def _ids_meant_by(named: Collection[str], modules: Sequence[ModuleEntry]) -> set[str]:
-    """Return the ids of the exercises that typed names mean; all ids unless each name is an id or a module's folder."""
+def _ids_meant_by(root: Path, named: Collection[str], modules: Sequence[ModuleEntry]) -> set[str]:
+    """Return the ids that typed names mean; all ids unless each name is an id, the folder of a module or a number.
+
+    Args:
+        root: the folder of the course.
+        named: names, as people type them.
+        modules: the modules of course.yaml.
+    """
     known: dict[str, Sequence[str]] = {entry.folder: entry.exercises for entry in modules}
     known |= {id: [id] for entry in modules for id in entry.exercises}
-    words = {_word_of(name).removesuffix(".py") for name in named}
-    meant: Collection[str] = (
-        words if words and words <= known.keys() and not any(map(_parts_of_number, words)) else known
-    )
-    return {id for word in meant for id in known[word]}
+    every = {id for entry in modules for id in entry.exercises}
+    meant = set[str]()
+    for word in (_word_of(name).removesuffix(".py") for name in named):
+        if number := _parts_of_number(word):
+            found = {id for id, own in _numbers(root, modules).items() if own[: len(number)] == number}
+            meant |= found if word not in known else every
+            if not found:
+                return every
+        elif word in known:
+            meant |= {*known[word]}
+        else:
+            return every
+    return meant or every
+
+
+def _numbers(root: Path, modules: Sequence[ModuleEntry]) -> dict[str, tuple[int, ...]]:
+    """Return the number of each exercise by id; its description is not parsed, which takes fifty times as long."""
+    numbers = {}
+    for entry in modules:
+        for id in entry.exercises:
+            with suppress(OSError):  # it is told where the exercise is read
+                text = (root / Places(entry.folder, id).description).read_bytes()
+                if match := _NUMBER_LINE.search(text):
+                    numbers[id] = _parts_of_number(match[1].decode())
+    return numbers
 
 
 def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str]) -> Exercise:
@@ -416,6 +442,7 @@ def _parse_requirement(requires: str) -> tuple[str, SpecifierSet]:
 # -- names, as people type them and as our own output prints them ------------------------------------------------------
 
 _NUMBER = re.compile(r"(\d+)(?:-(\d+))?")
+_NUMBER_LINE = re.compile(rb"^number:[ \t]*[\"']?(\d+(?:-\d+)?)", re.MULTILINE)
 _RULE = re.compile(r"[Cc][0-9]+")
 _NEAR = 0.45
 

@@ -125,6 +125,25 @@ def test_a_broken_exercise_is_left_out(home: Path, name: str, text: str | None, 
     assert problems(home) == list(broken.problems)
 
 
+@pytest.mark.parametrize(
+    ("name", "ids"),
+    {
+        "total": ["total"],
+        "1-2": ["total"],
+        "01-2.py": ["total"],
+        "01_basics": ["double", "total"],
+        "1": None,
+        "9-9": None,
+    }.items(),
+)
+def test_names_say_which_descriptions_are_read(home: Path, name: str, ids: list[str] | None) -> None:
+    """An id, a module and a number name the exercises that are read; with any other name, all are."""
+    (home / "exercises/01_basics/double/exercise.yaml").write_text("number: 01-1\ntitle: [")
+    loaded = load_course(home, whole=False, named=[name])
+    assert [exercise.id for exercise in loaded.exercises] == ["total"]
+    assert [item.id for item in loaded.broken] == ([] if ids == ["total"] else ["double"])
+
+
 def test_course_is_found_from_inside(home: Path, tmp_path: Path) -> None:
     """A course is found from a folder inside it; where there is none, that is one line."""
     assert find_course(home / "exercises" / "01_basics") == home
