@@ -167,7 +167,7 @@ def _numbers(root: Path, modules: Sequence[ModuleEntry]) -> dict[str, tuple[int,
     numbers = {}
     for entry in modules:
         for id in entry.exercises:
-            with suppress(OSError):  # it is told where the exercise is read
+            with suppress(OSError):  # reading the exercise raises it again
                 text = (root / Places(entry.folder, id).description).read_bytes()
                 if match := _NUMBER_LINE.search(text):
                     numbers[id] = _parts_of_number(match[1].decode())
