@@ -12,7 +12,7 @@ from html import escape
 
 from nicegui import background_tasks, ui
 
-from grader.model import Exercise, GradedExercise
+from grader.model import Exercise, GradedExercise, Verdict
 from grader.model.check import LINES_TO_TRY
 from grader.model.errors import CourseError, GraderError
 from grader.model.score import Causes
@@ -36,6 +36,7 @@ from grader.web.try_it import TryIt
 _PAUSE_S = 0.15
 """So long nothing is typed, and the text is saved."""
 
+_SLOW_BROWSER_S = 60.0
 _FIRST_LINES = 4
 _MEMORY_TOPICS = ("02", "05", "08", "09")
 _SYNTAX = re.compile(r"\bline (\d{1,6})\b")
@@ -150,7 +151,11 @@ class ExercisePage:
             self._missed = self._report = None
             self._show_result(missed)
         key = f"{self._live.course.root}/{self._exercise.id}"
-        found = await ui.run_javascript(f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})", timeout=5)
+        asked = f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})"
+        try:
+            found = await ui.run_javascript(asked, timeout=_SLOW_BROWSER_S)
+        except TimeoutError:
+            return  # the page was closed, or its connection is lost: it is asked with the next one
         ui.run_javascript(f"window.tensorgradeBase = {json.dumps(self._base)};")
         ui.run_javascript(_DRAFT % {"key": json.dumps(key), "id": self._editor.id})
         self._scroll_to_code()
@@ -327,6 +332,8 @@ class ExercisePage:
         lost = sum(row.verdict.lost for row in graded.checks)
         passed = sum(row.verdict.value == "passed" for row in graded.checks)
         said = f"{passed} of {len(graded.checks)} checks pass" if lost else f"All {passed} checks pass"
+        if all(row.verdict is Verdict.ERROR for row in graded.checks):
+            said = "No check ran"
         self._status.content = f"<p><b>{said}</b>{'' if result.is_complete else ' ...'}</p>"
         self._first.content = first_html(graded)
         self._underline(graded)
