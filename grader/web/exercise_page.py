@@ -151,11 +151,11 @@ class ExercisePage:
             self._missed = self._report = None
             self._show_result(missed)
         key = f"{self._live.course.root}/{self._exercise.id}"
-        asked = f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})"
+        script = f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})"
         try:
-            found = await ui.run_javascript(asked, timeout=_SLOW_BROWSER_S)
+            found = await ui.run_javascript(script, timeout=_SLOW_BROWSER_S)
         except TimeoutError:
-            return  # the page was closed, or its connection is lost: it is asked with the next one
+            return  # the page was closed, or its connection is lost; the next connection reads it
         ui.run_javascript(f"window.tensorgradeBase = {json.dumps(self._base)};")
         ui.run_javascript(_DRAFT % {"key": json.dumps(key), "id": self._editor.id})
         self._scroll_to_code()
