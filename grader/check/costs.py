@@ -384,7 +384,7 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
     if many > few + slack:
         public = say("`{}` runs more operations for a larger input", function)
         story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({most_frequent(ops)})"
-        if (rows := rows_hint(function)) is not None:
+        if (rows := rows_hint(function, large)) is not None:
             public, story = say("{}; {}", public, rows), f"{story}\n{rows}"
         raise CheckFailed(public, story, "performance")
     reference, same = reference_function(function), 0

@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from grader.check.hidden_code import assert_no_hidden_code
@@ -70,17 +72,32 @@ _PASSES_ON = ("list", "tuple", "set", "sorted", "reversed", "enumerate", "zip")
 _PLAIN_NOTES = frozenset({"list", "tuple", "set", "frozenset", "dict", "List", "Tuple", "Sequence", "Iterable", "Size"})
 
 
-def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collection[str] = ()) -> None:
+class _Scope(NamedTuple):
+    """An outermost function.
+
+    Attributes:
+        nodes: all of its nodes, its parameters first.
+        known: of parameters, by the identity of their node, whether they are lists, sizes and the like, and no tensors.
+    """
+
+    nodes: Sequence[ast.AST]
+    known: Mapping[int, bool]
+
+
+def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: Collection[str] = ()) -> None:
     """Fail if the source of a function, or of the student's functions that it uses, contains a loop.
 
     That is what "no explicit loop" means in most tasks. Loops are `for` and `while`, also over dims; comprehensions and
     generator expressions; `map`, `filter`, `functools.reduce`; a function that calls itself; `np.vectorize` and its
     like; `apply_` and `map_` of a tensor; and `sum`, `max`, `min`, `all`, `any` and `sorted` of Python with one
     argument, unless the source shows that the argument is not a tensor: `x.shape`, a list, a parameter annotated as
-    `list`. What a file does outside of functions cannot depend on an argument, and does not count, but for a `lambda`.
+    `list`, also in the reference. What a file does outside of functions cannot depend on an argument, and does not
+    count, but for a `lambda`.
 
     Args:
         function: a function or a class of the student's.
+        args: arguments of a call, such as one of another check. Nothing is called: `max(x)` is a loop where x is a
+            tensor here, and none where x is a list, whatever is annotated.
         most: how many loops may be written, such as 1 for a task that asks for one loop.
         allow: names of loops that do not count: "for", "while", "comprehension", "recursion", or the name of what is
             called, such as "map", "sum" or "numpy.vectorize".
@@ -94,7 +111,9 @@ def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collectio
     assert_no_hidden_code(function)
     source = source_of(connection_of(function))
     child = target_of(function).child
-    loops = [each for each in loops_of(source, str(child[2]) if child[0] == "name" else "") if each.name not in allow]
+    name = str(child[2]) if child[0] == "name" else ""
+    known = _known_parameters(function, name, args)
+    loops = [each for each in loops_of(source, name, known) if each.name not in allow]
     if len(loops) > most:
         contains = "more loops than the rule allows" if most else "a loop"
         line = source.quote(loops[most], connection_of(function).folder)
@@ -102,43 +121,85 @@ def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collectio
         raise CheckFailed(said, from_text=True)
 
 
-def rows_hint(function: Proxy) -> Public | None:
+def rows_hint(function: Proxy, args: Sequence[Any]) -> Public | None:
     """Return a hint on a builtin such as `sum` that a function calls on the rows of a tensor; None if it calls none.
 
     Args:
         function: a function of the student's.
+        args: the arguments of a call.
     """
     child = target_of(function).child
-    loops = loops_of(source_of(connection_of(function)), str(child[2]) if child[0] == "name" else "")
+    name = str(child[2]) if child[0] == "name" else ""
+    loops = loops_of(source_of(connection_of(function)), name, _known_parameters(function, name, args))
     return next((_OVER_ROWS[each.name] for each in loops if each.name in _OVER_ROWS), None)
 
 
-def loops_of(source: SubmittedSource, function: str) -> list[Mention]:
+def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] | None = None) -> list[Mention]:
     """Return the loops in a function and in the student's functions that it uses, in the order of their lines.
 
     Args:
         source: of the submission.
         function: the name of the function; "" for all functions of its files.
+        known: of parameters, by the identity of their node, whether they are something other than a tensor.
     """
     statements = list(source.reached(function))
-    loops = {each: None for file, node in statements for each in _loops_in(file, node, source)}
+    loops = {each: None for file, node in statements for each in _loops_in(file, node, source, known or {})}
     loops |= dict.fromkeys(_recursions(statements))
     return sorted(loops, key=lambda each: (each.file, each.line))
 
 
-def _loops_in(file: str, statement: ast.AST, source: SubmittedSource) -> Iterator[Mention]:
+def _known_parameters(function: Proxy, name: str, args: Sequence[Any]) -> dict[int, bool]:
+    """Return what is known of a function's parameters but for the student's word, by the identity of their nodes.
+
+    Args:
+        function: a function of the student's.
+        name: its name in the student's file; "" if it has none.
+        args: arguments of a call of it.
+    """
+    connection = connection_of(function)
+    known = dict[int, bool]()
+    for _, statement in source_of(connection).reached(name) if name else ():
+        for parameters in _parameters_of(statement, name):
+            if connection.reference is not None:
+                for _, other in source_of(connection.reference).reached(name):
+                    for theirs in _parameters_of(other, name):
+                        pairs = zip(parameters, theirs, strict=False)
+                        known |= {
+                            id(mine): _is_list_annotation(its.annotation)
+                            for mine, its in pairs
+                            if its.annotation is not None
+                        }
+            known |= {
+                id(each): not isinstance(value, (torch.Tensor, np.ndarray, Proxy))
+                for each, value in zip(parameters, args, strict=False)
+            }
+    return known
+
+
+def _parameters_of(statement: ast.AST, name: str) -> Iterator[list[ast.arg]]:
+    """Yield the positional parameters of a function if a statement defines it."""
+    match statement:
+        case ast.FunctionDef(name=defined, args=parameters) | ast.AsyncFunctionDef(name=defined, args=parameters):
+            if defined == name:
+                yield [*parameters.posonlyargs, *parameters.args]
+        case ast.Assign(targets=[ast.Name(id=defined)], value=ast.Lambda(args=parameters)) if defined == name:
+            yield [*parameters.posonlyargs, *parameters.args]
+
+
+def _loops_in(file: str, statement: ast.AST, source: SubmittedSource, known: Mapping[int, bool]) -> Iterator[Mention]:
     imports = source.names[file]
     for path, line in paths_in(statement, imports):
         if path in _CALLED and path.removeprefix(".") not in source.own and path.split(".")[-1] not in source.bindings:
             yield Mention(_CALLED[path], file, line)
     outside = free_names(statement)
-    for scope in _scopes(statement):
-        for node in scope:
+    scopes = [_Scope(nodes, known) for nodes in _scopes(statement)]
+    for scope in scopes:
+        for node in scope.nodes:
             if (name := _STATEMENTS.get(type(node))) is not None:
                 yield Mention(name, file, node.lineno)  # type: ignore[attr-defined]
     called = {id(node.func): node for node in ast.walk(statement) if isinstance(node, ast.Call)}
-    for scope in _scopes(statement):
-        for node in scope:
+    for scope in scopes:
+        for node in scope.nodes:
             match node:
                 case ast.Name(id=name, ctx=ast.Load()) if name in _OVER_ROWS and id(node) in outside:
                     if _is_builtin(name, imports, source) and _may_get_tensor(called.get(id(node)), scope):
@@ -163,7 +224,7 @@ def _is_builtin(name: str, imports: Imports, source: SubmittedSource) -> bool:
     return name not in imports and name not in source.bindings and not ("torch" in stars and hasattr(torch, name))
 
 
-def _may_get_tensor(call: ast.Call | None, scope: Sequence[ast.AST]) -> bool:
+def _may_get_tensor(call: ast.Call | None, scope: _Scope) -> bool:
     """Return whether a builtin such as `sum` may get a tensor as its only argument; True if it is not called here."""
     match call:
         case None:
@@ -174,12 +235,12 @@ def _may_get_tensor(call: ast.Call | None, scope: Sequence[ast.AST]) -> bool:
     return False
 
 
-def _is_plain(value: ast.expr, scope: Sequence[ast.AST], seen: frozenset[str] = frozenset()) -> bool:
+def _is_plain(value: ast.expr, scope: _Scope, seen: frozenset[str] = frozenset()) -> bool:
     """Return whether the source shows that a value is not a tensor, such as `x.shape` or a list literal.
 
     Args:
         value: the expression.
-        scope: all nodes of the function.
+        scope: the function.
         seen: names that are being looked up.
     """
     match value:
@@ -202,19 +263,19 @@ def _is_plain(value: ast.expr, scope: Sequence[ast.AST], seen: frozenset[str] = 
         case ast.IfExp(body=body, orelse=orelse):
             return _is_plain(body, scope, seen) and _is_plain(orelse, scope, seen)
         case ast.Name(id=name) if name not in seen:
-            is_bound = any(_binds(node, name) for node in scope)
+            is_bound = any(_binds(node, name) for node in scope.nodes)
             return all(_is_plain_where_bound(name, scope, seen | {name})) and is_bound
     return False
 
 
-def _is_plain_where_bound(name: str, scope: Sequence[ast.AST], seen: frozenset[str]) -> Iterator[bool]:
+def _is_plain_where_bound(name: str, scope: _Scope, seen: frozenset[str]) -> Iterator[bool]:
     """Yield for each place in a function that binds a name whether the bound value is surely not a tensor."""
-    for node in scope:
+    for node in scope.nodes:
         match node:
             case ast.arguments(vararg=vararg):
                 for each in (*node.posonlyargs, *node.args, *node.kwonlyargs):
                     if each.arg == name:
-                        yield _is_list_annotation(each.annotation)
+                        yield scope.known.get(id(each), _is_list_annotation(each.annotation))
                 if vararg is not None and vararg.arg == name:
                     yield True
             case ast.Assign(targets=[ast.Name(id=bound)], value=value) if bound == name:

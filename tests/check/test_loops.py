@@ -9,6 +9,7 @@ import torch
 from support import Function, failure
 
 from grader.check import assert_no_loop, assert_no_loop_in_source
+from grader.connection.connection import connection_of
 
 WRONG = {
     "for": ("    t = 0\n    for row in x:\n        t = t + row\n    return t", "a `for` statement"),
@@ -67,6 +68,22 @@ def test_a_written_loop_is_found(function: Function, form: str) -> None:
 def test_other_code_passes(function: Function, form: str) -> None:
     """Sizes, PyTorch's own functions, and names that mean something else."""
     assert_no_loop_in_source(function(f"def total(x):\n{RIGHT[form]}\n"))
+
+
+def test_arguments_say_what_is_a_list(function: Function) -> None:
+    """The arguments of a call say it, or an annotation in the reference, before the student's own."""
+    text = "def total(x, k):\n    n = k\n    return x * max(n) * min(k) * sum(n, 0)\n"
+    failure(assert_no_loop_in_source, function(text))
+    assert_no_loop_in_source(function(text), torch.ones(2), [1, 2])
+    assert_no_loop_in_source(function("total = lambda x, k: x * max(k)"), torch.ones(2), (1, 2))
+    failed = failure(assert_no_loop_in_source, function("def total(x: list): return sum(x)"), torch.ones(2))
+    assert failed.public.startswith("`total` contains a loop: Python's `sum`")
+    for note, loops in (("list[int]", 0), ("torch.Tensor", 1)):
+        total = function("def total(x: list, k): return x, max(k)")
+        connection_of(total).reference = connection_of(function(f"def total(x: list, sizes: {note}): return x, sizes"))
+        assert_no_loop_in_source(total, most=loops)
+        assert loops == 0 or failure(assert_no_loop_in_source, total)
+        assert_no_loop_in_source(total, [1], [2])
 
 
 def test_only_what_is_reached_counts(function: Function) -> None:
