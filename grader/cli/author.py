@@ -76,7 +76,7 @@ def _ported(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict
             text, solution, module = assignment.test_file(), solution or assignment.reference(), MODULE
             notes += [*assignment.notes, *points_of(assignment)]
         draft = Port(text, solution, module).draft("@title@")
-        data = data_of(solution, tests.parent)
+        data = data_of(solution, f"{draft.shown}\n{draft.hidden}", tests.parent)
         return draft, [*notes, *left_to_do_for(solution, data)], data
     except (OSError, ValueError, SyntaxError) as error:
         raise CourseError(f"{error}; --from and --reference need files of Python, or a notebook, in UTF-8") from None

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib import util
 
 from grader.model.errors import SubmissionError
@@ -25,18 +26,18 @@ def unreadable_because(error: Exception) -> str:
     return f"reading it failed ({type(error).__name__}: {error}); hand it in as plain text in UTF-8, or ask your staff"
 
 
-def names_used(source: bytes, functions: Collection[str] = ()) -> Iterator[str]:
-    """Yield the names in a source, also those of attributes, keywords and modules; nothing if it is not Python.
+def names_used(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str]:
+    """Yield the names in sources, also those of attributes, keywords and modules; nothing of what is not Python.
 
     Args:
-        source: the text.
+        sources: the texts, which may import each other.
         functions: the functions whose code counts, with all that it leads to by name; all of it if none is defined.
     """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in (each for statement in _reachable_statements(tree, functions) for each in ast.walk(statement)):
+    trees = []
+    for source in sources:
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            trees.append(ast.parse(source))
+    for node in (each for statement in _reachable_statements(trees, functions) for each in ast.walk(statement)):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str() as name):
                 yield name
@@ -46,26 +47,54 @@ def names_used(source: bytes, functions: Collection[str] = ()) -> Iterator[str]:
                 yield from name.split(".")
 
 
-def _reachable_statements(tree: ast.Module, functions: Collection[str]) -> Iterator[ast.stmt]:
-    """Yield the top-level statements that define functions, and those whose names they use, directly or not."""
-    given: dict[str, list[ast.stmt]] = {}
-    for statement in tree.body:
-        for name in _bound_names(statement):
-            given.setdefault(name, []).append(statement)
-    todo = [name for name in functions if name in given]
+def _reachable_statements(trees: Sequence[ast.Module], functions: Collection[str]) -> Iterator[ast.stmt]:
+    """Yield the top-level statements that define functions, and those whose names they use, directly or not.
+
+    A text leads to another one by what it imports: one that lies beside it is of another exercise.
+    """
+    tables = [dict[str, list[ast.stmt]]() for _ in trees]
+    for tree, table in zip(trees, tables, strict=True):
+        for statement in tree.body:
+            for name in _bound_names(statement):
+                table.setdefault(name, []).append(statement)
+    todo = [(place, name) for place, table in enumerate(tables) for name in functions if name in table]
     if not todo:
-        yield from tree.body
+        yield from (statement for tree in trees for statement in tree.body)
         return
     seen, passed = set(todo), set[int]()
     while todo:
-        for statement in given[todo.pop()]:
+        place, name = todo.pop()
+        for statement in tables[place][name]:
             if id(statement) in passed:
                 continue
             passed.add(id(statement))
             yield statement
-            names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-            todo += [name for name in names if name in given and name not in seen]
-            seen |= names
+            leads = {(place, each) for each in _leads_to(statement)}
+            leads |= {
+                (at, each) for at in range(len(tables)) if at != place for each in _imported(statement, trees[place])
+            }
+            new = [(at, each) for at, each in leads - seen if each in tables[at]]
+            todo += new
+            seen.update(new)
+
+
+def _leads_to(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement uses, and what stands for names that it may use: `*` of an import."""
+    yield "*"
+    yield from (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
+
+
+def _imported(statement: ast.stmt, tree: ast.Module) -> Iterator[str]:
+    """Yield the names that a statement may have of another text: of a module all that this text uses."""
+    match statement:
+        case ast.Import():
+            yield from (node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+        case ast.ImportFrom(names=names):
+            nodes = [*ast.walk(tree)]
+            yield from (each.name for each in names)
+            yield from (node.attr for node in nodes if isinstance(node, ast.Attribute))
+            if any(each.name == "*" for each in names):
+                yield from (node.id for node in nodes if isinstance(node, ast.Name))
 
 
 def _bound_names(statement: ast.stmt) -> Iterator[str]:

@@ -48,7 +48,7 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
 
 def _of_text(text: Text) -> Reply:
     if text.wanted == "names":
-        names = {name for source in text.files for name in code.names_used(source, text.known)}
+        names = set(code.names_used(*text.files, functions=text.known))
         return Reply(names=tuple(sorted(names)))
     (source,) = text.files
     if text.wanted == "anonymous":

@@ -256,6 +256,23 @@ PATTERNS = {
     "@pytest.fixture\ndef autouse():\n    return 1\n\n\ndef test_f():\n    assert f('autouse')\n": (
         "    assert student.f('autouse')\n"
     ),
+    "def check(a, b):\n    assert a == b\n\n\ndef test_f():\n    check(f(1), 2)\n": "    _check(student.f(1), 2)",
+    "import inspect\n\n\ndef test_f():\n    assert 'for ' not in inspect.getsource(f)\n": (
+        "# TODO: student code is in another process, and `inspect` does not see it: `assert_does_not_use"
+    ),
+    "import time\n\n\ndef test_f():\n    t = time.time()\n    f(1)\n    assert time.time() - t < 1\n": (
+        "# TODO: seconds depend on the machine, and no check decides by them: write `assert_cpu_time_ratio`"
+    ),
+    "import pandas as pd\n\n\ndef test_f():\n    assert isinstance(f(1), pd.Series)\n": (
+        "never an instance of `pd.Series` here"
+    ),
+    "async def test_f():\n    assert f(1)\n": "# TODO: an `async` check would pass for any answer",
+    "import solution as s\n\n\ndef test_f():\n    assert hasattr(s, 'f') and s.f(1)\n": "hasattr(student, 'f')",
+    "def test_a():\n    assert f(2)\n\n\ndef test_f():\n    k = f\n    del f\n    f = k\n": (
+        "# TODO: a check cannot take `f` away"
+    ),
+    "def test_lambda(tmp_path):\n    assert f(tmp_path)\n": "probe.try_lambda(student.f)",
+    "def test_1(tmp_path):\n    assert f(tmp_path)\n": "probe.try_1(student.f)",
     "A = '\\x0c'\nB = '\x0c'\n\n\ndef test_f():\n    assert f(A, B)\n": "B = '\x0c'\n\n\n@check",
 }
 """Texts that look like what is rewritten and are none, and what must be found however it is written."""

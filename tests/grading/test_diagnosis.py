@@ -219,10 +219,24 @@ def helper(x): return F.relu(x)
 
 def other(x): return [v.clone() for v in x]
 """
-    assert {"relu", "functional", "ones"} <= set(names_used(text, ["wrong"]))
-    assert "clone" not in set(names_used(text, ["wrong"]))
+    assert {"relu", "functional", "ones"} <= set(names_used(text, functions=["wrong"]))
+    assert "clone" not in set(names_used(text, functions=["wrong"]))
     assert "clone" in names_in({"a.py": text}, ["other"]) - names_in({"a.py": text}, ["wrong"])
-    assert "clone" in set(names_used(text)) & set(names_used(text, ["nothing"]))
+    assert "clone" in set(names_used(text)) & set(names_used(text, functions=["nothing"]))
+
+
+def test_names_of_other_files_count_if_they_are_imported() -> None:
+    """A folder may hold the answers of other exercises as well: what they use says nothing of this one."""
+    beside = b"import torch\ndef other(x): return torch.tensor([v.clone() for v in x])\n"
+    helpers = b"def rows(x): return deep(x)\ndef deep(x): return x.unbind()\ndef unused(x): return x.tolist()\n"
+    for wrong in (
+        b"from helpers import rows\ndef wrong(x): return rows(x).detach()",
+        b"import helpers as h\ndef wrong(x): return h.rows(x).detach()",
+        b"from helpers import *\ndef wrong(x): return rows(x).detach()",
+    ):
+        names = names_in({"a.py": beside, "wrong.py": wrong, "helpers.py": helpers}, ["wrong"])
+        assert {"detach", "unbind"} <= names, wrong
+        assert not names & {"tensor", "clone", "tolist"}, wrong
 
 
 @pytest.mark.parametrize("said", ["`torch.mean(x, 0)`", "`x.mean(0)`", "`torch.mean(rows, 0)`"])

@@ -256,6 +256,24 @@ _FILES = re.compile(r"(torch|numpy)\.load|pandas\.read_\w+|open|open_code")
 _DATA = r"[\w-][\w.-]*(/[\w-][\w.-]*)*"
 """A name that `files:` of exercise.yaml takes."""
 _DRAWS = re.compile(r"(numpy\.)?random\.\w+|torch\.(rand(n|int|perm)?(_like)?|normal)")
+_CLOCKS = re.compile(
+    r"time\.(time|perf_counter|monotonic|process_time)(_ns)?|timeit\.(\w+\.)?(timeit|repeat|default_timer)"
+)
+_OF_CLOCK = (
+    "seconds depend on the machine, and no check decides by them: write `assert_cpu_time_ratio`, which compares with "
+    "the reference"
+)
+_GETS_SOURCE = re.compile(r"inspect\.getsource(lines)?|inspect\.getfile")
+_OF_SOURCE = (
+    "student code is in another process, and `inspect` does not see it: `assert_does_not_use(student.f, ...)`, "
+    "`assert_no_loop_in_source(student.f)`, or `source(student)`, the text of the file"
+)
+_OF_OBJECT = (
+    "of student code, what is no value stays in the worker, and is never an instance of `{}` here: compare values of "
+    "it, or write a probe"
+)
+_VALUES = {"", "torch", "numpy", "collections", "numbers", "typing", "types"}
+"""Packages whose classes a check may ask for: of others, objects do not cross."""
 _ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the file under `files:` in exercise.yaml"
 
 
@@ -308,17 +326,42 @@ def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
             yield function.lineno, f"no fixture {', '.join(unknown)} is here: write it in this file; for {_ELSEWHERE}"
     missing, _ = names_of(text)
     for node in source.nodes:
+        if of_checks and isinstance(node, ast.AsyncFunctionDef):
+            yield node.lineno, "an `async` check would pass for any answer: await in a probe, with `asyncio.run`"
         if isinstance(node, ast.Name) and node.id in missing:
             yield node.lineno, f"`{node.id}` is not defined here: define it in this file, or inside the check"
         elif isinstance(node, ast.Import | ast.ImportFrom):
             for module in not_installed(node):
                 yield node.lineno, f"`{module}` is not installed here: install it, or write this without it"
-        elif isinstance(node, ast.Call):
-            path = source.path(node) or ast.unparse(node.func)
-            if _reads_file(source, node):
-                yield node.lineno, _ELSEWHERE
-            elif of_checks and _DRAWS.fullmatch(path) and not has_generator(node):
-                yield node.lineno, "draw this from `rng`, so that all inputs depend on the seed of the run"
+        elif isinstance(node, ast.Call) and (todo := _todo_of_call(source, node, of_checks=of_checks)):
+            yield node.lineno, todo
+
+
+def _todo_of_call(source: Source, call: ast.Call, *, of_checks: bool) -> str:
+    """Return what is left to do where a call stands, or ""."""
+    path = source.path(call) or ast.unparse(call.func)
+    if _reads_file(source, call):
+        return _ELSEWHERE
+    if _CLOCKS.fullmatch(path):
+        return _OF_CLOCK
+    if not of_checks:
+        return ""
+    if path == "isinstance" and (kinds := [*_foreign_classes(source, call)]):
+        return _OF_OBJECT.format(kinds[0])
+    if _GETS_SOURCE.fullmatch(path):
+        return _OF_SOURCE
+    if _DRAWS.fullmatch(path) and not has_generator(call):
+        return "draw this from `rng`, so that all inputs depend on the seed of the run"
+    return ""
+
+
+def _foreign_classes(source: Source, call: ast.Call) -> Iterator[str]:
+    """Yield the classes of other packages that a call of `isinstance` asks for."""
+    kinds = call.args[1].elts if len(call.args) == 2 and isinstance(call.args[1], ast.Tuple) else call.args[1:]
+    for kind in kinds:
+        path = source.path(kind)
+        if "." in path and path.split(".")[0] not in _VALUES:
+            yield ast.unparse(kind)
 
 
 def files_read(text: str) -> list[str]:
@@ -330,17 +373,23 @@ def files_read(text: str) -> list[str]:
 
 
 def _reads_file(source: Source, call: ast.Call) -> bool:
-    return _FILES.fullmatch(source.path(call) or ast.unparse(call.func)) is not None
+    reads = isinstance(call.func, ast.Attribute) and call.func.attr in ("read_text", "read_bytes")
+    return reads or _FILES.fullmatch(source.path(call) or ast.unparse(call.func)) is not None
 
 
-def data_of(reference: str, folder: Path) -> dict[str, bytes]:
-    """Return the contents of the files in a folder that a reference reads, by the names by which it opens them.
+def data_of(reference: str, checks: str, folder: Path) -> dict[str, bytes]:
+    """Return the contents of the files in a folder that a reference reads, or that checks name to student code.
 
     Args:
         reference: its text.
+        checks: the texts of the ported checks.
         folder: the folder that has the tests.
     """
-    found = {name: folder / name for name in files_read(reference) if re.fullmatch(_DATA, name)}
+    calls = [node for node in ast.walk(ast.parse(checks)) if isinstance(node, ast.Call)]
+    calls = [call for call in calls if ast.unparse(call.func).startswith("student.")]
+    values = [arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)]
+    names = [*files_read(reference), *(value for value in values if isinstance(value, str))]
+    found = {name: folder / name for name in names if re.fullmatch(_DATA, name)}
     return {name: path.read_bytes() for name, path in found.items() if path.is_file()}
 
 

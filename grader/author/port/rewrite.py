@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import keyword
 import random
 import re
 import sys
@@ -32,6 +33,9 @@ _KEPT_SEED = (
     "the numbers below come from this seed: draw from `rng`, and compare with `reference`, so that inputs are new"
 )
 _LOST_SEED = "`{}` stood here, and the numbers below may come from it: compare with `reference` instead"
+_TAKEN_AWAY = (
+    "a check cannot take `{0}` away from student code: look for its name in `source(student)`, or compare values alone"
+)
 _NEAR = ("rtol", "atol", "rel", "abs", "rel_tol", "abs_tol", "decimal", "delta", "places")
 _BOUNDS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 """Comparisons that say how large something may be."""
@@ -40,6 +44,7 @@ _DRAWN_BY = {"numpy.random": {*dir(np.random.RandomState)} - {"seed"}, "random":
 """By module what its one generator draws, and what makes another one that draws the same numbers."""
 _SEEDS_OF = {f"{module}.seed" for module in _GENERATOR_OF}
 _MARKS_OF_CHECKS = ("pytest.mark.parametrize", "pytest.mark.usefixtures")
+_CUDA_MARK = re.compile(r"skipif\(.*\bcuda\b")
 _WRAPS = {
     "tmp_path": ("with TemporaryDirectory() as folder:\n", "    tmp_path = Path(folder)\n"),
     "monkeypatch": ("with pytest.MonkeyPatch.context() as monkeypatch:\n",),
@@ -78,6 +83,7 @@ class Tests:
         self.items = items_of("\n\n".join(_flattened(item, names) for item in whole if self._is_kept(item)))
         self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
         self._modules = set[str]()
+        self._imported = {name for item in whole for name in imported(item.node)}
         for item in whole:
             for name, (module, inner) in imported(item.node).items():
                 self._note_import(name, module, inner, defined)
@@ -105,7 +111,7 @@ class Tests:
             return
         if inner == "*":
             undefined, _ = names_of("".join(item.text for item in self.items))
-            self._names |= {unknown: unknown for unknown in undefined}
+            self._names |= {unknown: unknown for unknown in undefined if unknown not in self._imported}
         elif is_module:
             self._modules.add(name)
         else:  # an adapter's name is the student's name with "run_" before it
@@ -136,13 +142,22 @@ class Tests:
                 case ast.Attribute(value=ast.Name(id=module), attr=name) if module in self._modules:
                     yield node, name
 
+    def _modules_in(self, node: ast.AST) -> Iterator[ast.Name]:
+        """Yield where a function names a module of the student's as a whole, such as in `hasattr(module, "f")`."""
+        nodes = [one for statement in getattr(node, "body", ()) for one in ast.walk(statement)]
+        owners = {id(one.value) for one in nodes if isinstance(one, ast.Attribute)}
+        for one in nodes:
+            if isinstance(one, ast.Name) and one.id in self._modules and id(one) not in owners:
+                yield one
+
     def names(self, node: ast.AST) -> list[str]:
         """Return the names of the student's functions and classes that a function's body uses."""
         return [task for _, task in self.student_nodes(node)]
 
     def _of_check(self, node: ast.AST) -> list[str]:
         draws = "rng" not in self.fixtures and any(map(self._draws, ast.walk(node))) and not self.keeps_seed(node)
-        return ["student"] * bool(self.names(node)) + ["rng"] * draws
+        is_students = bool(self.names(node) or [*self._modules_in(node)])
+        return ["student"] * is_students + ["rng"] * draws
 
     def _needs(self, direct: Callable[[ast.AST], Iterable[str]], passed: Mapping[str, Item]) -> dict[str, list[str]]:
         needs = {item.name: set(direct(item.node)) for item in self._functions}
@@ -155,6 +170,12 @@ class Tests:
         """Put a prefix before student code in a function's body, and pass helpers the arguments that they need."""
         for place, task in self.student_nodes(node):
             edits.replace(place, f"{prefix}{task}")
+        for place in self._modules_in(node) if prefix else ():
+            edits.replace(place, prefix.rstrip("."))
+        for statement in ast.walk(node):
+            match statement:
+                case ast.Delete(targets=[ast.Name(id=name)]) if name in self._names:
+                    edits.comment(statement.lineno, f"TODO: {_TAKEN_AWAY.format(name)}")
         for call in ast.walk(node):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self._helpers:
                 name = self.name_in_checks(call.func.id) if prefix else call.func.id
@@ -267,7 +288,7 @@ class Tests:
         """Return the name of a function in the check file: `check_...` for a test, and for nothing else."""
         if name in self.tests:
             return f"check_{name.removeprefix('test').strip('_') or 'all'}"
-        return f"_{name}" if name.startswith("check_") else name
+        return f"_{name}" if name.startswith("check_") or name in _OURS else name
 
     def _decorators(self, edits: Edits, item: Item, node: Function) -> None:
         for one in node.decorator_list:
@@ -275,7 +296,8 @@ class Tests:
             if item.name in self.tests and path.startswith("pytest.mark.") and path not in _MARKS_OF_CHECKS:
                 edits.drop(one)
                 mark = ast.unparse(one).removeprefix("pytest.mark.")
-                edits.comment(one.lineno, f"TODO: the test had the mark {mark}, and a check has none")
+                instead = '; for a GPU, write `@check(device="sim-cuda")`' if _CUDA_MARK.match(mark) else ""
+                edits.comment(one.lineno, f"TODO: the test had the mark {mark}, and a check has none{instead}")
             elif path == FIXTURE and isinstance(one, ast.Call) and self.needs[item.name]:
                 words = [ast.unparse(word) for word in one.keywords if word.arg != "scope"]
                 edits.replace(one, f"pytest.fixture({', '.join(words)})" if words else "pytest.fixture")
@@ -341,7 +363,8 @@ class Tests:
         if name in self._helpers:
             return name
         short = name.removeprefix("test").strip("_")
-        return f"try_{short}" if short in {*self._names.values(), *self._helpers, ""} else short
+        taken = short in {*self._names.values(), *self._helpers} or keyword.iskeyword(short)
+        return f"try_{short}" if taken or not short.isidentifier() else short
 
 
 def _flattened(item: Item, source: Source) -> str:
@@ -413,6 +436,9 @@ def has_generator(node: ast.AST) -> bool:
 
 WORDS = ("assert_dtype", "assert_isinstance", "assert_shape", "assert_tensor", "assert_values", "check")
 """What the new text may use of `grader.check`."""
+
+_OURS = {*WORDS, "student", "reference", "rng", "probe", "files", "accelerator"}
+"""What a helper of the test file cannot be called any more: the new text has something else of this name."""
 
 _CLOSE = re.compile(r"torch\.testing\.assert_close|numpy\.testing\.assert_allclose|(torch|numpy)\.allclose")
 _EQUAL = re.compile(r"torch\.equal|numpy\.(array_equal|testing\.assert_(array_)?equal)")
