@@ -97,7 +97,7 @@ def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: 
     Args:
         function: a function or a class of the student's.
         args: arguments of a call, such as one of another check. Nothing is called: `max(x)` is a loop where x is a
-            tensor here, and none where x is a list, whatever is annotated.
+            tensor here, and none where x is a list.
         most: how many loops may be written, such as 1 for a task that asks for one loop.
         allow: names of loops that do not count: "for", "while", "comprehension", "recursion", or the name of what is
             called, such as "map", "sum" or "numpy.vectorize".

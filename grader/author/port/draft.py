@@ -269,7 +269,7 @@ _OF_SOURCE = (
     "`assert_no_loop_in_source(student.f)`, or `source(student)`, the text of the file"
 )
 _OF_OBJECT = (
-    "of student code, what is no value stays in the worker, and is never an instance of `{}` here: compare values of "
+    "of student code, what is not a value stays in the worker, and is never an instance of `{}` here: compare values of "
     "it, or write a probe"
 )
 _VALUES = {"", "torch", "numpy", "collections", "numbers", "typing", "types"}
