@@ -85,7 +85,7 @@ def _total(report: Report) -> str:
 
 
 def numbered(text: bytes, path: str = "", graded: GradedExercise | None = None) -> str:
-    """Return a file with numbers of lines, which can be clicked, the lines that raised marked, and the comments.
+    """Return a file as HTML with line numbers to click, comments, and marks on the lines that raised.
 
     Args:
         text: of the file.

@@ -80,7 +80,7 @@ def show_checks(folder: ClassFolder, now: Snapshot, id: str) -> None:
 
 
 def _show_form(exercise: Exercise, names: dict[str, str], label: str, plan: Callable[[str], Planned]) -> None:
-    """Build the form in which staff choose a check.
+    """Build a form in which staff choose a check of an exercise for the change that `plan` makes.
 
     Args:
         exercise: the exercise of the checks.

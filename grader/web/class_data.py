@@ -337,7 +337,7 @@ class ClassFolder:
         return self._planned_edit(void_check(self.course, exercise, check))
 
     def plan_count(self, exercise: Exercise, check: str) -> Planned:
-        """Work out what changes for the class if a void check counts again.
+        """Return the change that makes a void check count again, with the scores of the class that it changes.
 
         Raises:
             GraderError: it is not void, or a file cannot be read or changed.

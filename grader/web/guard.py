@@ -73,10 +73,10 @@ class Guard:
         else:
             kept = [(name, value) for name, value in scope["headers"] if name.lower() != _PREFIX]
             scope["headers"] = [*kept, *([(_PREFIX, self.prefix.encode())] if self.prefix else [])]
-            await self._hand_on(scope, receive, _with_policy(send))
+            await self._pass_on(scope, receive, _with_policy(send))
 
-    async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have the application answer; nobody waits for the answer if the browser went on to another page meanwhile."""
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on to the application; ignore its error if the browser has left the page meanwhile."""
         has_left = False
 
         async def receive_and_look() -> MutableMapping[str, Any]:

@@ -23,7 +23,7 @@ _WORDS = (
 
 
 def on_a_page(sentence: str) -> str:
-    """Return a sentence of a command with the words of pages, where it names an option that a page has as a control."""
+    """Return a command's sentence with the name of a page's control in place of each option of the command."""
     for pattern, words in _WORDS:
         sentence = re.sub(pattern, words, sentence)
     return sentence

@@ -21,7 +21,7 @@ _MOST_CHECKS = 3
 
 
 class TryIt:
-    """A box of lines with a button that runs them; it is built where it is made.
+    """A box of lines of Python with buttons that run and draw them.
 
     Args:
         live: runs the lines.
@@ -47,7 +47,7 @@ class TryIt:
         self._lines.on("keydown.ctrl.enter", self._run)
 
     def offer(self, graded: GradedExercise) -> None:
-        """Offer the lines of the failing checks; what the student typed stays in the box."""
+        """Show buttons with the lines of failing checks; fill the box, unless the student typed in it."""
         rows = Causes.of(graded.checks)
         offers: dict[str, GradedCheck] = {}
         for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
@@ -92,7 +92,7 @@ class TryIt:
 
 
 def lines_to_draw(lines: str) -> list[str]:
-    """Return lines that name what others print, and the arguments of the calls there: names are drawn, prints are not.
+    """Return lines of Python to draw: each `print` is replaced by the values that it prints, and their arguments.
 
     Args:
         lines: of Python.
