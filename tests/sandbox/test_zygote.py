@@ -127,12 +127,21 @@ def knows(numbers):
 """
 
 
-def test_workers_know_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("soon", [False, True], ids=["prepared", "prepared when the first command had ended"])
+def test_workers_know_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, soon: bool) -> None:
     """Neither frames nor objects that a worker inherits have numbers of our processes, nor the command the socket."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     # These tests may be a session of their own, or have begun outside of this container.
     monkeypatch.setattr(os, "getsid", lambda _: os.getppid())
-    zygote = WarmZygote(WarmSocket.here())
+    zygote = WarmZygote(WarmSocket.here(), soon=soon)
+    if soon:
+        first = WorkerServer(SandboxPlan(), zygote)
+        first.wait_ready()
+        (started,) = warm_processes()
+        first.close()
+        zygote.close()
+        zygote = WarmZygote(WarmSocket.here())
+        assert [each.pids for each in warm_processes()] == [started.pids]
     try:
         server = WorkerServer(SandboxPlan(), zygote)
         server.wait_ready()
