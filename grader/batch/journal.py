@@ -282,13 +282,13 @@ class Journal(Store):
         """
         owners = [row[0] for row in other.execute("SELECT DISTINCT author FROM results")]
         for author in owners if authors is None else authors:
-            known = {_identity(saved): saved.id for saved in self.saved_of(author)}
+            known = {_content_key(saved): saved.id for saved in self.saved_of(author)}
             for saved in reversed(other.saved_of(author)):
-                if _identity(saved) not in known:
-                    known[_identity(saved)] = self.write(saved)
+                if _content_key(saved) not in known:
+                    known[_content_key(saved)] = self.write(saved)
             mine = set() if authors is None else {row.exercise for row in self.current(author)}
             for one in (one for one in other.current(author) if one.exercise not in mine):
-                self.make_current(author, one.exercise, known[_identity(other.result(one.result))])
+                self.make_current(author, one.exercise, known[_content_key(other.result(one.result))])
         for noted in other.submissions():
             if authors is None or noted.author in authors:
                 self.note_submission(noted)
@@ -405,6 +405,6 @@ def _merge_shards(folder: Path, whole: Journal) -> None:
                 (folder / f"{file}{end}").unlink(missing_ok=True)
 
 
-def _identity(saved: Saved) -> tuple[object, ...]:
+def _content_key(saved: Saved) -> tuple[object, ...]:
     """Return a key that is equal for equal results of two journals, whose numbers differ."""
     return saved.exercise, saved.key, saved.at, saved.confinement, to_json(saved.outcomes)

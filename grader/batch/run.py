@@ -280,7 +280,7 @@ class _Batch:
         number = 0
         for handed in self.intake.handed:
             # Those of others are read, too, so that unmatched.csv is about the whole class.
-            submissions, unmatched = self._read(handed)
+            submissions, unmatched = self._read_submissions(handed)
             self.unmatched += unmatched
             if self.options.authors and handed.key not in self.options.authors:
                 continue
@@ -297,10 +297,10 @@ class _Batch:
             own.waiting, own.open = set(works), set(works)
             self.under_way |= works
             if not works:
-                self._finish(own)
+                self._finish_submission(own)
             yield from works
 
-    def _read(self, handed: Handed) -> tuple[list[Submission], list[Unmatched]]:
+    def _read_submissions(self, handed: Handed) -> tuple[list[Submission], list[Unmatched]]:
         """Read what one author handed in; after an error of ours, return no submission, and a row for unmatched.csv."""
         try:
             return collect(handed, self.plan.course.exercises, self.plan.exercises, every=self.options.best)
@@ -324,9 +324,9 @@ class _Batch:
         self.done += own.waiting == {work}
         own.waiting.discard(work)
         if not own.waiting:
-            self._finish(own)
+            self._finish_submission(own)
 
-    def _finish(self, own: _InProgress) -> None:
+    def _finish_submission(self, own: _InProgress) -> None:
         """Make the results of a submission count and write its report; show the report once it is final."""
         submission = own.submissions[0]
         authors = tuple(submission.authors)

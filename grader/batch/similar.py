@@ -119,7 +119,7 @@ def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: P
             sides = [(one, mine, shares[0], places[0]), (other, theirs, shares[1], places[1])]
             alike.append(sides)
     alike.sort(key=lambda sides: (-sum(side[2] for side in sides), sides[0][0], sides[1][0]))
-    pairs = tuple((_side(*sides[0]), _side(*sides[1])) for sides in alike[:_MOST_PAIRS])
+    pairs = tuple((_side_of(*sides[0]), _side_of(*sides[1])) for sides in alike[:_MOST_PAIRS])
     return Similar(exercise, len(own), pairs, len(alike) - len(pairs), of=total)
 
 
@@ -133,7 +133,7 @@ def _fingerprints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
     return prints
 
 
-def _side(author: str, prints: Any, share: float, places: Any) -> Side:
+def _side_of(author: str, prints: Any, share: float, places: Any) -> Side:
     """Divide a text by the matches that copydetect found in it; leave out what is far from all of them."""
     marked, _ = utils.highlight_overlap(prints.raw_code, places.astype(int), "\0", "\0", truncate=_AROUND)
     return author, min(1.0, float(share)), [(part, place % 2 == 1) for place, part in enumerate(marked.split("\0"))]

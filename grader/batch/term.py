@@ -114,7 +114,7 @@ def with_grace(marks: Sequence[HandInScores], course: Course) -> list[HandInScor
     A hand-in on which they save nothing gets none. Where several ways save the same, few days are spent, and on the
     hand-ins that are due first.
     """
-    ordered = sorted(range(len(marks)), key=lambda place: _due(course.handin(marks[place].handin)))
+    ordered = sorted(range(len(marks)), key=lambda place: _due_key(course.handin(marks[place].handin)))
     own: dict[str, list[tuple[int, str]]] = {}
     for place in ordered:
         for author in marks[place].scores:
@@ -200,7 +200,7 @@ def _with_grace_days(score: FinalScore, grace: int, policy: Policy) -> FinalScor
     return replace(score, grace_days=grace, penalty=cost, final=final)
 
 
-def _due(handin: HandIn | None) -> float:
+def _due_key(handin: HandIn | None) -> float:
     """Return a sort key by due date; hand-ins without one come last."""
     return handin.due.timestamp() if handin and handin.due else math.inf
 
@@ -237,7 +237,7 @@ def term(marks: Sequence[HandInScores], course: Course) -> list[TermRow]:
         for author, score in one.scores.items():
             by_uid.setdefault(one.uids[author], {})[handin.id] = score
     of = {handin.id: one for handin, one in zip(handins, marks, strict=True)}
-    return [_row(uid, by_uid[uid], handins, of, course) for uid in sorted(by_uid)]
+    return [_term_row(uid, by_uid[uid], handins, of, course) for uid in sorted(by_uid)]
 
 
 def _known(course: Course, marks: HandInScores) -> HandIn:
@@ -249,7 +249,7 @@ def _known(course: Course, marks: HandInScores) -> HandIn:
     return handin
 
 
-def _row(
+def _term_row(
     uid: str,
     scores: Mapping[str, FinalScore],
     handins: Sequence[HandIn],
@@ -268,11 +268,11 @@ def _row(
     whole = sum(weight for id, weight in weights.items() if id not in bonus) or sum(weights.values())
     total = sum((part[id] * weight for id, weight in weights.items()), Fraction(0)) / whole
     undecided = any(score.final is None for score in scores.values())
-    explained = (_explained(one, scores.get(one.id), course.policy, dropped=one in lowest) for one in handins)
+    explained = (_explanation_of(one, scores.get(one.id), course.policy, dropped=one in lowest) for one in handins)
     return TermRow(uid, scores, None if undecided else int(total * _WHOLE + Fraction(1, 2)), "; ".join(explained))
 
 
-def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, dropped: bool) -> str:
+def _explanation_of(handin: HandIn, score: FinalScore | None, policy: Policy, *, dropped: bool) -> str:
     """Return in words what one hand-in adds to the total."""
     if score is None:
         text = "not handed in"

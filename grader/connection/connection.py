@@ -194,7 +194,7 @@ def proxy_of_name(connection: Connection, name: str, space: str = "student") -> 
     return Proxy(ProxyTarget(connection, ("name", space, name), name))
 
 
-def _left_out(row: Any) -> tuple[str, int, str]:
+def _read_left_out(row: Any) -> tuple[str, int, str]:
     """Read a worker's row about a statement that it left out: the file, the line and the package."""
     match row:
         case [str(file), int(line), str(package)] | (str(file), int(line), str(package)):
@@ -311,7 +311,7 @@ class Connection:
             raise self._unloadable from None
         match answer:
             case [dict(names), list(left_out)] if all(isinstance(part, str) for row in names.items() for part in row):
-                self.left_out = tuple(_left_out(row) for row in left_out)
+                self.left_out = tuple(_read_left_out(row) for row in left_out)
             case _:
                 raise self.lose_for_fault(what, "no table of names")
         return names
@@ -491,7 +491,7 @@ class Connection:
             raise CheckFailed(text, f"{text}\n{str(tree['unsupported'])[:_MOST_REASON]}", about="kind")
         try:
             # Arguments first: what student code did to them before it raised counts, too.
-            decoder = Decoder(table, partial(self._proxy, word), caps)
+            decoder = Decoder(table, partial(self._proxy_from_reply, word), caps)
             values = decoder.decode(tree, frame.data)
             self.record.changes += decoder.changes
             raised = Raised.read(tree["error"], what, self.owner) if tree.get("error") is not None else None
@@ -531,7 +531,7 @@ class Connection:
             raise RuntimeError(f"`{target.word}` is gone: its worker has ended")
         return list(target.child)
 
-    def _proxy(self, word: str, *child: Any) -> Proxy:
+    def _proxy_from_reply(self, word: str, *child: Any) -> Proxy:
         """Return a proxy of the object that the worker names in a reply."""
         expect(len(child) == 3 and child[0] == "proxy", "an invalid proxy")
         _, number, kind = child

@@ -101,10 +101,10 @@ def lines_of(row: Any) -> tuple[Line, ...]:
     """
     rows = row.get("lines") if isinstance(row, dict) else None
     expect(isinstance(rows, list) and len(rows) <= _MOST_FRAMES, _WRONG)
-    return tuple(_line(each) for each in rows or ())
+    return tuple(_read_line(each) for each in rows or ())
 
 
-def _line(row: Any) -> Line:
+def _read_line(row: Any) -> Line:
     match row:
         case [str(file), int(line), str(function), str(text)]:
             return Line(file[:_MOST_NAME], line, function[:_MOST_NAME], text[:_MOST_TEXT])

@@ -238,7 +238,7 @@ def names_in_sentence(
         functions: the functions in which it differs; none for any.
         has_value: whether a wrong value shows the mistake, too.
     """
-    quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _names_in(text)}
+    quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _names_in_quote(text)}
     if not quoted:
         return Names()
     right = reference.read_bytes() if reference is not None else b""
@@ -256,7 +256,7 @@ def names_in_sentence(
     return Names((*every, *listed), tuple(sorted(missing)), listed)
 
 
-def _names_in(text: str) -> set[str]:
+def _names_in_quote(text: str) -> set[str]:
     """Return the names in a quoted expression; of a dotted name such as `np.array` only those after the first dot."""
     try:
         nodes = list(ast.walk(ast.parse(text, mode="eval")))

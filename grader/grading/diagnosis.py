@@ -78,7 +78,7 @@ So who copies by another function, which copies nothing in a corner case, still 
 _WHAT = "Comparing with known mistakes"
 
 
-class _Comparing(Progress):
+class _ComparingProgress(Progress):
     """A progress that shows one text for all checks: their titles would look as if the exercise was graded again."""
 
     def __init__(self, progress: Progress) -> None:
@@ -213,7 +213,7 @@ def results_in(
         checks: their ids.
     """
     selection = CheckSelection(frozenset(checks), again=True, with_tries=False, compares=True)
-    run = lane.run(exercise, files, seed, selection=selection, progress=_Comparing(lane.progress))
+    run = lane.run(exercise, files, seed, selection=selection, progress=_ComparingProgress(lane.progress))
     # A check process that was lost, or a fault of ours, says nothing.
     came = [one for one in run.outcomes if one.verdict is Verdict.NOT_RUN]
     return {one.check: {name: [*rows] for name, rows in one.results.items()} for one in came}, run.late
@@ -234,7 +234,7 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
     categories = {check.id: check.category for check in lane.checks_of(exercise)}
     # What is too slow decides at once: it costs nobody a point.
     selection = CheckSelection(frozenset(checks), again=True, with_tries=False)
-    run = lane.run(exercise, files, seed, selection=selection, progress=_Comparing(lane.progress))
+    run = lane.run(exercise, files, seed, selection=selection, progress=_ComparingProgress(lane.progress))
     return Traced({one.check: Trace.of(one, categories[one.check]) for one in run.outcomes}, run.late)
 
 
@@ -334,7 +334,7 @@ class _Task:
         """Return the mistake to report for wrong answers that explain these checks."""
         rules = dict.fromkeys(self._rows[answer.caught_by].check.contract for answer in answers)
         changed = [name for answer in answers for name in self._changed(answer)]
-        called = self._called(checks)
+        called = self._functions_called(checks)
         blamed = called.intersection(changed) or {*changed} or called
         ids = tuple(id for id in self._order if id in checks)
         rule = "".join(rules) if len(rules) == 1 else ""
@@ -343,7 +343,7 @@ class _Task:
     def _changed(self, answer: Answer) -> tuple[str, ...]:
         return changed_by(self._exercise, answer)
 
-    def _called(self, checks: _Ids) -> set[str]:
+    def _functions_called(self, checks: _Ids) -> set[str]:
         """Return the functions and classes that these checks called."""
         return {name.split(".")[0] for id in checks for name in self._rows[id].outcome.called}
 
@@ -375,9 +375,13 @@ class _Task:
             return
         done = [first, *(_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])]
         opened = behaviour.unseal(id, done, mistakes)
-        told = {sentence: each for sentence, each in opened.items() if self._fits(each.names, group, each.functions)}
+        told = {
+            sentence: each
+            for sentence, each in opened.items()
+            if self._sentence_fits(each.names, group, each.functions)
+        }
         if told:
-            called = self._called(group)
+            called = self._functions_called(group)
             changed = {name for each in told.values() for name in each.functions}
             functions = tuple(sorted(called & changed or changed or called))
             rules = {each.rule for each in told.values()}
@@ -410,10 +414,12 @@ class _Task:
         return {
             answer: part
             for answer, part in shown.items()
-            if self._fits(required_names(self._exercise, answer, _only(mine, part)), part, self._changed(answer))
+            if self._sentence_fits(
+                required_names(self._exercise, answer, _only(mine, part)), part, self._changed(answer)
+            )
         }
 
-    def _fits(self, names: Names, checks: _Ids, functions: Iterable[str]) -> bool:
+    def _sentence_fits(self, names: Names, checks: _Ids, functions: Iterable[str]) -> bool:
         """Return whether a sentence is true of the names in the functions that fail. Another process parses the code.
 
         Args:
@@ -423,7 +429,7 @@ class _Task:
         """
         if names.is_empty:
             return True
-        called = self._called(checks)
+        called = self._functions_called(checks)
         failing = frozenset(called.intersection(functions) or called)
         if failing not in self._names:
             self._names[failing] = names_in(self._files, failing)
@@ -437,9 +443,9 @@ class _Task:
         """
         if self._costs.issuperset(checks):
             return 1
-        called, compared = self._called(checks), self._checks_to_compare()
+        called, compared = self._functions_called(checks), self._checks_to_compare()
         functions = called.intersection(self._changed(answer)) or called
-        compared = {id for id in compared if functions & self._called([id])}
+        compared = {id for id in compared if functions & self._functions_called([id])}
         theirs = _calls_of(self._results_of(answer, compared), compared, functions)
         mine = _calls_of(self._results_here, compared, functions)
         if mine is None or theirs is None or mine.keys() != theirs.keys():

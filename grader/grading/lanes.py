@@ -109,7 +109,7 @@ def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
         outcomes = [Outcome(id, Verdict.ERROR, why, cause="load") for id in wanted]
         return replace(graded_from(exercise, checks, outcomes).as_not_started(), handed_in=False), False
     only = frozenset(wanted) if plan.rules or plan.checks else None
-    run = _run(work, lane, CheckSelection(only, stops=plan.stops, with_tries=plan.with_tries))
+    run = _run_selection(work, lane, CheckSelection(only, stops=plan.stops, with_tries=plan.with_tries))
     return graded_from(exercise, checks, run.outcomes, output=run.output), run.late
 
 
@@ -125,7 +125,7 @@ def _repeat_inconclusive(work: Work, before: GradedExercise, lane: Lane) -> tupl
         undecided = frozenset(id for id, outcome in outcomes.items() if outcome.verdict is Verdict.INCONCLUSIVE)
         if not undecided:
             break
-        run = _run(work, lane, CheckSelection(undecided, again=True))
+        run = _run_selection(work, lane, CheckSelection(undecided, again=True))
         late |= run.late
         for again in run.outcomes:
             seconds = outcomes[again.check].seconds + again.seconds
@@ -133,7 +133,7 @@ def _repeat_inconclusive(work: Work, before: GradedExercise, lane: Lane) -> tupl
     return list(outcomes.values()), late
 
 
-def _run(work: Work, lane: Lane, selection: CheckSelection) -> JobResult:
+def _run_selection(work: Work, lane: Lane, selection: CheckSelection) -> JobResult:
     """Run a selection of the checks of a work in a lane, and return their outcomes."""
     exercise, own = work.exercise, work.submission.of(work.exercise)
     folder = ""

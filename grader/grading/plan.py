@@ -67,7 +67,7 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
         submission: the submission, which has its files.
     """
     if exercise.is_by_staff:
-        return _for_staff(exercise, submission)
+        return _staff_result(exercise, submission)
     if not plan.runs_untouched and submission.of(exercise).untouched:
         return as_handed_in(GradedExercise.untouched(exercise), submission)
     if plan.compiles and (why := submission.of(exercise).error):
@@ -79,7 +79,7 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
     return None
 
 
-def _for_staff(exercise: Exercise, submission: Submission) -> GradedExercise:
+def _staff_result(exercise: Exercise, submission: Submission) -> GradedExercise:
     """Return the result of an exercise that a person grades; its points are undecided if something was handed in."""
     own = submission.of(exercise)
     blank = as_handed_in(GradedExercise.untouched(exercise), submission)

@@ -20,7 +20,7 @@ def new_secret() -> str:
     return f"{secrets.token_hex(_BYTES)}\n"
 
 
-def _secret_of(text: str) -> bytes | None:
+def _parse_secret(text: str) -> bytes | None:
     """Return the secret that a text spells in hexadecimal digits, or None if the text is anything else."""
     return bytes.fromhex(text) if re.fullmatch(rf"\s*[0-9a-fA-F]{{{2 * _BYTES}}}\s*", text) else None
 
@@ -40,7 +40,7 @@ def load_or_make_secret(path: Path) -> bytes:
         # Whole or not at all: without it, nothing that was graded could be graded in the same way again.
         write_whole(path, new_secret(), durable=True)
         path.chmod(0o600)
-    if (secret := _secret_of(_text_of(path))) is None:
+    if (secret := _parse_secret(_text_of(path))) is None:
         raise GraderError(f"{path} does not hold the batch's secret; restore it, or grade into a new folder")
     return secret
 
@@ -55,7 +55,7 @@ def read_secret(file: Path | None) -> bytes:
         return secrets.token_bytes(_BYTES)
     with failing_as(f"--secret-file: {file} cannot be read"):
         text = os.environ[VARIABLE] if file is None else _text_of(file)
-    if (secret := _secret_of(text)) is None:
+    if (secret := _parse_secret(text)) is None:
         where = file or VARIABLE
         raise CourseError(f"{where} does not hold a secret: {2 * _BYTES} hexadecimal digits, as `grade package` writes")
     return secret

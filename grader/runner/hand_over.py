@@ -109,7 +109,7 @@ def _signals_passed_on(pidfd: int) -> Iterator[None]:
     passed_on = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # as under nohup
     before = {number: signal.signal(number, partial(_pass_on, pidfd)) for number in passed_on}
     if signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:
-        before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, partial(_pause, pidfd))
+        before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, partial(_pause_with_fork, pidfd))
     try:
         yield
     finally:
@@ -141,7 +141,7 @@ def _pass_on(pidfd: int, number: int, frame: FrameType | None) -> None:
         signal.pidfd_send_signal(pidfd, number)
 
 
-def _pause(pidfd: int, number: int, frame: FrameType | None) -> None:
+def _pause_with_fork(pidfd: int, number: int, frame: FrameType | None) -> None:
     """Stop the fork and this process, as Ctrl-Z does, until the user continues them."""
     _pass_on(pidfd, signal.SIGSTOP, frame)
     os.kill(os.getpid(), signal.SIGSTOP)

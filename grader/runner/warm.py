@@ -149,7 +149,7 @@ def warm_processes() -> Iterator[Warm]:
             with called:
                 said = ask(called, DESCRIBE)
             if said and isinstance(described := from_tree(said), fork_messages.Described):
-                memory = sum(map(_memory, described.pids)) >> 10
+                memory = sum(map(_memory_kib, described.pids)) >> 10
                 yield Warm(name in fitting, described.pids, memory, described.idle_s)
 
 
@@ -181,7 +181,7 @@ def _stop(folder: str, name: str) -> bool:
     return True
 
 
-def _memory(pid: int) -> int:
+def _memory_kib(pid: int) -> int:
     """Return the memory of a process in KiB, in which pages that it shares with others count in part."""
     # It has just ended, or this system shows no such numbers: then it counts for nothing in the sum that is shown.
     gone = FileNotFoundError, ProcessLookupError, PermissionError

@@ -71,15 +71,15 @@ def name_of(kind: str) -> str:
     It changes with our code, the installed packages, the interpreter and the environment, so that only processes that
     fit this command are found.
     """
-    files = [(path, *_stamp(path)) for path in _files(os.path.dirname(str(grader.__file__)))]
+    files = [(path, *_stamp(path)) for path in _package_files(os.path.dirname(str(grader.__file__)))]
     # An installation of any package changes the folder that it goes into.
     command = isolated("")
     places = [(path, *_stamp(path)) for path in (*json.loads(command[-3]), sys.executable)]
-    made_of = [sys.version, command, files, places, workers_environment(), _circumstances()]
+    made_of = [sys.version, command, files, places, workers_environment(), _inherited_state()]
     return f"{kind}{installation()}-{_digest(made_of)[:32]}"
 
 
-def _files(folder: str) -> list[str]:
+def _package_files(folder: str) -> list[str]:
     """Return the paths of all files of our package, without those that Python has compiled."""
     found = []
     for top, folders, names in os.walk(folder):
@@ -93,7 +93,7 @@ def _stamp(path: str) -> tuple[int, int, int]:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def _circumstances() -> list[object]:
+def _inherited_state() -> list[object]:
     """Return what a process inherits besides its environment: rights, namespaces, limits, root folder and priority."""
     import resource
 

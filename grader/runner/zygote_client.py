@@ -113,11 +113,11 @@ class Forked:
             if self.returncode is None:
                 self.returncode = 0
             if self._pidfd != -1:
-                self._await_reaping()
+                self._wait_until_reaped()
                 os.close(self._pidfd)
                 self._pidfd = -1
 
-    def _await_reaping(self) -> None:
+    def _wait_until_reaped(self) -> None:
         """Wait until the process was reaped: control groups are removed when its process id is gone."""
         latest = time.monotonic() + GRACE_S
         with contextlib.suppress(ProcessLookupError):  # this is what is waited for

@@ -87,11 +87,11 @@ class Group:
         """
         # Looked at from here: what a worker says of itself is untrusted.
         for folder in self.folders:
-            if not self._has(folder, pid):
+            if not self._has_entered(folder, pid):
                 # Not at once: the kernel first waits, for milliseconds, until nothing forks or ends anywhere.
                 (folder / "cgroup.procs").write_text(str(pid))
 
-    def _has(self, folder: Path, pid: int) -> bool:
+    def _has_entered(self, folder: Path, pid: int) -> bool:
         """Return whether all threads of a process are in a folder of the group; with version 2, return False.
 
         Raises:

@@ -145,22 +145,26 @@ def main() -> None:
     os.chdir(folder)  # the address of a Unix socket has room for few characters
     sockets: dict[str, Sequence[Callable[[], object]]] = {
         "ports of this machine and of others": [functools.partial(_connect, socket.AF_INET, ("127.0.0.1", int(port)))],
-        "abstract Unix sockets": _ways_to("\0" + name),
-        "Unix sockets in folders, as of a session bus or a container engine": _ways_to(name),
+        "abstract Unix sockets": _ways_to_reach("\0" + name),
+        "Unix sockets in folders, as of a session bus or a container engine": _ways_to_reach(name),
     }
-    reached = [what for what, ways in sockets.items() if any(map(_can, ways))]
+    reached = [what for what, ways in sockets.items() if any(map(_is_permitted, ways))]
     every = "every file of this user's"
-    reads = every if _can(Path("file").read_bytes) else "the interpreter, its packages, the course, /proc, /sys, /etc"
-    writes = every if _can(lambda: open("file", "ab").close()) else "its own folder for temporary files"
+    reads = (
+        every
+        if _is_permitted(Path("file").read_bytes)
+        else "the interpreter, its packages, the course, /proc, /sys, /etc"
+    )
+    writes = every if _is_permitted(lambda: open("file", "ab").close()) else "its own folder for temporary files"
     # Landlock does not cover these.
-    more = "; changes their times and modes" if _can(lambda: os.utime("file")) else ""
+    more = "; changes their times and modes" if _is_permitted(lambda: os.utime("file")) else ""
     host = os.getppid()
     reach: dict[str, Callable[[], object]] = {
         "sees": lambda: os.stat(f"/proc/{host}"),
         "signals": lambda: os.kill(host, 0),
     }
     reach["reads"] = Path(f"/proc/{host}/environ").read_bytes
-    others = [what for what, action in reach.items() if _can(action)]
+    others = [what for what, action in reach.items() if _is_permitted(action)]
     remains = {
         "memory": "as much as there is" if "memory" in refused else f"{MEMORY_MB} MiB",
         "network": "; ".join(reached) + why.get("network", "") + why.get("sockets", "") if reached else "nothing",
@@ -172,7 +176,7 @@ def main() -> None:
     json.dump(remains, sys.stdout)
 
 
-def _ways_to(name: str) -> list[Callable[[], object]]:
+def _ways_to_reach(name: str) -> list[Callable[[], object]]:
     """Return the ways to send a message to a Unix socket: by connecting to it, or by naming it from another one."""
     return [functools.partial(_connect, socket.AF_UNIX, name), functools.partial(_send_from_pair, name)]
 
@@ -189,7 +193,7 @@ def _connect(family: int, address: tuple[str, int] | str) -> None:
         sock.connect(address)
 
 
-def _can(action: Callable[[], object]) -> bool:
+def _is_permitted(action: Callable[[], object]) -> bool:
     """Return whether the kernel permits an action."""
     with contextlib.suppress(OSError):
         action()

@@ -83,7 +83,7 @@ def disturbances(pid: int) -> Disturbances | None:
     with contextlib.suppress(OSError, IndexError, ValueError, KeyError):
         # Its name stands in brackets and may hold anything. Behind it, minor and major faults are the 8th and 10th.
         fields = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
-        put_off = int(_status(pid, "nonvoluntary_ctxt_switches")["nonvoluntary_ctxt_switches"][0])
+        put_off = int(_status_lines(pid, "nonvoluntary_ctxt_switches")["nonvoluntary_ctxt_switches"][0])
         return Disturbances(int(fields[7]) + int(fields[9]), put_off)
     return None
 
@@ -92,12 +92,12 @@ def memory(pid: int) -> Memory | None:
     """Return the memory of a process; None if it cannot be read."""
     names = ("VmRSS", "VmHWM", "VmSize", "VmPeak")
     with contextlib.suppress(OSError, KeyError):  # no such files here, or it has ended
-        rows = _status(pid, *names)
+        rows = _status_lines(pid, *names)
         return Memory(*(int(rows[name][0]) * 1024 for name in names))
     return None
 
 
-def _status(pid: int, *names: str) -> dict[str, list[str]]:
+def _status_lines(pid: int, *names: str) -> dict[str, list[str]]:
     """Return lines of a process's `status` by their names, as words."""
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
         rows = (line.split(":", 1) for line in file if line.startswith(names))

@@ -34,16 +34,16 @@ def from_tree(tree: Mapping[str, Any]) -> Message:
     """Return the message of a frame's tree."""
     ((name, fields),) = tree.items()
     kinds = {kind.__name__: kind for kind in Message.__subclasses__()}
-    message: Message = _read(kinds[name], fields)
+    message: Message = _make_record(kinds[name], fields)
     return message
 
 
-def _read(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
+def _make_record(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
     """Make a record from its fields."""
     # JSON has no tuples, and no records in records.
     tuples = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
     parts: Mapping[str, Callable[..., Any]] = getattr(kind, "PARTS", {})
-    return kind(**tuples | {key: _read(part, fields[key]) for key, part in parts.items()})
+    return kind(**tuples | {key: _make_record(part, fields[key]) for key, part in parts.items()})
 
 
 def to_text(message: Message) -> str:

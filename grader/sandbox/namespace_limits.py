@@ -39,7 +39,7 @@ def require_room(proc: int) -> None:
         for of_one in kinds:
             begun.append(retry_while_out_of_namespaces(partial(begin_namespaces, proc, here, of_one=of_one)))
         while begun:
-            opened.append(_opened(begun.pop(0), partial(open_namespaces, proc, here)))
+            opened.append(_wait_or_make_again(begun.pop(0), partial(open_namespaces, proc, here)))
     except OSError as error:
         for each in begun:
             with contextlib.suppress(OSError):  # there is no room for that one, either
@@ -57,8 +57,8 @@ def require_room(proc: int) -> None:
             os.close(one.pidfd)
 
 
-def _opened(begun: Opening, again: Callable[..., Namespaces]) -> Namespaces:
-    """Wait for namespaces; where there were none left at the moment, make them again.
+def _wait_or_make_again(begun: Opening, again: Callable[..., Namespaces]) -> Namespaces:
+    """Wait until namespaces are set up, and return them; if the kernel had none left, make them again.
 
     Raises:
         OSError: the kernel refuses a step, or that many.

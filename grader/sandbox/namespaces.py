@@ -61,7 +61,7 @@ class Opening(NamedTuple):
     of_one: bool
 
     def wait(self) -> Namespaces:
-        """Wait until they are set up; this is called once.
+        """Wait until the namespaces are set up, and return them; call this only once.
 
         Raises:
             OSError: the kernel refuses a step.
@@ -84,7 +84,7 @@ def begin_namespaces(proc: int, here: int, *, of_one: bool) -> Opening:
     Raises:
         OSError: the kernel refuses the first step.
     """
-    set_up = partial(_set_up, proc, of_one=of_one)
+    set_up = partial(_set_up_namespaces, proc, of_one=of_one)
     pid, refusal = _start_in(partial(kernel.unshare, kernel.CLONE_NEWPID), set_up, here)
     if pid == 0:
         _wait_until_killed()
@@ -92,7 +92,7 @@ def begin_namespaces(proc: int, here: int, *, of_one: bool) -> Opening:
 
 
 def open_namespaces(proc: int, here: int, *, of_one: bool) -> Namespaces:
-    """Make namespaces for workers; the arguments are those of `begin_namespaces`.
+    """Make namespaces for workers, and wait until they are set up; the arguments are those of `begin_namespaces`.
 
     Args:
         proc: as there.
@@ -116,14 +116,14 @@ def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
         here: as for `open_namespaces`.
     """
     enter = partial(kernel.setns, namespaces.pidfd, kernel.CLONE_NEWPID)
-    pid, refusal = _start_in(enter, partial(_join, namespaces, proc), here)
+    pid, refusal = _start_in(enter, partial(_join_namespaces, namespaces, proc), here)
     if pid != 0:
         _wait_until_set_up(pid, refusal)
     return pid
 
 
 def _start_in(enter: Callable[[], None], set_up: Callable[[], None], here: int) -> tuple[int, int]:
-    """Fork once a process namespace was entered for the next child, which sets itself up.
+    """Call `enter`, and fork a child, which calls `set_up`; do not wait for that.
 
     Returns:
         0 and a pipe of no use in the child, once it is set up; its pid and its pipe for `_wait_until_set_up` in the
@@ -157,7 +157,7 @@ def _start_in(enter: Callable[[], None], set_up: Callable[[], None], here: int) 
 
 
 def _wait_until_set_up(pid: int, refusal: int) -> None:
-    """Wait until a child of `_start_in` has closed its pipe.
+    """Wait until a child that `_start_in` forked is set up: then it closes its pipe.
 
     Raises:
         OSError: the kernel refused a step of its set-up; it has ended.
@@ -170,7 +170,7 @@ def _wait_until_set_up(pid: int, refusal: int) -> None:
         raise OSError(int(number), text)
 
 
-def _set_up(proc: int, *, of_one: bool) -> None:
+def _set_up_namespaces(proc: int, *, of_one: bool) -> None:
     """Enter new namespaces in the process that holds them; those of one worker get a user, files and a loopback."""
     kernel.unshare(kernel.OF_A_WORKER if of_one else kernel.SHARED)
     if of_one:
@@ -183,7 +183,7 @@ def _set_up(proc: int, *, of_one: bool) -> None:
         socket.sethostname("worker")
 
 
-def _join(namespaces: Namespaces, proc: int) -> None:
+def _join_namespaces(namespaces: Namespaces, proc: int) -> None:
     """Enter, in a worker, the namespaces that a holder has, and make new ones of the kinds that are not shared."""
     if namespaces.of_one:
         kernel.setns(namespaces.pidfd, kernel.OF_A_WORKER)

@@ -87,8 +87,8 @@ def workers_environment() -> dict[str, str]:
 def interpreter_paths() -> list[str]:
     """Return the absolute paths that our processes read from: interpreter, packages, libraries, and this package."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
-    folders = [path for prefix in prefixes for path in _of_prefix(prefix)]
-    paths = [*folders, *_search_path(), *_named_libraries(), *_links(sys.executable), _PACKAGE]
+    folders = [path for prefix in prefixes for path in _folders_of_prefix(prefix)]
+    paths = [*folders, *_search_path(), *_named_libraries(), *_link_targets(sys.executable), _PACKAGE]
     return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]
 
 
@@ -147,12 +147,12 @@ def _installed_in(folder: str) -> list[str]:
     return sorted(os.path.join(folder, name) for name in names)
 
 
-def _of_prefix(prefix: str) -> list[str]:
+def _folders_of_prefix(prefix: str) -> list[str]:
     """Return the folders of an installation's prefix: all of it, or only the libraries if other programs share it."""
     return [f"{prefix}/lib", f"{prefix}/lib64"] if prefix in ("/", "/usr", "/usr/local") else [prefix]
 
 
-def _links(path: str) -> list[str]:
+def _link_targets(path: str) -> list[str]:
     """Return a path, and each path that its symbolic links lead to."""
     paths = [path]
     while os.path.islink(paths[-1]) and len(paths) < _MOST_LINKS:

@@ -247,23 +247,23 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     )
     allowed = [name for name in _NAMES if name != "processes"]
     folders = wanted.own_folders
-    begin_first = partial(_begin, sandbox, folders[0], alone, lambda: _try_all(wanted, _NAMES, many=False))
-    begin_second = partial(_begin, sandbox, folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
+    begin_first = partial(_begin_action, sandbox, folders[0], alone, lambda: _run_probes(wanted, _NAMES, many=False))
+    begin_second = partial(_begin_action, sandbox, folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
     begun: list[_Begun] = []
     try:
         # The second is made while the first is at work, and goes to work after it: threads of both, on two cores, would
         # wait for each other ten times as long as they work.
         begun.append(begin_first())
         begun.append(begin_second(waits=True))
-        ended = [_end(sandbox, begun.pop(0)) for _ in (1, 2)]
+        ended = [_end_action(sandbox, begun.pop(0)) for _ in (1, 2)]
         # A machine short of memory may have killed one, which shows nothing of how workers are confined: once more.
         (first, _), (second, left) = (
-            end if end[0] else _end(sandbox, begin())
+            end if end[0] else _end_action(sandbox, begin())
             for begin, end in zip((begin_first, begin_second), ended, strict=True)
         )
     except OSError as error:  # the system gave a worker when the sandbox was built, and gives none now
         for each in begun:
-            _end(sandbox, each)
+            _end_action(sandbox, each)
         return dict.fromkeys((*_NAMES, _DAEMONS), f"no worker could be started to try it: {error}")
     silent = "its probe did not answer"
     found = {name: first.get(name, silent) or second.get(name, silent) for name in allowed}
@@ -272,24 +272,24 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
 
 
 class _Begun(NamedTuple):
-    """A throw-away worker, the socket which takes its answer, and whether it waits there for the word to go."""
+    """A throw-away worker, the socket for its answer, and whether it waits until `_GO` comes from that socket."""
 
     pid: int
     socket: int
     waits: bool
 
 
-def _begin(
+def _begin_action(
     sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]], *, waits: bool = False
 ) -> _Begun:
-    """Make a throw-away worker for an action.
+    """Fork a throw-away worker that runs an action, now or when `_end_action` is called.
 
     Args:
         sandbox: confines it.
         folder: an empty one.
         limits: of the worker.
         action: what it does. The worker then goes by itself, as a student's code would.
-        waits: whether it begins once `_end` is called, and not at once.
+        waits: whether it begins once `_end_action` is called, and not at once.
 
     Raises:
         OSError: the system gives no worker.
@@ -315,28 +315,28 @@ def _begin(
     return _Begun(pid, ours, waits)
 
 
-def _end(sandbox: Sandbox, begun: _Begun) -> tuple[dict[str, str], bool]:
-    """Wait until a worker has done its action, and end it.
+def _end_action(sandbox: Sandbox, begun: _Begun) -> tuple[dict[str, str], bool]:
+    """Wait until a throw-away worker has run its action, end the worker, and return what the action returned.
 
     Returns:
-        what the action returned, {} if it did not end; and whether something is there when the worker has ended.
+        What the action returned, {} if it did not end; and whether a process is left after the worker's end.
     """
     if begun.waits:
         with contextlib.suppress(OSError):  # it was killed, and says nothing
             os.write(begun.socket, _GO)
-    said, _ = _read(begun.socket, time.monotonic() + _PROBES_S)
+    said, _ = _read_answer(begun.socket, time.monotonic() + _PROBES_S)
     # Not reaped yet, as in the server: its number could be another's by the time that what it left is ended.
     if said.endswith(_END):
         os.waitid(os.P_PID, begun.pid, os.WEXITED | os.WNOWAIT)
     sandbox.end(begun.pid)
     os.waitpid(begun.pid, 0)
-    _, closed = _read(begun.socket, time.monotonic() + _DAEMON_WAIT_S)
+    _, closed = _read_answer(begun.socket, time.monotonic() + _DAEMON_WAIT_S)
     os.close(begun.socket)
     return (json.loads(said) if said.endswith(_END) else {}), not closed
 
 
-def _read(descriptor: int, latest: float) -> tuple[bytes, bool]:
-    """Read a pipe up to the mark of the end; return what was read, and whether all processes have closed the pipe."""
+def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
+    """Read a socket up to the mark of the end; return what was read, and whether all processes have closed it."""
     said = b""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
@@ -353,7 +353,7 @@ def _read(descriptor: int, latest: float) -> tuple[bytes, bool]:
 
 def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
     """Run the probes, and leave behind a process in a session of its own, which lives on with every descriptor."""
-    found = _try_all(targets, names, many=True)
+    found = _run_probes(targets, names, many=True)
     try:
         pid = os.fork()
     except OSError:  # the sandbox starts no process, so none can stay
@@ -369,7 +369,7 @@ def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _try_all(targets: TryOut, names: Iterable[str], *, many: bool) -> dict[str, str]:
+def _run_probes(targets: TryOut, names: Iterable[str], *, many: bool) -> dict[str, str]:
     """Run probes, and return what each found, by name."""
     probes, results = _Probes(targets, many=many), {}
     for name in names:

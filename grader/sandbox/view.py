@@ -66,7 +66,7 @@ class View:
         hidden = {os.path.realpath(path) for path in self.hidden}
         named = (*self.shown, *_SYSTEM, _PROCESSOR, *_SETTINGS)
         places = {place for path in named for place in (path, os.path.realpath(path))}
-        parts = {part for place in places if os.path.exists(place) for part in _without(place, hidden)}
+        parts = {part for place in places if os.path.exists(place) for part in _visible_parts(place, hidden)}
         outermost: list[str] = []
         # The outermost first: what is inside a folder that is shown already need not be shown again.
         for part in sorted(parts, key=lambda path: (path.count("/"), path)):
@@ -75,13 +75,13 @@ class View:
         return outermost
 
 
-def _without(place: str, hidden: set[str]) -> Iterator[str]:
+def _visible_parts(place: str, hidden: set[str]) -> Iterator[str]:
     """Yield a path as a whole, or if hidden folders lie in it, the parts of it that are not hidden."""
     if place in hidden:
         return
     if not os.path.islink(place) and any(path.startswith(place.rstrip("/") + "/") for path in hidden):
         for name in os.listdir(place):
-            yield from _without(f"{place.rstrip('/')}/{name}", hidden)
+            yield from _visible_parts(f"{place.rstrip('/')}/{name}", hidden)
     else:
         yield place
 
@@ -100,7 +100,7 @@ def build(view: View) -> None:
     kernel.mount("tmpfs", root, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, _SKELETON)
     for path in folders:
         with contextlib.suppress(FileNotFoundError):  # it went since its folder was listed
-            _show(root, path)
+            _mount_in_root(root, path)
     _fill_root(root)
     for path, content in copies.items():
         os.makedirs(os.path.dirname(root + path), exist_ok=True)
@@ -110,7 +110,7 @@ def build(view: View) -> None:
     kernel.set_mount_flags("/", kernel.MOUNT_ATTR_RDONLY, recursive=False)
 
 
-def _show(root: str, path: str) -> None:
+def _mount_in_root(root: str, path: str) -> None:
     """Mount one folder or file of the machine in the new root, read-only; copy a symbolic link."""
     target = root + path
     if os.path.lexists(target) and not os.path.isdir(target):

@@ -89,7 +89,7 @@ def main() -> Callable[[], None]:
 
 
 def _prepare_fully(libraries: Any) -> None:
-    """Do what was left out for the first command, while no command waits: the next ones have it."""
+    """Prepare for further forks what was left out so that the first command started sooner."""
     libraries.preload_devices()
     gc.freeze()
     kernel.collapse_pages(None)  # a copy of what the template has

@@ -186,7 +186,7 @@ class _Pairs:
 
     def log_cpu_ratio(self, samples: Sequence[Sample]) -> float:
         """Return the logarithm of the ratio of CPU times, less those of request and reply."""
-        return _log_ratio(_net(samples, self.idle or NOTHING))
+        return _log_ratio(_net_times(samples, self.idle or NOTHING))
 
     def is_one_sided(self, samples: Sequence[Sample], factor: float) -> bool:
         """Return whether the samples lie on one side of the limit by more than a factor (given as its logarithm)."""
@@ -194,13 +194,13 @@ class _Pairs:
         middle = math.log(self.limit)
         above = self.log_cpu_ratio(samples) > middle
         dissent = sum((self.log_cpu_ratio([sample]) > middle) is not above for sample in samples)
-        with_asking = _log_ratio(_net(samples, NOTHING)) > middle
+        with_asking = _log_ratio(_net_times(samples, NOTHING)) > middle
         agreed = dissent <= len(samples) // _SAMPLES_PER_DISSENT and with_asking is above
         return agreed and abs(self.log_cpu_ratio(samples) - middle) > factor
 
     def mostly_sleeps(self, samples: Sequence[Sample]) -> bool:
         """Return whether the judged side sleeps much longer than it works, beyond what the other side does."""
-        mine, other = _net(samples, self.idle or NOTHING)
+        mine, other = _net_times(samples, self.idle or NOTHING)
         # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
         whole = mine + _asleep_s(samples)
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * self.limit * other
@@ -224,7 +224,7 @@ class _Pairs:
         each = sorted(self.log_cpu_ratio([sample]) for sample in samples)
         skip = max(0, math.floor(len(each) / 2 - math.sqrt(len(each))))  # two deviations of the median's rank
         low, high = min(each[skip], value), max(each[-1 - skip], value)
-        mine_s, other_s = _net(samples, self.idle or NOTHING)
+        mine_s, other_s = _net_times(samples, self.idle or NOTHING)
         stopped = any(sample.stopped for sample in samples)
         if stopped:
             value = max(ratios)  # the longest call is the most exact
@@ -280,7 +280,7 @@ def _log_ratio(times: Sides) -> float:
     return math.log(times.mine / times.other)
 
 
-def _net(samples: Sequence[Sample], idle: Sides) -> Sides:
+def _net_times(samples: Sequence[Sample], idle: Sides) -> Sides:
     """Return for each side the mean of the lowest third of its CPU times, less the time of request and reply."""
     # Subtracting can leave nothing of a very short call. A twentieth stays, so that logarithms exist and no ratio is
     # made of noise alone.

@@ -203,7 +203,7 @@ class Operators(TorchDispatchMode):
         if func.namespace in _COLLECTIVES and name not in _NO_COLLECTIVES:
             self.collectives[name.strip("_")] += 1
             # Receiving is a collective as well, and hands nothing over.
-            self.costs["sent"] += 0 if name == "recv_" else _sent(func, args, kwargs)
+            self.costs["sent"] += 0 if name == "recv_" else _bytes_sent(func, args, kwargs)
         elif name in _MOVES:
             self._move(args[0], args[1] if name != "_to_copy" else result, kwargs)
         elif name == "_local_scalar_dense" and args[0].device.type != "cpu":
@@ -260,7 +260,7 @@ def storages(value: Any) -> Iterator[torch.UntypedStorage]:
             yield tensor.untyped_storage()
 
 
-def _sent(func: Any, args: Any, kwargs: Mapping[str, Any]) -> int:
+def _bytes_sent(func: Any, args: Any, kwargs: Mapping[str, Any]) -> int:
     """Return how many bytes of tensors this rank hands to a collective."""
     given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | dict(kwargs)
     sent = next((given[name] for name in _SENT if name in given), None)

@@ -35,8 +35,8 @@ class OwnModules(SourceLoader):
 
     def __init__(self, folder: str, files: Mapping[str, bytes]) -> None:
         self._folder = folder
-        self._files = {file: data for file, data in files.items() if _first(file) not in _KEPT}
-        self._names = {*map(_first, self._files)}
+        self._files = {file: data for file, data in files.items() if _top_name(file) not in _KEPT}
+        self._names = {*map(_top_name, self._files)}
         self._asked: set[str] = set()
         self.left_out: list[tuple[str, int, str]] = []
 
@@ -79,7 +79,7 @@ class OwnModules(SourceLoader):
             path: where a submodule is searched; None for a module on top.
             target: of a reload; not used.
         """
-        if _first(fullname.replace(".", "/")) not in self._names:
+        if _top_name(fullname.replace(".", "/")) not in self._names:
             return None  # most imports are of libraries: this must cost nothing
         if path is not None and not any(str(each).startswith(self._folder) for each in path):
             return None  # a part of an installed package
@@ -134,6 +134,6 @@ class OwnModules(SourceLoader):
         return names
 
 
-def _first(file: str) -> str:
+def _top_name(file: str) -> str:
     """Return the name that an import of a file begins with."""
     return file.partition("/")[0].removesuffix(".py")

@@ -43,7 +43,7 @@ class Libraries:
         site.sethelper()
 
     def preload_devices(self) -> None:
-        """Import of what a simulated accelerator needs that which does not take long."""
+        """Import those modules that a simulated accelerator needs which do not take long."""
 
     def prepare_devices(self) -> None:
         """Import what a simulated accelerator needs."""

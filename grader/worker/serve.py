@@ -207,7 +207,7 @@ class LoadedModule:
         if do == "results":
             return self._replies([self._held.result])
         if do == "go":
-            return self._go(frame, self._object_of(*frame.tree["function"]))
+            return self._run_prepared_calls(frame, self._object_of(*frame.tree["function"]))
         table = Table()
         if do == "load":
             libraries.show_device(frame.tree["device"])
@@ -304,7 +304,7 @@ class LoadedModule:
         exec(compile(source, file, "exec"), module.__dict__)  # noqa: S102  the course's own code
         self._spaces[f"probe:{name}"] = module
 
-    def _go(self, frame: Frame, function: Any) -> Reply:
+    def _run_prepared_calls(self, frame: Frame, function: Any) -> Reply:
         """Make the timed calls that were prepared, and return their replies; new numbers come in the frame, if any."""
         blocks, in_place = self._prepared.blocks, frame.tree["in_place"]
         if len(frame.data):
@@ -353,7 +353,7 @@ _ON_OBJECTS: Operations = {"call": _call, "get": getattr, "set": setattr, "item"
 
 
 def _unsupported(error: Unsupported) -> dict[str, Any]:
-    return {"roots": [], "rows": [], "blocks": [], "unsupported": _cut(str(error))}
+    return {"roots": [], "rows": [], "blocks": [], "unsupported": _cut_text(str(error))}
 
 
 def _flush() -> None:
@@ -376,20 +376,20 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
         spaces: of the names that a check can use; those of probe files are among them.
     """
     lines, statement, caret = [], "", None
-    if isinstance(error, SyntaxError) and (name := _own_name(error.filename or "", folder)):
-        lines.append([name, error.lineno or 0, "", _cut(error.text or "")])
+    if isinstance(error, SyntaxError) and (name := _name_in_folder(error.filename or "", folder)):
+        lines.append([name, error.lineno or 0, "", _cut_text(error.text or "")])
         last = error.end_offset if error.end_lineno == error.lineno else None
         caret = [error.offset or 0, last or 0]
     frames = traceback.extract_tb(error.__traceback__)
     for frame in frames[-10 * _MAX_LINES :]:
-        if name := _own_name(frame.filename, folder):
-            lines.append([name, frame.lineno or 0, frame.name, _cut(frame.line or "")])
+        if name := _name_in_folder(frame.filename, folder):
+            lines.append([name, frame.lineno or 0, frame.name, _cut_text(frame.line or "")])
     # An assertion of a probe is the course author's, and fails the check; one of the student's is an ordinary
     # exception.
     if isinstance(error, AssertionError) and frames and f"probe:{frames[-1].filename.removesuffix('.py')}" in spaces:
-        statement = _cut(frames[-1].line or "assert")
+        statement = _cut_text(frames[-1].line or "assert")
     return {
-        "type": _cut(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
+        "type": _cut_text(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
         "builtin": next(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"),
         "text": _text(error).replace(folder + os.sep, ""),
         "lines": lines[-_MAX_LINES:],
@@ -402,26 +402,26 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
 def _note_signature(error: TypeError, function: Any) -> None:
     """Keep the signature of a function that refused its arguments."""
     with contextlib.suppress(TypeError, ValueError):  # some functions of C have none
-        error.__dict__["_signature"] = _cut(str(inspect.signature(function)))
+        error.__dict__["_signature"] = _cut_text(str(inspect.signature(function)))
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     """Cut a text to a bounded length."""
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " ..."
 
 
-def _own_name(filename: str, folder: str) -> str:
+def _name_in_folder(filename: str, folder: str) -> str:
     """Return the name of a file in the folder; "" for any other."""
     inside = os.path.isabs(filename) and os.path.realpath(filename).startswith(folder + os.sep)
-    return _cut(os.path.relpath(os.path.realpath(filename), folder)) if inside else ""
+    return _cut_text(os.path.relpath(os.path.realpath(filename), folder)) if inside else ""
 
 
 def _text(error: BaseException) -> str:
     try:
         if isinstance(error, SyntaxError):
-            return _cut(error.msg)
+            return _cut_text(error.msg)
         text = error.args[0] if len(error.args) == 1 and type(error.args[0]) is str else str(error)
-        return _cut(text + _did_you_mean(error))
+        return _cut_text(text + _did_you_mean(error))
     except BaseException as second:  # a student's __str__ may do anything
         return f"(its text cannot be shown: {type(second).__name__})"
 

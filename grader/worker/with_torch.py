@@ -61,7 +61,7 @@ class WithTorch(Libraries):
         counting.warm_up()
 
     def preload_devices(self) -> None:
-        """Import of what a simulated accelerator needs that which does not take long."""
+        """Import those modules that a simulated accelerator needs which do not take long."""
         accelerator.preload()
 
     def prepare_devices(self) -> None:
