@@ -200,5 +200,9 @@ def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
             fresh.begin_check(Record())
             printed = proxy_of_name(fresh, _PROGRAM, "")(lines)
     except WorkerLost as lost:  # who typed the lines knows of no probe
-        return replace(outcome, verdict=lost.verdict, message=lost.message.replace(_PROBE, "these lines"))
+        return replace(
+            outcome,
+            verdict=lost.verdict,
+            message=lost.message.replace(_PROBE, "these lines").replace("before it returned ", ""),
+        )
     return replace(outcome, message=printed if isinstance(printed, str) else "")

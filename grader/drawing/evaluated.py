@@ -11,7 +11,8 @@ from grader.drawing.tensor import Tensor
 from grader.model.files import from_json, to_json
 
 _MOST_TENSORS = 8
-_MOST_VALUES = 96
+_MOST_VALUES = (96, 48, 12, 0)
+_LONGEST = 8000
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def show(lines: Sequence[str], names: dict[str, Any] | None = None) -> None:
                     found[line.strip()] = eval(compile(line.strip(), "<line>", "eval"), known)  # noqa: S307  in a worker
                 else:
                     exec(compile(tree, "<line>", "exec"), known)  # noqa: S102  in a worker
-        except Exception as raised:  # it is what the student sees
+        except (Exception, SystemExit) as raised:  # it is what the student sees
             notes = [note.partition("\n")[2] for note in getattr(raised, "__notes__", [])]
             error, failed = "\n".join([f"{type(raised).__name__}: {raised}", *notes]), number
             break
@@ -65,13 +66,13 @@ def show(lines: Sequence[str], names: dict[str, Any] | None = None) -> None:
         }
     values = {name: value for name, value in found.items() if isinstance(value, (torch.Tensor, np.ndarray))}
     shown = dict(list(values.items())[-_MOST_TENSORS:])
-    tensors = tuple(_with_first_values(facts) for facts in facts_of(shown))
-    print(to_json(Evaluated(tensors, error, failed)).decode())  # noqa: T201  the answer
-
-
-def _with_first_values(facts: Tensor) -> Tensor:
-    """Return the facts of a tensor with its first values alone, as many as fit into an answer."""
-    return replace(facts, values=facts.values[:_MOST_VALUES])
+    facts = list(facts_of(shown))
+    for most in _MOST_VALUES:  # as many as fit into an answer
+        tensors = tuple(replace(each, values=each.values[:most]) for each in facts)
+        text = to_json(Evaluated(tensors, error, failed)).decode()
+        if len(text) <= _LONGEST:
+            break
+    print(text)  # noqa: T201  the answer
 
 
 def program(lines: Sequence[str], module: str = "") -> str:

@@ -57,7 +57,7 @@ def run_program(text: str) -> str:
     with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
         try:
             exec(compile(text, name, "exec"), {"__name__": "__main__"})  # noqa: S102  the course's own
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # `exit()` ends the lines, not the worker
             inner = error.__traceback__.tb_next if error.__traceback__ else None  # without the frame of this function
             shown = traceback.TracebackException(type(error), error, inner)
             for frame in shown.stack:
