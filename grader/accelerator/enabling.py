@@ -194,4 +194,6 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     # classes of PyTorch are replaced.
     for patch in (*(PATCHES_FOR_CUDA if mode == "cuda" else ()), *PATCHES):
         patch.install(machine)
+    # Modules that the patches import may have asked, as `torch.utils.cpp_extension` does; the program has not.
+    machine.asked_for = False
     return machine

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerator.modes import in_mode
+from accelerator.modes import in_mode, raises
 from torch import nn
 from torch.profiler import ProfilerActivity, profile, record_function, schedule
+
+from grader import accelerator
 
 BOTH = [ProfilerActivity.CPU, ProfilerActivity.CUDA]
 
@@ -80,3 +82,18 @@ def test_other_activities() -> None:
     with profile(activities=[ProfilerActivity.CPU]) as found:
         x + 1
     assert row(found, "aten::add")[1] > 0
+
+
+@in_mode("cuda")
+def test_ranges_of_operators() -> None:
+    """`emit_nvtx` waits at both ends, as on CUDA, in a build for the CPU, too."""
+    x = torch.ones(4, device="cuda")
+    before = accelerator.counters()["syncs_for"].get("synchronize", 0)
+    with torch.autograd.profiler.emit_nvtx() as ranges:
+        x + 1
+        with raises(RuntimeError, "NVTX annotation context manager is not reentrant"):
+            ranges.__enter__()
+    assert accelerator.counters()["syncs_for"]["synchronize"] == before + 2
+    with torch.autograd.profiler.emit_nvtx(enabled=False):
+        x + 1
+    assert accelerator.counters()["syncs_for"]["synchronize"] == before + 2

@@ -22,6 +22,7 @@ from accelerator.modes import in_mode, raises
 import grader
 from grader import accelerator
 from grader.accelerator.sim import memory
+from grader.accelerator.sim.gpus import spec_of
 from grader.accelerator.sim.spec import Spec
 
 pytestmark = pytest.mark.lane
@@ -415,6 +416,45 @@ def launched(folder: Path, text: str) -> str:
 def test_forked_after_first_questions_to_the_driver(tmp_path: Path, before: str) -> None:
     """As after the device was used."""
     assert launched(tmp_path, FORK.format(before=before)) == "Cannot re-initialize CUDA in forked subp"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
+def test_forked_before_any_question_to_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child has the device, also if a module of PyTorch's that the simulation imports has asked for a GPU.
+
+    `torch.utils.cpp_extension` asks in a build for CUDA where it finds a compiler.
+    """
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    forked = """
+import os, torch
+if not (child := os.fork()):
+    os.write(1, str(torch.ones(1, device="cuda").device).encode())
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+    assert launched(tmp_path, forked) == "cuda:0"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "own"), [("h100", {"sm_90"}), ("l4", {"sm_86", "sm_89"}), ("t4", {"sm_75"}), ("b200", {"sm_100"})]
+)
+@in_mode("off")
+def test_versions_are_those_of_the_build(gpu: str, own: set[str]) -> None:
+    """A build for CUDA says its own versions and architectures; one for the CPU says something that programs accept."""
+    built = torch.version.cuda is not None
+    # Without a device, an older `get_arch_list` is empty.
+    of_build = torch.version.cuda, torch._C._cuda_getArchFlags().split() if built else []
+    nccl = torch.cuda.nccl.version() if built else None
+    accelerator.enable("cuda", spec=spec_of(gpu))
+    architectures = torch.cuda.get_arch_list()
+    assert own & set(architectures)
+    assert torch.cuda.nccl.version() >= (2, 20)
+    cudnn: Any = torch.backends.cudnn
+    if built:
+        assert (torch.version.cuda, architectures, torch.cuda.nccl.version()) == (*of_build, nccl)
+        assert cudnn.version() == torch._C._cudnn.getVersionInt()  # type: ignore[attr-defined]
+    else:
+        assert (torch.version.cuda, cudnn.version(), architectures) == ("12.8", 91002, [max(own)])
 
 
 def test_tensors_go_to_other_processes(tmp_path: Path) -> None:

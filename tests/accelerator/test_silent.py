@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import pickle
 import threading
 import warnings
 from collections.abc import Callable
@@ -489,3 +490,43 @@ def test_gradients_at_a_bound(name: str) -> None:
         BOUNDED[name](x).sum().backward()
         found.append(grad_of(x).tolist())
     assert found[0] == found[1]
+
+
+@in_mode("cuda", indices=2)
+def test_backward_starts_from_a_gradient_on_the_device() -> None:
+    """One on another device raises, as `validate_outputs` of torch/csrc/autograd/engine.cpp does; a number is moved."""
+    for home, other in (("cuda:0", "cpu"), ("cpu", "cuda:0"), ("cuda:0", "cuda:1")):
+        leaf = torch.ones(3, device=home, requires_grad=True)
+        text = f"invalid gradient at index 0 - expected device {home} but got {other}"
+        with raises(RuntimeError, text):
+            (leaf * 1).backward(torch.ones(3, device=other))
+        with raises(RuntimeError, text):
+            torch.autograd.grad(leaf * 1, leaf, torch.ones(3, device=other))
+        with raises(RuntimeError, text):
+            torch.autograd.backward(torch.autograd.graph.get_gradient_edge(leaf * 1), torch.ones(3, device=other))
+        leaf.sum().backward(torch.tensor(2.0, device=other))
+        assert grad_of(leaf).tolist() == [2.0] * 3
+        assert str(grad_of(leaf).device) == home
+
+
+@in_mode("cuda")
+def test_a_cpu_tensor_does_not_take_memory_of_the_device() -> None:
+    """`set_` raises both ways; what copies and pickles a tensor on the device does not stumble over it."""
+    mine, here = torch.arange(3.0, device="cuda"), torch.arange(3.0)
+    text = 'Attempted to set the storage of a tensor on device "{}" to a storage on different device "{}".'
+    with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
+        typed = torch.cuda.FloatStorage(3)
+    for source in (mine.untyped_storage(), typed):
+        with raises(RuntimeError, text.format("cpu", "cuda:0")):
+            torch.empty(0).set_(source)  # type: ignore[call-overload]
+    with raises(NotImplementedError, "a CPU tensor cannot take the memory of the device"):
+        torch.empty(0).set_(mine)
+    with raises(RuntimeError, text.format("cpu", "cuda:0")):
+        torch.empty(0).set_(mine.untyped_storage(), 0, (3,), (1,))
+    with raises(RuntimeError, text.format("cuda:0", "cpu")):
+        torch.empty(0, device="cuda").set_(here.untyped_storage())
+    assert torch.empty(0).set_(here.untyped_storage()).tolist() == [0, 1, 2]
+    assert torch.empty(3).set_().shape == (0,)
+    assert torch.empty(0, device="cuda").set_(mine.untyped_storage()).tolist() == [0, 1, 2]
+    assert copy.deepcopy(mine).tolist() == [0, 1, 2]
+    assert pickle.loads(pickle.dumps(mine)).tolist() == [0, 1, 2]

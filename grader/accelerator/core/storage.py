@@ -76,12 +76,31 @@ SimStorage.__module__, SimStorage.__qualname__, SimStorage.__name__ = (
 )
 
 
+ELSEWHERE = (
+    'Attempted to set the storage of a tensor on device "{}" to a storage on different device "{}".  This is no longer '
+    "allowed; the devices must match."
+)
+"""PyTorch's words, with the devices of the tensor and of the storage left open."""
+
+
+def on_host(dtype: torch.dtype, storage: Any, *layout: Any) -> torch.Tensor:
+    """Return a CPU tensor on a storage, also on one of a simulated device, which a program's `set_` refuses.
+
+    Args:
+        dtype: that of the tensor.
+        storage: an untyped storage.
+        layout: the offset, the sizes and the strides; all of the storage without them.
+    """
+    made: torch.Tensor = torch._C.TensorBase.set_(torch.empty(0, dtype=dtype, device="cpu"), storage, *layout)
+    return made
+
+
 def plain_copy(storage: Any) -> torch.UntypedStorage:
     """Return an ordinary CPU storage with a copy of the bytes."""
     # `clone` of a storage would ask for its device, which is not that of its memory; so the bytes are copied by
     # tensors.
     made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # for any default device
-    to, source = (torch.empty(0, dtype=torch.uint8, device="cpu").set_(one) for one in (made, storage))
+    to, source = (on_host(torch.uint8, one) for one in (made, storage))
     to.copy_(source)
     return made
 

@@ -21,6 +21,7 @@ from grader.accelerator.sim.machine import Machine, the_machine
 from grader.accelerator.sim.races import Known
 
 VERSION = (2, 27, 5)
+"""What a build of PyTorch without NCCL says; one with it has its own."""
 
 _POINT_TO_POINT = ("send", "recv_", "recv_any_source_")
 
@@ -208,7 +209,7 @@ def _advance_clock(
 def _check_devices(nccl: SimNccl, devices: list[int], index: int) -> None:
     others = [rank for rank, device in enumerate(devices) if device == index and rank != nccl.rank()]
     if others:
-        version = ".".join(map(str, VERSION))
+        version = ".".join(map(str, torch.cuda.nccl.version()))
         raise dist.DistBackendError(_DUPLICATE.format(version=version, rank=nccl.rank(), other=others[0], device=index))
 
 

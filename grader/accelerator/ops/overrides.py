@@ -10,6 +10,7 @@ import torch
 
 from grader.accelerator.core.pinned_memory import is_pinned, pin_storage
 from grader.accelerator.core.sparse import nbytes_of, parts_of
+from grader.accelerator.core.storage import ELSEWHERE
 from grader.accelerator.core.tensor import LEGACY, SimTensor, refresh, wrap
 from grader.accelerator.core.unsupported import refuse_odd, unsupported
 from grader.accelerator.ops.attention import attend
@@ -140,11 +141,7 @@ def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     # C++ would find nothing wrong: it is given what is inside, and that is all on the CPU.
     for given in args:
         if isinstance(given, (torch.Tensor, torch.UntypedStorage)) and given.device != shell.device:
-            raise RuntimeError(
-                f'Attempted to set the storage of a tensor on device "{shell.device}" to a storage on '
-                f'different device "{the_machine().public(given.device)}".  This is no longer allowed; the devices '
-                "must match."
-            )
+            raise RuntimeError(ELSEWHERE.format(shell.device, the_machine().public(given.device)))
     func(*[arg._inner if isinstance(arg, SimTensor) else arg for arg in args], **kwargs)
     refresh(shell)
     return shell

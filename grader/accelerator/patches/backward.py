@@ -34,6 +34,7 @@ def _patch_backward(machine: Machine) -> None:
             # PyTorch lets streams of backward wait for each other, and for none that made the gradient it starts from.
             if isinstance(grad, SimTensor):
                 machine.use(grad._place, "backward", [grad._block], [])
+        args = (args[0], tuple(_on_their_devices(machine, args[0], args[1])), *args[2:])
         try:
             with RaisedAfter():
                 return original(*args, **kwargs)
@@ -42,6 +43,33 @@ def _patch_backward(machine: Machine) -> None:
 
     for owner in (torch.autograd, torch.autograd.graph):
         put(owner, "_engine_run_backward", run_backward)
+
+
+def _on_their_devices(machine: Machine, outputs: Any, grads: Any) -> list[Any]:
+    """Return the gradients that backward starts from; raise PyTorch's error for one on another device.
+
+    A number is moved. PyTorch's engine (`validate_outputs`) does both, except for tensors like ours.
+    """
+    checked = list(grads)
+    for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
+        plain = isinstance(output, torch.Tensor) and not isinstance(output, SimTensor)
+        if not isinstance(grad, torch.Tensor) or (plain and not isinstance(grad, SimTensor)):
+            continue
+        wanted, given = _device_of(machine, output), machine.public(grad.device)
+        if given == wanted:
+            continue
+        if grad.dim():
+            raise RuntimeError(f"invalid gradient at index {i} - expected device {wanted} but got {given}")
+        checked[i] = grad.to(wanted)
+    return checked
+
+
+def _device_of(machine: Machine, output: Any) -> torch.device:
+    if isinstance(output, torch.Tensor):
+        return machine.public(output.device)
+    edge: torch.autograd.graph.GradientEdge = output
+    metadata: Any = edge.node._input_metadata[edge.output_nr]
+    return machine.public(metadata.device)
 
 
 def _check_gradients(machine: Machine) -> None:

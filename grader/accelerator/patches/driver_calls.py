@@ -34,12 +34,16 @@ _CLASS_OF_TREES = "_cuda_CUDAAllocator_AllocatorState"
 _HARMLESS = {"_cuda_getDeviceCount", "_cuda_isInBadFork"}
 """Functions that need no driver: PyTorch looks whether the first one is there to know whether it was built for CUDA."""
 
+_OF_THE_BUILD = {"_cuda_getArchFlags", "_cuda_getCompiledVersion", "_nccl_version", "_nccl_version_suffix"}
+"""Functions that tell what a build for CUDA was built with; they need no driver either."""
+
 
 def install(machine: Machine) -> None:
     """Replace each function of `torch._C` that asks CUDA's driver by one that raises `NotImplementedError`."""
     del machine
     for name in sorted(set(_called_driver_functions()) - _HARMLESS):
-        if not isinstance(getattr(torch._C, name, None), type):
+        of_build = name in _OF_THE_BUILD and hasattr(torch._C, name)
+        if not of_build and not isinstance(getattr(torch._C, name, None), type):
             put(torch._C, name, _refusal(name))
     if not hasattr(torch._C, _CLASS_OF_TREES):
         put(torch._C, _CLASS_OF_TREES, type("AllocatorState", (), {}))  # as that module makes it itself without CUDA

@@ -22,11 +22,12 @@ def install(machine: Machine) -> None:
         return
     c10d: Any = importlib.import_module("torch.distributed.distributed_c10d")
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
+    if not c10d._NCCL_AVAILABLE:
+        put(torch.cuda.nccl, "version", lambda: nccl.VERSION)
     put(c10d, "_NCCL_AVAILABLE", True)
     put(c10d, "default_pg_nccl_timeout", timedelta(minutes=10))
     for owner in (c10d, dist):
         put(owner, "ProcessGroupNCCL", nccl.SimNccl)
-    put(torch.cuda.nccl, "version", lambda: nccl.VERSION)
     original: Any = dist.barrier
 
     def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None) -> Any:
@@ -60,7 +61,8 @@ def install(machine: Machine) -> None:
 
     def set_runtime_stats_and_log(logger: Any) -> None:
         # C++ has a timer for tensors of CUDA and none for ours, and would warn of that.
-        if logger._get_ddp_logging_data().strs_map["backend_name"] != "nccl":
+        told = logger._get_ddp_logging_data().strs_map
+        if told["backend_name"] != "nccl" and not told["device_ids"]:
             original_stats(logger)
 
     core.Logger.set_runtime_stats_and_log = set_runtime_stats_and_log

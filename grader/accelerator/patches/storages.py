@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.pinned_memory import pinned_bytes
-from grader.accelerator.core.storage import SimStorage, as_storage, moved
+from grader.accelerator.core.storage import ELSEWHERE, SimStorage, as_storage, moved
+from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -16,6 +17,7 @@ def install(machine: Machine) -> None:
     """Patch the methods of PyTorch that move and create storages."""
     _patch_moves(machine)
     _patch_constructors(machine)
+    _keep_from_host()
 
 
 def _patch_moves(machine: Machine) -> None:
@@ -68,3 +70,16 @@ def _patch_constructors(machine: Machine) -> None:
     put(torch, "is_storage", is_storage)
     put(torch.UntypedStorage, "__new__", staticmethod(new))
     put(torch.storage.TypedStorage, "_new_wrapped_storage", wrapped)
+
+
+def _keep_from_host() -> None:
+    """Let a CPU tensor refuse memory of the device, which C++ takes for the CPU's."""
+    original: Any = torch.Tensor.set_
+
+    def set_(self: torch.Tensor, source: Any = None, *args: Any, **kwargs: Any) -> Any:
+        untyped = getattr(source, "_untyped_storage", source)
+        if isinstance(untyped, SimStorage) and not isinstance(self, SimTensor):
+            raise RuntimeError(ELSEWHERE.format(self.device, untyped.device))
+        return original(self, *(() if source is None else (source,)), *args, **kwargs)
+
+    put(torch.Tensor, "set_", set_)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import torch
 
 from grader.accelerator.cuda.cudart import Runtime
@@ -9,7 +12,7 @@ from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
 _CUDA, _CUDNN = "12.8", 91002
-"""The versions that it says it has."""
+"""The versions that a build of PyTorch for the CPU says it has; a build for CUDA has its own."""
 
 
 def install(machine: Machine) -> None:
@@ -18,15 +21,27 @@ def install(machine: Machine) -> None:
     def available() -> bool:
         return True
 
+    own_version: Any = torch.backends.cudnn.version
+
     def version() -> int:
-        return _CUDNN
+        return own_version() or _CUDNN
+
+    major, minor = machine.spec.capability
+    # A build for the CPU lacks it, and what stands in its place refuses.
+    of_build = torch._C._cuda_getArchFlags().split() if torch.version.cuda else []
 
     def architectures() -> list[str]:
-        return ["sm_{}{}".format(*machine.spec.capability)]
+        return [*of_build] if any(_runs_on(name, major, minor) for name in of_build) else [f"sm_{major}{minor}"]
 
     put(torch.cuda, "_cudart", Runtime())
     put(torch.cuda, "get_arch_list", architectures)
-    put(torch.version, "cuda", _CUDA)
+    put(torch.version, "cuda", torch.version.cuda or _CUDA)
     put(torch.backends.cuda, "is_built", available)
     put(torch.backends.cudnn, "is_available", available)
     put(torch.backends.cudnn, "version", version)
+
+
+def _runs_on(architecture: str, major: int, minor: int) -> bool:
+    """Return whether a GPU runs kernels of an architecture: of the same major capability, and not newer than it."""
+    found = re.fullmatch(r"sm_(\d+)(\d)", architecture)
+    return found is not None and int(found[1]) == major and int(found[2]) <= minor

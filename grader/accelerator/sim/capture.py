@@ -204,7 +204,11 @@ class Replay:
 
 def _bytes_of(tensor: torch.Tensor) -> torch.Tensor:
     with torch.inference_mode(tensor.is_inference()):
-        return torch.empty(0, dtype=torch.uint8, device="cpu").set_(tensor.untyped_storage())
+        # Not by the method: a program's must not lay a CPU tensor on memory of the device.
+        made: torch.Tensor = torch._C.TensorBase.set_(
+            torch.empty(0, dtype=torch.uint8, device="cpu"), tensor.untyped_storage()
+        )
+        return made
 
 
 def _leaves(value: Any) -> list[torch.Tensor]:
