@@ -387,6 +387,7 @@ if __name__ == "__main__":
     mine, given = torch.zeros(3, device="cuda"), torch.zeros(2, 2, device="cuda").t()
     process = context.Process(target=child, args=(there, back, given))
     process.start()
+    mine.untyped_storage()  # whoever looked at it can send it all the same
     there.put(mine[1:])
     got = back.get(timeout=300)
     print(got.device, got.requires_grad, isinstance(got, torch.nn.Parameter), mine.tolist(), given.tolist())
@@ -463,6 +464,31 @@ def test_tensors_go_to_other_processes(tmp_path: Path) -> None:
         pytest.skip("the launcher's processes are tested where they are forked or spawned alike")
     told = launched(tmp_path, QUEUE).splitlines()
     assert told == ["cuda:0 True True [0.0, 1.0, 1.0] [[7.0, 7.0], [0.0, 0.0]]", "Cowardly refusing t"]
+
+
+LOADER = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Made(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return {"x": torch.full((2,), float(index), device="cuda"), "y": index}
+
+if __name__ == "__main__":
+    for start in ("fork", "spawn"):
+        batches = list(DataLoader(Made(), 2, num_workers=2, multiprocessing_context=start))
+        print(*(f"{one['x'].device} {one['x'].tolist()} {one['y'].tolist()}" for one in batches))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
+def test_workers_of_a_loader_make_tensors_on_the_device(tmp_path: Path) -> None:
+    """A batch that a worker collates comes from it, from a forked one, too, if the device was not used before."""
+    batches = "cuda:0 [[0.0, 0.0], [1.0, 1.0]] [0, 1] cuda:0 [[2.0, 2.0], [3.0, 3.0]] [2, 3]"
+    assert launched(tmp_path, LOADER).splitlines() == [batches] * 2
 
 
 def test_tests_in_several_processes(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.multiprocessing import reductions
 
+from grader.accelerator.core.storage import SimStorage, on_host
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
@@ -27,7 +28,10 @@ def install(machine: Machine) -> None:
                 "send its .cpu()"
             )
         is_parameter = isinstance(tensor, torch.nn.Parameter)
-        return _rebuild, (*original(tensor._inner), tensor._place.index, tensor.requires_grad, is_parameter)
+        inner = tensor._inner
+        layout = inner.dtype, inner.storage_offset(), inner.size(), inner.stride()
+        shared = _shared(inner.untyped_storage())
+        return _rebuild, (*shared, layout, tensor._place.index, tensor.requires_grad, is_parameter)
 
     put(reductions, "reduce_tensor", reduce_tensor)
     # The table of what sends which class has the function itself.
@@ -35,11 +39,27 @@ def install(machine: Machine) -> None:
         ForkingPickler.register(kind, reduce_tensor)
 
 
-def _rebuild(rebuild: Any, parts: Any, index: int, requires_grad: bool, is_parameter: bool) -> torch.Tensor:
+def _shared(storage: torch.UntypedStorage) -> Any:
+    """Move what a storage holds to shared memory, and return how the receiving process gets it."""
+    if not isinstance(storage, SimStorage):
+        return reductions.reduce_storage(storage)
+    # PyTorch's function refuses a storage of CUDA's: it sends tensors by a handle of the driver's.
+    kind = type(storage)
+    storage.__class__ = torch.UntypedStorage
+    try:
+        return reductions.reduce_storage(storage)
+    finally:
+        storage.__class__ = kind
+
+
+def _rebuild(
+    rebuild: Any, parts: Any, layout: Any, index: int, requires_grad: bool, is_parameter: bool
+) -> torch.Tensor:
     machine = machine_or_none()
     if machine is None:
         raise RuntimeError("a tensor on a simulated device came to a process that simulates none")
     # A process that was forked from one that used the device has none.
     machine.check(index)
-    made: torch.Tensor = wrap(rebuild(*parts), machine.devices[index])
+    dtype, *rest = layout
+    made: torch.Tensor = wrap(on_host(dtype, rebuild(*parts), *rest), machine.devices[index])
     return torch.nn.Parameter(made, requires_grad) if is_parameter else made.requires_grad_(requires_grad)
