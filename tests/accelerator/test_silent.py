@@ -510,6 +510,13 @@ def test_backward_starts_from_a_gradient_on_the_device() -> None:
 
 
 @in_mode("cuda")
+def test_an_operator_for_gpus_alone_is_refused_by_name() -> None:
+    """Not as one that lacks a kernel for the CPU, of which the program said nothing."""
+    with raises(NotImplementedError, "The operator 'aten::_fused_dropout' is not supported on the simulated device"):
+        torch.ops.aten._fused_dropout(torch.ones(4, device="cuda"), 0.5)
+
+
+@in_mode("cuda")
 def test_a_cpu_tensor_does_not_take_memory_of_the_device() -> None:
     """`set_` raises both ways; what copies and pickles a tensor on the device does not stumble over it."""
     mine, here = torch.arange(3.0, device="cuda"), torch.arange(3.0)

@@ -6,6 +6,7 @@ import functools
 import re
 from typing import Any
 
+from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.machine import INNER, the_machine
 
 _OTHER = {
@@ -16,12 +17,19 @@ _OTHER = {
 }
 """Kernels whose names are not those of the CPU with another ending."""
 
+_NO_KERNEL = re.compile(r"^Could not run '(\w+::[\w.]+)' with arguments from the 'CPU' backend")
+
 _KERNEL = re.compile(r'^"(\w+)" not implemented for')
 
 
 def as_cuda_error(error: Exception) -> Exception:
     """Return the error of a CPU kernel in the words of CUDA's kernel, with that kernel's name and CUDA's types."""
     text = str(error)
+    if lacking := _NO_KERNEL.match(text):
+        return refusal(
+            f"The operator '{lacking.group(1)}' is not supported on the simulated device: the CPU, which computes "
+            "here, has no kernel for it."
+        )
     if named := _KERNEL.match(text):
         name = named.group(1)
         text = text.replace(name, _OTHER.get(name, re.sub(r"_cpu$", "_cuda", name)), 1)
