@@ -186,6 +186,8 @@ def test_data_parallel_training_by_nccl(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "grader.accelerator", "--devices", "2", "--spec", "a100", *torchrun, "train.py"]
     environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parents[1])}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert sorted(done.stdout.splitlines()) == ["nccl 0", "nccl 1"], done.stderr
+    # The gloo of an older PyTorch prints a line for each group.
+    printed = [line for line in done.stdout.splitlines() if not line.startswith("[Gloo]")]
+    assert sorted(printed) == ["nccl 0", "nccl 1"], done.stderr
     assert done.returncode == 0, done.stderr
     assert "Time stats" not in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 import pickle
 import threading
@@ -79,6 +80,8 @@ def test_kernels_for_cuda_run() -> None:
 @in_mode("cuda")
 def test_formulas_for_cuda_hold() -> None:
     """A kernel of PyTorch's own operator, a formula of autograd and a rule of autocast, each registered for CUDA."""
+    # A build for CUDA has a kernel for it, and an older one warns that another takes its place.
+    warnings.filterwarnings("ignore", "Warning only once for all operators")
     own = torch.library.Library("aten", "IMPL")
     own.impl("cosh", lambda x: x + 42, "CUDA")
     assert (float(torch.cosh(torch.zeros(1, device="cuda"))), float(torch.cosh(torch.zeros(1)))) == (42, 1)
@@ -374,6 +377,8 @@ def test_a_tensor_as_learning_rate() -> None:
     """Fused and plain optimizers take it from either device, and step as they do with a number."""
     names = "Adam", "AdamW", "SGD", "Adagrad"
     for name, where, options in itertools.product(names, ("cpu", "cuda"), ({"fused": True}, {})):
+        if name == "Adagrad" and options and "cuda_unsupported" in inspect.getsource(torch.optim.Adagrad):
+            continue  # an older PyTorch has no fused one for CUDA, and says so
         found: Any = []
         for rate in (torch.tensor(0.1, device=where), 0.1):
             torch.manual_seed(0)
