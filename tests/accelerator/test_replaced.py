@@ -444,7 +444,7 @@ def test_versions_are_those_of_the_build(gpu: str, own: set[str]) -> None:
     """A build for CUDA says its own versions and architectures; one for the CPU says something that programs accept."""
     built = torch.version.cuda is not None
     # Without a device, an older `get_arch_list` is empty.
-    of_build = torch.version.cuda, torch._C._cuda_getArchFlags().split() if built else []
+    of_build = torch.version.cuda, (torch._C._cuda_getArchFlags() or "").split() if built else []
     nccl = torch.cuda.nccl.version() if built else None
     accelerator.enable("cuda", spec=spec_of(gpu))
     architectures = torch.cuda.get_arch_list()
@@ -453,7 +453,7 @@ def test_versions_are_those_of_the_build(gpu: str, own: set[str]) -> None:
     cudnn: Any = torch.backends.cudnn
     if built:
         assert (torch.version.cuda, architectures, torch.cuda.nccl.version()) == (*of_build, nccl)
-        assert cudnn.version() == torch._C._cudnn.getVersionInt()  # type: ignore[attr-defined]
+        assert cudnn.version() == torch._C._cudnn.getVersionInt()
     else:
         assert (torch.version.cuda, cudnn.version(), architectures) == ("12.8", 91002, [max(own)])
 

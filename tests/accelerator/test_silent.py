@@ -530,15 +530,15 @@ def test_a_cpu_tensor_does_not_take_memory_of_the_device() -> None:
         typed = torch.cuda.FloatStorage(3)
     for source in (mine.untyped_storage(), typed):
         with raises(RuntimeError, text.format("cpu", "cuda:0")):
-            torch.empty(0).set_(source)  # type: ignore[call-overload]
+            torch.empty(0).set_(source)
     with raises(NotImplementedError, "a CPU tensor cannot take the memory of the device"):
-        torch.empty(0).set_(mine)
+        torch.empty(0).set_(mine)  # type: ignore[call-overload]
     with raises(RuntimeError, text.format("cpu", "cuda:0")):
         torch.empty(0).set_(mine.untyped_storage(), 0, (3,), (1,))
     with raises(RuntimeError, text.format("cuda:0", "cpu")):
         torch.empty(0, device="cuda").set_(here.untyped_storage())
     assert torch.empty(0).set_(here.untyped_storage()).tolist() == [0, 1, 2]
-    assert torch.empty(3).set_().shape == (0,)
+    assert torch.empty(3).set_().shape == (0,)  # type: ignore[call-overload]
     assert torch.empty(0, device="cuda").set_(mine.untyped_storage()).tolist() == [0, 1, 2]
     assert copy.deepcopy(mine).tolist() == [0, 1, 2]
     assert pickle.loads(pickle.dumps(mine)).tolist() == [0, 1, 2]

@@ -44,12 +44,13 @@ def _shared(storage: torch.UntypedStorage) -> Any:
     if not isinstance(storage, SimStorage):
         return reductions.reduce_storage(storage)
     # PyTorch's function refuses a storage of CUDA's: it sends tensors by a handle of the driver's.
+    plain: Any = storage
     kind = type(storage)
-    storage.__class__ = torch.UntypedStorage
+    plain.__class__ = torch.UntypedStorage
     try:
         return reductions.reduce_storage(storage)
     finally:
-        storage.__class__ = kind
+        plain.__class__ = kind
 
 
 def _rebuild(

@@ -28,7 +28,7 @@ def install(machine: Machine) -> None:
 
     major, minor = machine.spec.capability
     # A build for the CPU lacks it, and what stands in its place refuses.
-    of_build = torch._C._cuda_getArchFlags().split() if torch.version.cuda else []
+    of_build = (torch._C._cuda_getArchFlags() or "").split() if torch.version.cuda else []
 
     def architectures() -> list[str]:
         return [*of_build] if any(_runs_on(name, major, minor) for name in of_build) else [f"sm_{major}{minor}"]
