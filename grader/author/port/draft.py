@@ -269,8 +269,8 @@ _OF_SOURCE = (
     "`assert_no_loop_in_source(student.f)`, or `source(student)`, the text of the file"
 )
 _OF_OBJECT = (
-    "of student code, what is not a value stays in the worker, and is never an instance of `{}` here: compare values of "
-    "it, or write a probe"
+    "of student code, what is not a value stays in the worker, and is never an instance of `{}` here: compare values "
+    "of it, or write a probe"
 )
 _VALUES = {"", "torch", "numpy", "collections", "numbers", "typing", "types"}
 """Packages whose classes a check may ask for: of others, objects do not cross."""
