@@ -131,8 +131,9 @@ def test_who_may_use_them(type_grade: WarmGrade, home: Path, tmp_path: Path, mon
     asked: list[bool] = []
     usual = Runtime.processes
 
-    def opened(*, warm: bool) -> Zygote:
+    def opened(*, warm: bool, soon: bool) -> Zygote:
         asked.append(warm)
+        assert warm or not soon  # a batch forks often enough to prepare for that
         return usual.zygote(warm=False)
 
     monkeypatch.setattr(Runtime, "processes", Processes(opened, usual.source, usual.lane))
