@@ -18,7 +18,7 @@ from functools import cache
 from typing import IO, Any, cast
 
 from grader.sandbox.child import end, tail
-from grader.sandbox.process import isolated
+from grader.sandbox.process import isolated_command
 
 _NO_KERNEL = "{}() is for notebooks; at a prompt or in a script run  {}  in a terminal"
 _GONE = "the grader stopped: {}; run the cell again"
@@ -124,7 +124,7 @@ def _grader_process() -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     """Start the process that grades, once, and return it and its log. It stays until this process ends."""
     log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
     process = subprocess.Popen(
-        isolated("grader.student.notebook"),
+        isolated_command("grader.student.notebook"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,

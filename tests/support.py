@@ -393,7 +393,7 @@ def commit(folder: Path, files: Mapping[str, str | bytes], at: str = "2026-11-20
 
 
 def make_deep(folder: Path, levels: int) -> None:
-    """Make so many folders in each other, all of the name `a`; who makes them removes them by `sandbox.sweep`."""
+    """Make so many folders in each other, all of the name `a`; who makes them removes them by `remove_folder`."""
     here = os.getcwd()
     os.chdir(folder)
     for _ in range(levels):

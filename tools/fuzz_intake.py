@@ -430,9 +430,9 @@ def read_journal(folder: Path, one: Input, course: Course) -> str:
     (folder / "seed").write_bytes(one.data[:80])
     with open_journal(folder, new=False) as journal:
         for noted in journal.submissions():
-            journal.saved_of(noted.author)
+            journal.saved_results_of(noted.author)
             journal.current(noted.author)
-        journal.names(), journal.upload_prefixes(), journal.handin(), journal.not_counted()
+        journal.names(), journal.upload_prefixes(), journal.handin(), journal.results_not_counted()
     load_or_make_secret(folder / "seed")
     return "read"
 

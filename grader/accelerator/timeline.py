@@ -43,7 +43,7 @@ class Span(NamedTuple):
     shapes: tuple[tuple[int, ...], ...] = ()
 
 
-def shifted(rows: Iterable[Any], seconds: float) -> list[Span]:
+def shift_spans(rows: Iterable[Any], seconds: float) -> list[Span]:
     """Return copies of spans, or of objects with the same attributes, that begin and end so many seconds later."""
     return [
         Span(row.name, row.place, row.start + seconds, row.end + seconds, row.stream, row.unit, row.nbytes, row.shapes)

@@ -238,7 +238,7 @@ def constant_cases(exercise: Exercise) -> Iterator[Case]:
 
 
 def rules_of(exercise: Exercise, function: str) -> list[str]:
-    """Return the rules that name a function."""
+    """Return the rules of an exercise whose text names a function."""
     named = re.compile(rf"`{re.escape(function)}\b")  # and not `double_` for `double`
     return [rule for rule, line in exercise.contract.items() if named.search(line)]
 

@@ -186,7 +186,7 @@ def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
     """Return a sentence about the first check with one of these verdicts, with its reason and its line; "" for none."""
     for outcome in (row.outcome for row in graded.checks if row.verdict in verdicts):
         reason = (outcome.detail.strip() or outcome.message).split("\n")[0]
-        return said.format(f"check_{outcome.check}", f"({reason}{_ended_at(graded.exercise, outcome)})")
+        return said.format(f"check_{outcome.check}", f"({reason}{_line_of_end(graded.exercise, outcome)})")
     return ""
 
 
@@ -231,7 +231,7 @@ def _place(case: Case) -> str:
     return f"{folder}/{name}" if case.kind in ("starter", "reference") else f"{folder}: {name}"
 
 
-def _ended_at(exercise: Exercise, outcome: Outcome) -> str:
+def _line_of_end(exercise: Exercise, outcome: Outcome) -> str:
     """Return the line of the check file at which a check ended, such as ", line 12: assert x"; "" if unknown."""
     check = f"check_{outcome.check.partition('[')[0]}"
     for path in (exercise.shown_checks, exercise.hidden_checks):

@@ -39,7 +39,7 @@ def course_problems(course: Course, coverage: Coverage) -> list[str]:
 
 
 def leaks(course: Course) -> Sequence[str]:
-    """Return sentences on passages of solutions in shown files. `grade release` refuses these. It takes a second."""
+    """Return a sentence for each passage of a solution in a shown file. `grade release` refuses such files."""
     shown = {path.as_posix(): given_text(course.root, path) for path in released_files(course)
              if (course.root / path).is_file()}  # fmt: skip
     try:

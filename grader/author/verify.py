@@ -60,11 +60,11 @@ _LOSSES = (
 
 
 def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
-    """Lint the check files; return the exercises that can be run, and proofs of the others.
+    """Lint the check files; return the exercises that can be run, and for each other exercise a proof that failed.
 
     Returns:
-        The exercises that can be run, and proofs of the others: lines of their check files have no effect, so what the
-        checks then say would mislead.
+        The exercises that can be run, and failed proofs of the others: lines of their check files have no effect, so
+        that the verdicts of the checks would mislead.
     """
     ready, refused = [], []
     for exercise in exercises:
@@ -188,7 +188,7 @@ class Prover:
         return results
 
     def _save(self, case: Case, finished: WorkResult) -> None:
-        """Save a result; if it may differ another time, note that it is to be forgotten at the end."""
+        """Save a result; if another run may have another result, note its number, so that it is deleted at the end."""
         number = self.store.save_any(finished)
         if number is not None and not _lasts(case, finished.graded):
             self._until_the_end.append(number)
@@ -231,7 +231,7 @@ class Prover:
         broken = [problem for item in course.broken if item.id in ids for problem in item.problems]
         exercises = [item for item in course.exercises if item.id in ids]
         self.store.keys = Keys()
-        runtime.files_changed(exercises)
+        runtime.recollect(exercises)
         ready, proofs = read_checks(exercises)
         if ready:
             proofs += self.prove(runtime, ready)

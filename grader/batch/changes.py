@@ -12,7 +12,7 @@ from grader.batch.policy import Rules
 from grader.batch.reports import report_from_journal
 from grader.grading.plan import RunPlan
 from grader.model import Course, GradedExercise
-from grader.report.gradebook import waits_for_staff
+from grader.report.gradebook import rules_without_points
 
 Ending = tuple[str, int] | None
 """How a check ended: its verdict, and hundredths of a point; None where there is no such check."""
@@ -64,7 +64,7 @@ def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
         When that run began, "" if there was none; and the changes, by author and in the order of the course.
     """
     rows = [(row, row.replaces, row.result) for row in journal.current() if row.replaces is not None]
-    rows += [(row, row.result, number) for number, row in journal.not_counted()]
+    rows += [(row, row.result, number) for number, row in journal.results_not_counted()]
     if not rows:
         return "", []
     run = max(row.run for row, _, _ in rows)
@@ -76,7 +76,7 @@ def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
         old, new = journal.result(earlier), journal.result(later)
         why = old.key.why_not(new.key) + ("; not counted, because of --never-lower" if later != row.result else "")
         changes.append(Change(row.author, journal.graded(old, exercise), journal.graded(new, exercise), why))
-    return journal.started(run), changes
+    return journal.begun_at(run), changes
 
 
 def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[tuple[str, str]]:
@@ -92,7 +92,7 @@ def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[
         (graded.exercise.number, rule)
         for report in reports
         for graded in (report.exercises if report is not None else ())
-        for rule in waits_for_staff(graded)
+        for rule in rules_without_points(graded)
     )
 
 

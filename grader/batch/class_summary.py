@@ -21,7 +21,7 @@ from grader.model import Check, Course, Exercise, FinalScore, GradedCheck, Grade
 from grader.model.messages import Setup, Start
 from grader.model.score import after_late_days, points_text
 from grader.report.gradebook import cell_text
-from grader.report.html import CodeLine, rendered
+from grader.report.html import CodeLine, render_template
 
 _MOST_LOOKED_AT = 100
 """So many of a group are looked at for the shortest of them."""
@@ -89,7 +89,7 @@ class ExerciseTally:
 
     @property
     def mean(self) -> str:
-        """Return as text the mean of the points of those who handed the exercise in."""
+        """Return as text the mean of the points of all authors who handed the exercise in."""
         own = _shares(self.scores)
         return points_text(round(mean(own) * self.exercise.points / 10) * 10) if own else "-"
 
@@ -100,12 +100,12 @@ class ExerciseTally:
         return (worst[0], worst[1]["lost"]) if worst and worst[1]["lost"] else None
 
     @property
-    def explained(self) -> int:
+    def explained_count(self) -> int:
         """Return how many authors have a known mistake in their reports."""
         return len({author for authors in self.sentences.values() for author in authors})
 
     @property
-    def unexplained(self) -> int:
+    def unexplained_count(self) -> int:
         """Return how many authors lost points in a function that no known mistake explains."""
         return len({author for group in self.groups for author in group.members})
 
@@ -234,7 +234,7 @@ class ClassSummary:
         """Return the page of the class as HTML without scripts. It links to the authors' pages beside it."""
         scores = [row.score for row in self.rows.values()]
         values = {"spread": _histogram(scores), "what_to_do": _WHAT_TO_DO, "middle_text": _mean_and_median_text}
-        return rendered("overview.html", overview=self, when=self.at[:16].replace("T", " "), **values)
+        return render_template("overview.html", overview=self, when=self.at[:16].replace("T", " "), **values)
 
     def example(self, group: Group) -> Example:
         """Return the shortest submission of a group, as an example of it."""

@@ -38,7 +38,7 @@ def _exercise_lines(overview: ClassSummary, width: int) -> Iterator[str]:
     rows: list[list[Cell]] = []
     below: list[str] = []
     for tally in overview.exercises:
-        numbers = (len(tally.scores), tally.full, tally.mean, tally.explained, tally.unexplained)
+        numbers = (len(tally.scores), tally.full, tally.mean, tally.explained_count, tally.unexplained_count)
         title = for_terminal(f"{tally.exercise.number} {tally.exercise.title}", one_line=True)
         hardest: list[str] = []
         if tally.hardest:

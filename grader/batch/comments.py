@@ -54,8 +54,8 @@ def read_comments(path: Path, course: Course) -> tuple[Comment, ...]:
     return tuple(sorted(rows, key=lambda one: one.line))
 
 
-def cell_of(line: str) -> str:
-    """Return a line of code as it stands in a cell of the table of comments."""
+def code_cell(line: str) -> str:
+    """Return the cell of comments.csv that holds a line of code: without blanks at its ends, safe for spreadsheets."""
     return for_csv(line.strip()).strip()
 
 
@@ -101,7 +101,7 @@ def with_comments(
 
 def _find_line(one: Comment, lines: Sequence[str], *, numbered: bool) -> LineComment:
     """Find the line that a comment is about: of those with its text, the nearest to its number."""
-    same = (number for number, line in enumerate(lines, 1) if not one.code or cell_of(line) == one.code)
+    same = (number for number, line in enumerate(lines, 1) if not one.code or code_cell(line) == one.code)
     place = min(same, key=lambda number: abs(number - one.line), default=None)
     if place is None or (not one.code and place != one.line):
         return LineComment(None, one.code, one.comment)

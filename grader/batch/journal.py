@@ -86,7 +86,7 @@ class Current:
 
 @dataclass(frozen=True, order=True)
 class SubmissionRecord:
-    """A submission that was ever graded; of its files there is a digest alone."""
+    """A submission that was ever graded, with a digest in place of its files."""
 
     author: str
     authors: tuple[str, ...]
@@ -136,7 +136,7 @@ class Journal(Store):
                 sync(path.parent)
                 self._named = True
 
-    def started(self, run: int) -> str:
+    def begun_at(self, run: int) -> str:
         """Return when a run began."""
         return str(self.execute("SELECT started FROM runs WHERE id = ?", (run,))[0][0])
 
@@ -263,7 +263,7 @@ class Journal(Store):
         rows = self.execute(f"SELECT author, exercise, result, replaces, run FROM current{where}", values)  # noqa: S608
         return [Current(*row) for row in rows]
 
-    def not_counted(self) -> list[tuple[int, Current]]:
+    def results_not_counted(self) -> list[tuple[int, Current]]:
         """Return the lower scores that do not count because of `never_lower`, each with the result that counts."""
         rows = self.execute(
             "SELECT results.id, results.author, results.exercise, result, replaces, results.run FROM results"
@@ -273,7 +273,7 @@ class Journal(Store):
         return [(number, Current(*row)) for number, *row in rows]
 
     def merge(self, other: Journal, authors: Collection[str] | None = None) -> None:
-        """Copy the results of another journal that this one lacks, and make those count that count there.
+        """Copy the results that only another journal has; a result that counts there counts here from now on.
 
         Args:
             other: the other journal.
@@ -282,8 +282,8 @@ class Journal(Store):
         """
         owners = [row[0] for row in other.execute("SELECT DISTINCT author FROM results")]
         for author in owners if authors is None else authors:
-            known = {_content_key(saved): saved.id for saved in self.saved_of(author)}
-            for saved in reversed(other.saved_of(author)):
+            known = {_content_key(saved): saved.id for saved in self.saved_results_of(author)}
+            for saved in reversed(other.saved_results_of(author)):
                 if _content_key(saved) not in known:
                     known[_content_key(saved)] = self.write(saved)
             mine = set() if authors is None else {row.exercise for row in self.current(author)}
@@ -341,7 +341,7 @@ def _require_types(connection: sqlite3.Connection) -> None:
     """Raise an error if a value has another type than we write: SQLite itself allows any value in any column.
 
     Raises:
-        sqlite3.DatabaseError: it has such a table.
+        sqlite3.DatabaseError: a table has such a value.
     """
     for table in ("results", *_OWN_TABLES):
         as_json = {"submissions": ("authors", "array"), "runs": ("options", "object")}.get(table)

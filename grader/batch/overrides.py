@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from grader.course.files import Points, Strict, suggestion, validated
+from grader.course.files import Points, Strict, suggestion, validate
 from grader.model import Course, GradedCheck, GradedExercise, Report, Score
 from grader.model.errors import CourseError
 from grader.model.score import points_text
@@ -119,7 +119,7 @@ def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Ro
             cells["points"] = cells["points"].replace(",", ".")  # as half of the world writes 7.5
         exercise, read = cells.get("exercise", ""), None
         try:
-            read = validated(cells | {"row": line}, where, kind)
+            read = validate(cells | {"row": line}, where, kind)
         except CourseError as error:
             problems += error.problems
         if read is None:

@@ -76,7 +76,7 @@ class Rules:
         return replace(handed, authors=members, name="") if members else handed
 
     def with_final_score(self, report: Report, raw: Mapping[str, int], noted: SubmissionRecord) -> Report:
-        """Return the report with its final score: the points of checks and of staff, less the cost of late days.
+        """Return the report with its final score: the points of checks and of staff, minus the cost of late days.
 
         Args:
             report: as it was graded.

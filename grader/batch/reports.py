@@ -17,7 +17,7 @@ from grader.report.people import missing_of
 
 
 def report_from_journal(plan: RunPlan, journal: Journal, noted: SubmissionRecord, rules: Rules) -> Report | None:
-    """Return the report of a submission, with those exercises of the plan that were graded; None if none was.
+    """Return the report of a submission with the exercises of the plan that were graded; None if none was graded.
 
     Args:
         plan: what is graded.
@@ -86,7 +86,7 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
         yield f"{absent} of {counted(len(people.persons), 'person')} on the roster handed in nothing."
     if unknown := [name for name in authors if people.person_of(name) is None]:
         yield f"{counted(len(unknown), 'author')} of submissions cannot be found on the roster: {listed(unknown)}"
-    if others := people.named_differently(authors):
+    if others := people.authors_named_differently(authors):
         yield (
             f"{counted(len(others), 'submission')} with a name that differs from the roster's for the same number: "
             f"{listed(others)}. If these are groups, name the table of groups (People, Groups, Export) as --roster, so "

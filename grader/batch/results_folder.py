@@ -150,7 +150,7 @@ class ResultsFolder:
     def write_gradebook(
         self, plan: RunPlan, journal: Journal, rules: Rules, unmatched: Sequence[Unmatched], *, names: bool = False
     ) -> None:
-        """Write the gradebook, also with those on the roster who handed nothing in, and the table of notes on files.
+        """Write the table of notes on files, and the gradebook, also with a row for each person on the roster.
 
         Args:
             plan: what is graded.

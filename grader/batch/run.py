@@ -224,7 +224,7 @@ class _BatchProgress(Progress):
 
     def waits(self) -> None:
         """Report how many submissions are done, and how many known wrong answers ran."""
-        self._batch.progress.compared(self._known.begun, self._answers)
+        self._batch.progress.compared(self._known.compared_count, self._answers)
         self._batch.progress.advanced(self._batch.done, self._batch.total)
 
     def noted(self, line: str) -> None:

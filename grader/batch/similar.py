@@ -134,6 +134,6 @@ def _fingerprints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
 
 
 def _side_of(author: str, prints: Any, share: float, places: Any) -> Side:
-    """Divide a text by the matches that copydetect found in it; leave out what is far from all of them."""
+    """Return one text of a pair: its author, the share that matches, and its parts, each with whether it matches."""
     marked, _ = utils.highlight_overlap(prints.raw_code, places.astype(int), "\0", "\0", truncate=_AROUND)
     return author, min(1.0, float(share)), [(part, place % 2 == 1) for place, part in enumerate(marked.split("\0"))]

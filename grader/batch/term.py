@@ -59,7 +59,7 @@ class HandInScores:
         return f"{self.handin} ({self.folder.path})" if self.handin else str(self.folder.path)
 
     def points_of(self, score: FinalScore) -> int:
-        """Return the points that a score is out of, in hundredths."""
+        """Return the maximum of a score, in hundredths of a point."""
         return score.possible or self.extra
 
 
@@ -127,7 +127,7 @@ def with_grace(marks: Sequence[HandInScores], course: Course) -> list[HandInScor
 
 
 def other_score_changes(marks: Sequence[HandInScores], chosen: Sequence[int], course: Course) -> list[str]:
-    """Return a sentence for each hand-in besides the chosen ones whose scores lose grace days to these.
+    """Return a sentence for each other hand-in in which scores change, because chosen hand-ins use the grace days.
 
     Args:
         marks: of all hand-ins.

@@ -137,7 +137,7 @@ def read_table(counts: Any) -> Counter[str] | None:
 
 
 def moments_of(rows: Any, most: int) -> Iterator[Moment]:
-    """Yield what took virtual time on a simulated device, from rows that a worker sent; skip malformed rows.
+    """Yield a moment for each well-formed row that a worker sent: something that took virtual time on a device.
 
     Args:
         rows: what the worker sent.

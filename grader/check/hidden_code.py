@@ -126,7 +126,7 @@ def hidden_code(source: SubmittedSource, allow: Collection[str] = ()) -> Mention
     """
     search, fine = _search_in(source), set[int]()  # ids of nodes that only begin an expression which hides nothing
     for file, node in source.running_nodes():
-        for name in search.hides(node, file, fine):
+        for name in search.hiding_names(node, file, fine):
             if name.split(".")[-1] not in allow and name not in allow:
                 return Mention(name, file, getattr(node, "lineno", 0))
     return None
@@ -161,8 +161,14 @@ class _Search:
             name for tree in self._source.trees.values() for node in ast.walk(tree) for name in deleted_names(node)
         )
 
-    def hides(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield the names in a node by which code could hide what it does, such as "exec" or "sys handed on"."""
+    def hiding_names(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
+        """Yield the names in a node by which code could hide what it does, such as "exec" or "sys handed on".
+
+        Args:
+            node: a node of the syntax tree; a node is passed before the nodes in it.
+            file: the file that it is in.
+            fine: ids of nodes that are known to hide nothing; those of nodes in this one are added.
+        """
         yield from sorted(_NOT_ONES_OWN.intersection(bound_names(node)))
         match node:
             case ast.Import() | ast.ImportFrom():
@@ -170,20 +176,20 @@ class _Search:
             case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
                 fine |= {id(each.func) for each in decorators if isinstance(each, ast.Call) and _has_one_argument(each)}
             case ast.Attribute(value=inner):
-                yield from self._hides_by_attribute(node, file, fine)
+                yield from self._hiding_attributes(node, file, fine)
                 if isinstance(inner, ast.Name) and inner.id not in (*_ONLY, "getattr"):
                     fine.add(id(inner))
             case ast.Call(func=function, args=args, keywords=keywords):
-                yield from _hides_by_call(function, args, keywords, fine, self._names_of_functions(file))
+                yield from _hiding_calls(function, args, keywords, fine, self._names_of_functions(file))
                 if last_name(function) == "basicConfig" and any(each.arg != "level" for each in keywords):
                     yield "basicConfig with more than a level"  # a format can name attributes
             case ast.MatchClass(kwd_attrs=words):
                 yield from (f".{name}" for name in words if self._is_internal(name) and not self._is_own(name))
             case ast.Name():
-                yield from self._hides_by_name(node, file, fine)
+                yield from self._hiding_name(node, file, fine)
 
-    def _hides_by_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield what a bare name does that could hide code, such as "exec" or "sys handed on"."""
+    def _hiding_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
+        """Yield a description of a bare name if it could hide code, such as "exec" or "sys handed on"."""
         match node:
             case ast.Name(id="sys") if self._source.names[file].get("sys") != ["sys"]:
                 pass
@@ -224,7 +230,7 @@ class _Search:
         renamed = name != rest[-1] if rest and rest[-1] in _COPIES_NAMES else False
         return first not in READABLE_PACKAGES or renamed or any(map(self._is_internal, rest))
 
-    def _hides_by_attribute(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
+    def _hiding_attributes(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
         match node:
             case ast.Attribute(value=ast.Attribute(ast.Name("sys") as root, "path") as inner, attr="append" | "insert"):
                 fine |= {id(root), id(inner)}  # where to look for files: which code runs does not depend on it
@@ -340,10 +346,10 @@ def _has_one_argument(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Name | ast.Attribute) and not call.keywords and len(call.args) == 1
 
 
-def _hides_by_call(
+def _hiding_calls(
     function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], fine: set[int], functions: Collection[str]
 ) -> Iterator[str]:
-    """Yield what a call of `getattr`, `type`, `format` or a metaclass does that could hide code.
+    """Yield descriptions of a call of `getattr`, `type`, `format` or a metaclass that could hide code.
 
     Args:
         function: what is called.

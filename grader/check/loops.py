@@ -142,7 +142,7 @@ def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] |
         function: the name of the function; "" for all functions of its files.
         known: of parameters, by the identity of their node, whether they are something other than a tensor.
     """
-    statements = list(source.reached(function))
+    statements = list(source.reachable_statements(function))
     loops = {each: None for file, node in statements for each in _loops_in(file, node, source, known or {})}
     loops |= dict.fromkeys(_recursions(statements))
     return sorted(loops, key=lambda each: (each.file, each.line))
@@ -158,10 +158,10 @@ def _known_parameters(function: Proxy, name: str, args: Sequence[Any]) -> dict[i
     """
     connection = connection_of(function)
     known = dict[int, bool]()
-    for _, statement in source_of(connection).reached(name) if name else ():
+    for _, statement in source_of(connection).reachable_statements(name) if name else ():
         for parameters in _parameters_of(statement, name):
             if connection.reference is not None:
-                for _, other in source_of(connection.reference).reached(name):
+                for _, other in source_of(connection.reference).reachable_statements(name):
                     for theirs in _parameters_of(other, name):
                         pairs = zip(parameters, theirs, strict=False)
                         known |= {

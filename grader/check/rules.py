@@ -71,7 +71,7 @@ def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
     """
     names = {_name_in_rule(rule) for rule in allowed} | _FREE
     listed = f"allowed: {', '.join(map(_rule_text, allowed))}" if allowed else "only operators are allowed"
-    for name, mention in _uses(function):
+    for name, mention in _rule_names_and_mentions(function):
         of_python = mention.name[1:] in _OF_PYTHON or name.split(".")[0] in sys.stdlib_module_names
         if name and name not in names and not of_python:
             raise _failure(function, mention, f"uses `{mention.name}`, which the rule does not allow; {listed}")
@@ -90,7 +90,7 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
         ValueError: there is nothing of such a name.
     """
     rules = {_name_in_rule(rule): _rule_text(rule) for rule in left_out}
-    uses = list(_uses(function))
+    uses = list(_rule_names_and_mentions(function))
     # With `n = np`, a method of n may be a function of NumPy's.
     packages = [name for name, _ in uses if name and isinstance(object_at(name), types.ModuleType)]
     for name, mention in uses:
@@ -162,8 +162,8 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
             raise CheckFailed(public, f"{public}{lines}") from None
 
 
-def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
-    """Yield each name that a function mentions, as rules call it ("" if they do not), with the mention."""
+def _rule_names_and_mentions(function: Proxy) -> Iterator[tuple[str, Mention]]:
+    """Yield for each mention in a function its name in rules, or "" if rules have no name for it, and the mention."""
     assert_no_hidden_code(function)
     source = source_of(connection_of(function))
     child = target_of(function).child
@@ -231,7 +231,7 @@ def _canonical_name(name: str) -> str:
 
 @functools.cache
 def _aliases() -> dict[str, str]:
-    """Return the names in PyTorch that are aliases, each with the name that its documentation says it stands for."""
+    """Return the name of each alias in PyTorch, with the name of the function that its documentation names."""
     aliases = {}
     for place in (torch, torch.linalg, torch.special, torch.Tensor):
         for name, value in vars(place).items():

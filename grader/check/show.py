@@ -273,10 +273,10 @@ def timeline_of(moments: Sequence[Moment], left_out: int) -> str:
         moments: what took virtual time, the first of it.
         left_out: how many moments are not drawn.
     """
-    from grader.accelerator.timeline import shifted, timeline  # for a message only
+    from grader.accelerator.timeline import shift_spans, timeline  # for a message only
 
     # The virtual clock has run since earlier calls; a message begins at 0.
-    spans = shifted(moments, -moments[0].start)
+    spans = shift_spans(moments, -moments[0].start)
     return timeline(spans, width=_TIMELINE) + (f"\n{left_out:,} more follow" if left_out > 0 else "")
 
 

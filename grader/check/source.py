@@ -119,7 +119,7 @@ class SubmittedSource:
         ]
 
     def _parse(self, file: str) -> None:
-        """Parse a file, and the student's files that it imports at any place."""
+        """Parse a file, and the student's files that any statement in it imports."""
         if file not in self._contents or file in self.trees:
             return
         self.trees[file] = ast.Module([], [])
@@ -319,14 +319,14 @@ class SubmittedSource:
         # `from torch import outer` is an answer to "write `outer`", too.
         imported = [(file, path) for file, names in self.names.items() for path in names.get(function, ())]
         mentioned = {Mention(path, file, 0): None for file, path in imported}
-        for file, node in self.reached(function):
+        for file, node in self.reachable_statements(function):
             for path, line in paths_in(node, self.names[file]):
                 mentioned[Mention(path, file, line)] = None
         own = {f"builtins.{name}" for name in self.bindings}
         return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
 
-    def reached(self, function: str = "") -> Iterator[tuple[str, ast.AST]]:
-        """Yield the top-level statements that define a function and all that it uses by name; all of them if it is "".
+    def reachable_statements(self, function: str = "") -> Iterator[tuple[str, ast.AST]]:
+        """Yield the top-level statements that define a function or a name that it uses, directly or not; for "" all.
 
         Args:
             function: its name.

@@ -37,7 +37,7 @@ from grader.model.endings import CheckFailed
 from grader.model.public_text import Key, say
 from grader.wire.call import encode_call
 from grader.wire.frames import Unsupported
-from grader.wire.memory import address_range, extent
+from grader.wire.memory import address_range, byte_range
 
 _TOLERANCES = {
     torch.float16: (1e-3, 1e-5),
@@ -307,7 +307,7 @@ def _as_tensor(value: Any) -> Tensor:
 
 
 def _tolerance(mine: torch.dtype, wanted: torch.dtype) -> tuple[float, float]:
-    """Return relative and absolute tolerance: those of the expected dtype, and no looser ones of the answer's choice.
+    """Return the looser of the tolerances of both dtypes, relative and absolute; `mine` counts at most as float32.
 
     An answer in float32 where float64 is expected loses the points of its dtype, and not those of its values as well.
     Narrower dtypes widen nothing: of float8, whose steps are an eighth and more, anything would be close enough.
@@ -536,7 +536,7 @@ def _span_of(value: torch.Tensor) -> tuple[int, int]:
     """Return the addresses at which the elements of a tensor begin and end in memory."""
     start = int(value.untyped_storage().data_ptr() + value.storage_offset() * value.itemsize)
     strides = [stride * value.itemsize for stride in value.stride()]
-    return extent(start, tuple(value.shape), strides, value.itemsize)
+    return byte_range(start, tuple(value.shape), strides, value.itemsize)
 
 
 def _equal(value: Any, old: Any) -> bool:

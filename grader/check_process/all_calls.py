@@ -45,7 +45,7 @@ _VARIES = "varies"
 
 
 class AllCalls:
-    """Calls a student's functions with all inputs of a check, also with those behind the first failure.
+    """Calls a student's functions with all inputs of a check, also with the inputs after the first failure.
 
     Args:
         connections: give the reference in the student's place.

@@ -51,7 +51,7 @@ class CheckFile:
 
     @functools.cached_property
     def shown_sizes(self) -> frozenset[int]:
-        """The sizes of dims in the source of the exercise's shown checks."""
+        """The numbers in the source of the exercise's shown checks that may be sizes of dims; see `sizes_in`."""
         shown = self.exercise.shown_checks
         return sizes_in(shown.read_text(encoding="utf-8", errors="replace")) if shown is not None else frozenset()
 
@@ -199,7 +199,7 @@ def _global_states() -> tuple[object, ...]:
 
 
 def twister_state(raw: bytes) -> torch.Tensor:
-    """Return the state of a CPU generator of PyTorch, a Mersenne Twister, that has these words.
+    """Return the state of PyTorch's CPU generator, a Mersenne Twister, that consists of these words.
 
     Args:
         raw: the 624 words of the state, of 4 bytes each.

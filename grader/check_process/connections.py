@@ -100,7 +100,7 @@ class Connections:
         return Connection(*given, secret=True, device=device, data=data, without=planned.without)
 
     def _names_in_checks(self, planned: PlannedExercise) -> frozenset[str]:
-        """Return the names in an exercise's checks and probes, which have each student function that a check calls."""
+        """Return all names in an exercise's checks and probes; every student function that checks call is in it."""
         if planned.id not in self._graded:
             paths = (planned.shown_checks, planned.hidden_checks, *planned.probes)
             trees = [ast.parse(path.read_bytes()) for path in paths if path is not None]
@@ -139,7 +139,7 @@ class Connections:
         return True
 
     @property
-    def started(self) -> int:
+    def started_count(self) -> int:
         """How many workers were started so far, for students and references."""
         return self._starter.started
 

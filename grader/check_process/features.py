@@ -35,7 +35,7 @@ _HOOK = "pytest_generate_tests"
 """The one hook that pytest calls in a file of tests."""
 
 
-def refused_in_item(item: pytest.Item) -> str:
+def refusal_of_item(item: pytest.Item) -> str:
     """Return what is wrong with a check that uses a feature of pytest which does not work here; "" if nothing is.
 
     Args:
@@ -62,7 +62,7 @@ def refused_in_item(item: pytest.Item) -> str:
     return ""
 
 
-def refused_in_file(path: Path) -> str:
+def refusal_of_file(path: Path) -> str:
     """Return what is wrong with a check file that uses a feature of pytest which does not work here; "" if nothing is.
 
     Args:

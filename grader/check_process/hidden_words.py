@@ -77,7 +77,7 @@ class Words:
         self._names |= {node.id for node in nodes if isinstance(node, ast.Name)}
         self._forms = [_fstring_pattern(node, constants) for node in nodes if isinstance(node, ast.JoinedStr)]
 
-    def shown(self, text: str) -> str | None:
+    def shown_text(self, text: str) -> str | None:
         """Return the text as a student may read it; None if a word of it was not known before the run."""
         if not isinstance(text, Public):
             return text if self._knows(text) else None
@@ -90,7 +90,7 @@ class Words:
             return str(word) if str(word) in self._numbers else _ALLOWED
         if isinstance(word, Key):
             return str(word) if str(word) in self._keys else "a key"
-        return self.shown(word)
+        return self.shown_text(word)
 
     def _knows(self, text: str, depth: int = 0) -> bool:
         if text in _CLOSED or text in self._literals:

@@ -28,7 +28,7 @@ Verdicts = dict[tuple[object, ...], Verdict]
 
 @dataclass(frozen=True)
 class Judge:
-    """One check and what it takes to run it.
+    """Runs one check, with the reference in the student's place if needed, and returns its outcome.
 
     Attributes:
         planned: runs the check.

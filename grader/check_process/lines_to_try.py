@@ -19,7 +19,7 @@ from dataclasses import replace
 from grader.check_process.judge import AS_THEY_WERE
 from grader.check_process.reproduce import MOST_CALLS, reproduce
 from grader.check_process.run_check import PlannedRun
-from grader.check_process.value_source import made_from_source
+from grader.check_process.value_source import rebuild_from_source
 from grader.connection.connection import Connection, proxy_of_name
 from grader.connection.record import Record
 from grader.model import Check, Device, Outcome, Verdict
@@ -41,7 +41,7 @@ _DIGITS = re.compile(r"(\d\.\d{5})\d+")
 
 
 class Reproducer:
-    """Runs what a student may try, in a worker of its own. Open it for one session, close it after each job."""
+    """Runs the lines that a message suggests to try, in fresh workers. Open it for a session, close it after a job."""
 
     def __init__(self) -> None:
         self._references: dict[tuple[str, str, Device, str], str] = {}
@@ -88,9 +88,10 @@ class Reproducer:
             if _output_of(own, lines, seed=1) != got:
                 return False
             if student.reference is None:
-                return not student.record.watched and _is_expected(got, outcome) and _fails_alike(own, outcome, planned)
-        expected = self._reference_output(student.reference, outcome.check, lines)
-        return _is_expected(expected, outcome) and expected != got
+                expected = not student.record.watched and _is_expected(got, outcome)
+                return expected and _fails_from_source(own, outcome, planned)
+        right = self._reference_output(student.reference, outcome.check, lines)
+        return _is_expected(right, outcome) and right != got
 
     def _reference_output(self, reference: Connection, check: str, lines: str) -> str:
         """Return what lines print with the reference; outputs are cached for later submissions."""
@@ -126,9 +127,9 @@ class Reproducer:
         self._fresh.clear()
 
 
-def _fails_alike(fresh: Connection, outcome: Outcome, planned: PlannedRun) -> bool:
-    """Return whether a check fails with the same message if its arguments are made from their source."""
-    again = planned.run(fresh, rewrite=made_from_source).outcome
+def _fails_from_source(fresh: Connection, outcome: Outcome, planned: PlannedRun) -> bool:
+    """Return whether a check fails with the same message if Python source of its arguments is run to make them."""
+    again = planned.run(fresh, rewrite=rebuild_from_source).outcome
     return (again.verdict, again.message) == (outcome.verdict, outcome.message.replace(f"\n{AS_THEY_WERE}", ""))
 
 

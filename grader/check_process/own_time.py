@@ -54,7 +54,7 @@ class OwnTime:
 
 
 @contextmanager
-def own_time_limited(item: pytest.Item, seconds: float) -> Iterator[None]:
+def limit_own_time(item: pytest.Item, seconds: float) -> Iterator[None]:
     """Limit the time of a check's own code in the `with` block, by its mark `timeout` or else to `seconds`.
 
     Args:

@@ -94,7 +94,7 @@ class CheckSession:
             exercise = self._sources[item.path]
             if item.path not in files:
                 files[item.path] = CheckFile(item.path, item.module, exercise)
-            self._note_feature(exercise, item.path, features.refused_in_item(item))
+            self._note_feature(exercise, item.path, features.refusal_of_item(item))
             row = CollectedCheck.of(item, files[item.path], shown=item.path == exercise.shown_checks)
             self._checks[exercise.id].append(row)
             if exercise.without and row.check.device is not Device.NONE:
@@ -104,7 +104,7 @@ class CheckSession:
                 )
         for path, exercise in self._sources.items():
             if exercise.id not in self._problems:
-                self._note_feature(exercise, path, features.refused_in_file(path))
+                self._note_feature(exercise, path, features.refusal_of_file(path))
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
@@ -153,7 +153,7 @@ class CheckSession:
         planned = self._planned[job.exercise]
         selection = job.selection
         rows = [row for row in self._checks[job.exercise] if selection.has(row.check.id)]
-        self.waiting.no_core_s, before = None, self._connections.started
+        self.waiting.no_core_s, before = None, self._connections.started_count
         try:
             for number, row in enumerate(rows):
                 check = row.check
@@ -178,7 +178,7 @@ class CheckSession:
             self._reproducer.close()
             printed = self._connections.end_job(planned.limits.shown_output_kb * 1024)
             self.waiting.begin_check(Budget(MAX_RECEIVED))
-        self._host.send(Done(printed, self.waiting.no_core_s, self._connections.started - before))
+        self._host.send(Done(printed, self.waiting.no_core_s, self._connections.started_count - before))
 
     def _has_device(self, check: Check) -> bool:
         return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA

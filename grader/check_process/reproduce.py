@@ -26,7 +26,7 @@ _MADE = ("torch.", "np.")
 
 
 class Lines(NamedTuple):
-    """The lines that a student can type: all of them with a heading, and those of them that make the calls."""
+    """The lines that a student can type: `text` has all, with a heading, `calls` only those that make the calls."""
 
     text: str
     calls: str

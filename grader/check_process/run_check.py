@@ -14,7 +14,7 @@ from grader.check_process.checks import CollectedCheck, InputStream
 from grader.check_process.connections import Connections
 from grader.check_process.features import skip_if_marked
 from grader.check_process.fixtures import Fixtures
-from grader.check_process.own_time import own_time_limited
+from grader.check_process.own_time import limit_own_time
 from grader.check_process.verdict import Comparison, decide
 from grader.connection.connection import Connection
 from grader.connection.record import Record, comparing
@@ -100,7 +100,7 @@ class CheckRunner:
         return Run(decide(row, error, self._comparison, student), error)
 
     def _run_item(self, item: pytest.Function, following: pytest.Item | None, check_s: float) -> BaseException | None:
-        """Set the fixtures of a check up, call it, tear them down; return what was raised in the step that came first.
+        """Set the fixtures of a check up, call it, tear them down; return what the first failing step raised.
 
         pytest's own protocol calls thirty hooks besides. They take longer than many a check, and have nothing to do.
         """
@@ -159,7 +159,7 @@ class PlannedRun:
 def _first_exception(item: pytest.Function, check_s: float, *steps: Callable[[], object]) -> BaseException | None:
     """Run steps of a check under its time limit; return the first exception, or None."""
     try:
-        with own_time_limited(item, check_s):
+        with limit_own_time(item, check_s):
             for step in steps:
                 step()
     except (KeyboardInterrupt, pytest.exit.Exception):

@@ -27,7 +27,7 @@ from grader.check_process.plugin import CheckSession
 from grader.model import Device
 from grader.model.messages import PENDING, Message, Plan, PlannedExercise, Spawned
 from grader.sandbox import cgroup
-from grader.sandbox.process import sweep
+from grader.sandbox.process import remove_folder
 from grader.sandbox.slow_imports import leave_slow_imports_out
 from grader.worker_process.fork import ForkStarter
 from grader.worker_process.spawn import SpawnStarter
@@ -66,7 +66,7 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.Group | N
     if servers:
         if groups is not None:
             # A grader that was killed could not remove its groups. Nobody else knows their names.
-            groups.sweep()
+            groups.remove_left_groups()
         first, *others = (socket.socket(fileno=server) for server in servers)
         starter = ForkStarter(first, plan.root, groups, plain=others[0] if others else None)
     else:
@@ -89,7 +89,7 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.Group | N
                 message = session.ended_by
     finally:
         starter.close()
-        sweep(str(plan.root))  # the host does it too, unless it was killed
+        remove_folder(str(plan.root))  # the host does it too, unless it was killed
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from grader.check_process.hidden_words import ERRORS
 from grader.check_process.submitted_lines import is_stub, lines_of, statement_spans, undefined_names
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, Raised, debugger_hint, error_text, refuses_arguments, shown_lines
-from grader.connection.student import assigned_but_not_run
+from grader.connection.student import unrun_assignment_text
 from grader.model import Verdict
 from grader.model.public_text import say
 
@@ -65,7 +65,7 @@ def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
     kind = raised.builtin if raised.builtin in ERRORS else "an exception of another kind"
     public = say("{} raised {}", raised.what, kind)
     story = f"{raised.what} raised {error_text(raised)}"
-    place = known_line(raised.lines, student)
+    place = public_line(raised.lines, student)
     text = known_error(raised.text, "".join(line.text for line in place))
     if raised.type == "NameError" and (missing := _NO_NAME.match(raised.text)):
         names = undefined_names(student.files.get(f"{student.module}.py", b""))
@@ -86,20 +86,21 @@ def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
     if refuses_arguments(raised):  # a worker's free text: for shown checks and staff only
         lines = [f"    your function is {raised.what.split('`')[1]}{raised.signature}; keep the starter's parameters"]
     if raised.type == "NameError" and (missing := _NO_NAME.match(raised.text)):
-        lines += [f"    {where}" for where in [assigned_but_not_run(student, missing[1])] if where]
+        lines += [f"    {where}" for where in [unrun_assignment_text(student, missing[1])] if where]
     after = [known, *shown_lines(place, student.folder), *marks_note(known)]
     return Reason(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(after))
 
 
-def known_line_text(lines: Sequence[Line], student: Connection) -> str:
-    """Return the line of student code that a hidden check may show, as the end of a message; "" for none."""
-    return "\n".join(["", *shown_lines(known_line(lines, student), student.folder)])
+def public_line_text(lines: Sequence[Line], student: Connection) -> str:
+    """Return the end of a message with the line of student code that a hidden check may show; "" for no line."""
+    return "\n".join(["", *shown_lines(public_line(lines, student), student.folder)])
 
 
-def known_line(lines: Sequence[Line], student: Connection) -> list[Line]:
-    """Return a list of at most one line: the innermost that a hidden check may show, a statement of a short file.
+def public_line(lines: Sequence[Line], student: Connection) -> list[Line]:
+    """Return a list with the innermost line of a traceback that a hidden check may show; [] if it may show no line.
 
-    Student code chooses where it raises, so there are at most `_MOST_STATEMENTS` lines to choose from.
+    It is the first line of a statement in the student's file. Student code chooses where it raises, so a file of more
+    than `_MOST_STATEMENTS` statements has no such line.
     """
     file = f"{student.module}.py"
     content = student.files.get(file, b"")
@@ -129,7 +130,7 @@ _MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in meth
 
 
 def known_error(text: str, line: str) -> str:
-    """Return the text of an exception as a hidden check shows it; "" if it is not a known one.
+    """Return the text of an exception as a hidden check shows it; "" if it is not in `known_errors.txt`.
 
     Student code may raise any exception with any text, so there are few texts to choose from.
 

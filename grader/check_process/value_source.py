@@ -45,8 +45,8 @@ def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
     return setup, [as_source(value, view_source) for value in values]
 
 
-def made_from_source(*values: Any) -> tuple[Any, ...]:
-    """Return equal values that are made from their Python source, or else copied. Proxies stay as they are."""
+def rebuild_from_source(*values: Any) -> tuple[Any, ...]:
+    """Return equal values, made by running their Python source, or else copied; proxies are returned themselves."""
     try:
         setup, texts = source_of_values([value for value in values if not is_proxy(value)])
     except ValueError:

@@ -21,7 +21,7 @@ from grader.check_process.check_lines import line_of, raising_statement, stateme
 from grader.check_process.check_picture import picture_of
 from grader.check_process.checks import CollectedCheck
 from grader.check_process.features import FIXTURES
-from grader.check_process.student_error import Reason, known_line_text, reason_of_student_error
+from grader.check_process.student_error import Reason, public_line_text, reason_of_student_error
 from grader.check_process.submitted_lines import existing_lines, is_empty, may_lack_return
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
@@ -198,7 +198,7 @@ def _texts(row: CollectedCheck, reason: Reason) -> tuple[str, str]:
     """Return the message for the student, which for a hidden check has no numbers, and the full text for staff."""
     text = detail = reason.story or str(reason.public)
     if not row.check.shown:
-        public = reason.public if reason.at_load else row.file.words.shown(reason.public)
+        public = reason.public if reason.at_load else row.file.words.shown_text(reason.public)
         text = f"{public}{reason.of_small_set}"
         if public is None:
             text, detail = _FALLBACKS.get(reason.verdict, NOT_EXPECTED), f"{detail}\n{WITHHELD}: {reason.public}"
@@ -219,7 +219,7 @@ def _reason_of(error: BaseException | None, path: Path, comparison: Comparison |
         frames = existing_lines(map(Line._make, lost.frames), student.files)
         lines = shown_lines(frames, student.folder)
         story = "\n".join([f"{lost.message}; it was then at", *lines]) if lines else lost.message
-        return Reason(lost.verdict, lost.public, story, known_line_text(frames, student), unreadable=lost.in_load)
+        return Reason(lost.verdict, lost.public, story, public_line_text(frames, student), unreadable=lost.in_load)
     if error is None:
         return Reason(Verdict.PASSED)
     # Student and reference raise in the same way; whose worker it was decides between a crash and a fault of ours.

@@ -30,7 +30,7 @@ from grader.report.gradebook import gradebook_csv
 from grader.report.read import read_report
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile
-from grader.sandbox.process import sweep
+from grader.sandbox.process import remove_folder
 
 TOKEN = "CLASS_TOKEN"  # noqa: S105  the name of a variable
 """The variable with the token that may read the repositories. Only the platform's own server gets it."""
@@ -185,7 +185,7 @@ def clone_class(
         try:
             taken = _clone(one, folder / one.folder, until(one.folder), token if one.server == server else "", counted)
         except subprocess.CalledProcessError as error:
-            sweep(str(folder / one.folder))  # which may be of any depth by then
+            remove_folder(str(folder / one.folder))  # which may be of any depth by then
             why = (error.stderr.strip().splitlines() or ["git gives no reason"])[-1]
             if len(why) > _LONGEST_NAME:  # with a path in its midst
                 why = f"{why[: _LONGEST_NAME // 2]} ... {why[-_LONGEST_NAME // 2 :]}"

@@ -310,7 +310,7 @@ def grade_checkout(
 
 
 def remove_earlier(places: Iterable[str]) -> None:
-    """Remove the files at places where reports will be written: one that a student committed must not pass for ours.
+    """Remove the files at the paths of new reports: a report that a student committed must not pass for ours.
 
     Raises:
         CourseError: one of them cannot be removed.

@@ -39,7 +39,7 @@ def new_command(
     if (tests and not name) or (reference and not tests):
         raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
     # First, because it may refuse: nothing is laid out then.
-    draft, notes, data = _ported(tests, reference) if tests else (None, [], {})
+    draft, notes, data = _port(tests, reference) if tests else (None, [], {})
     written = []
     if course_folder:
         written += new_course(course_folder)
@@ -63,7 +63,7 @@ def new_command(
         say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
 
 
-def _ported(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[str, bytes]]:
+def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[str, bytes]]:
     """Return the draft of an exercise from a test file or notebook, sentences on what is left to do, and data files."""
     from grader.author.port.draft import Port, data_of, left_to_do_for
     from grader.author.port.notebooks import MODULE, assignment_of, points_of

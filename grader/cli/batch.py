@@ -107,14 +107,14 @@ def batch_command(
             named, wanted, rerun or "", never_lower, best, staff, part, roster, names, str(folder.resolve()), layout
         )
         results = ResultsFolder.make(out)
-        summary = _graded_class(plan, intake, results, batch_options, executor, lanes, details)
+        summary = _grade_class(plan, intake, results, batch_options, executor, lanes, details)
     say.prose(*run_sentences(summary, batch_options, results))
     for item in broken:
         say.prose(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again.")
     sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
 
 
-def _graded_class(
+def _grade_class(
     plan: RunPlan,
     intake: Intake,
     results: ResultsFolder,

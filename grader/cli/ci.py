@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 NEVER = "never"
 
 
-def _checked_percent(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+def _check_percent(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Return the value of an option if it is a percentage, `never` or None; else raise BadParameter."""
     with suppress(ValueError):
         if value is None or value == NEVER or 0 <= float(value) <= 100:
@@ -56,7 +56,7 @@ def _checked_percent(ctx: click.Context, param: click.Parameter, value: str | No
 @click.option(
     "--fail-below",
     default="100",
-    callback=_checked_percent,
+    callback=_check_percent,
     metavar="PERCENT|never",
     show_default=True,
     help="Exit with status 1 if less than this percentage of the decided points was earned.",
@@ -191,7 +191,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 @options.hidden
 @click.option(
     "--fail-below",
-    callback=_checked_percent,
+    callback=_check_percent,
     metavar="PERCENT|never",
     help="A student's job fails if less than this percentage of the decided points was earned; by default 100.",
 )

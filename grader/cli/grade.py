@@ -84,7 +84,7 @@ def grade_here(
     saves = not (stops or json_path or like or submission or plan.rules)
     lines = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain, colours=shows_colours())
     shown = lines if not plan.rules else lambda graded: lines(graded) if graded.checks else iter(())
-    report = _graded(plan, handed_in, submission, (say, details), shown, early, saves=saves, fresh=fresh)
+    report = _grade(plan, handed_in, submission, (say, details), shown, early, saves=saves, fresh=fresh)
     if earlier is not None:
         from grader.report.repeat import differences
 
@@ -138,7 +138,7 @@ def _plan(
     return RunPlan(course, exercises, setup, runs_untouched=alone, has_folder=True, rules=rules), handed_in
 
 
-def _graded(
+def _grade(
     plan: RunPlan,
     handed_in: Submission,
     submission: Path | None,

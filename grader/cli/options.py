@@ -263,7 +263,7 @@ def exercise_here(name: str | None) -> tuple[Course, Exercise]:
 
 
 def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None = None) -> list[Broken]:
-    """Return the exercises that cannot be used: those with these names, of a hand-in, or of the whole course.
+    """Return the exercises that cannot be used, among the named ones, those of a hand-in, or all of the course.
 
     Args:
         course: as it was read.

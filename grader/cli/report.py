@@ -105,7 +105,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     say = Say()
     say.meanwhile(what := f"Comparing the submissions of {out}")
     from grader.batch.results_folder import SIMILAR, ResultsFolder
-    from grader.report.html import rendered
+    from grader.report.html import render_template
     from grader.report.progress import PacedProgress
 
     with needing("copydetect", "similarity"):
@@ -115,7 +115,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
         say(for_terminal(what, one_line=True))
         items = list(similar_in(course, journal, PacedProgress(say)))
         values = {"course": course.title, "items": items, "names": journal.names() if names else {}}
-        path = ResultsFolder.make(out).write_page(SIMILAR, rendered("similar.html", **values))
+        path = ResultsFolder.make(out).write_page(SIMILAR, render_template("similar.html", **values))
     for item in items:
         say.prose(f"{item.exercise.number:>6}  {item.in_words} ({counted(item.compared, 'submission')})")
     say.prose(f"Read the pairs in {path}. That is not a verdict: talk with their authors before you decide anything.")

@@ -37,14 +37,14 @@ def run_command(**chosen: Any) -> None:
     """Grade exercises, print what to fix, and say what to do next."""
     if chosen["submission"] is not None or not chosen["workers"].forks:
         hand_back()
-    with _started_early(chosen["submission"], chosen["workers"]) as early:
+    with _start_early(chosen["submission"], chosen["workers"]) as early:
         from grader.cli.grade import grade_here
 
         grade_here(**chosen, early=early)
 
 
 @contextmanager
-def _started_early(submission: Path | None, workers: options.Workers) -> Iterator[Early | None]:
+def _start_early(submission: Path | None, workers: options.Workers) -> Iterator[Early | None]:
     """Start processes for a student's own folder while this one imports what grading needs, which takes as long.
 
     Where it is imported already there is nothing to gain. Where something must be compiled first, PyTorch may not be

@@ -150,7 +150,7 @@ class Cluster:
             self.progress.noted(f"{said['host']} ({said['address']}) is refused: {said['why']}")
 
     def _open(self, client: Client) -> Client:
-        """Have all workers open lanes; return the client when those that are there have answered."""
+        """Have all Dask workers open lanes; return the client when each connected worker has answered."""
         where = str(client.scheduler_info(n_workers=0)["address"])
         if not where.startswith(("tls://", "wss://")):
             self.progress.noted(

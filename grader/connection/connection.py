@@ -334,7 +334,7 @@ class Connection:
         called: Proxy | None = None,
         noted: Call | None = None,
     ) -> Any:
-        """Call an object in the worker, and return its result; apply to the arguments here what changed of them there.
+        """Call an object in the worker and return its result; change the arguments as the worker changed its copies.
 
         Of a probe, `called` is the function that it calls, which messages name; its caller has noted the call.
 
@@ -439,7 +439,7 @@ class Connection:
                 encoded = encoded.with_own_memory()
         if noted is not None:
             self.record.add_call(noted, encoded)
-        return encoded.apart() if apart else encoded
+        return encoded.with_copies() if apart else encoded
 
     def exchange(
         self,
@@ -597,7 +597,7 @@ class Connection:
         return self.starter.exclusive(self.worker)
 
     def outputs(self) -> dict[int, tuple[str, int]]:
-        """Return, by generation, the beginning of what each worker printed so far, and how many lines follow it."""
+        """Return the beginning of each worker's output, and how many lines follow it, by the worker's generation."""
         if self.worker is not None:
             self._outputs[self.generation] = self.worker.read_output(self.limits.shown_output_kb * 1024)
         return dict(self._outputs)

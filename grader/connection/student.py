@@ -101,7 +101,7 @@ def _missing(connection: Connection, name: str) -> str:
     if connection.left_out:
         _, line, package = connection.left_out[0]
         hint = f": line {line} needs {package}, which is not available in this exercise"
-    elif elsewhere := _defined_elsewhere(connection, name):
+    elif elsewhere := _other_definition_text(connection, name):
         hint = f" at its top level: {elsewhere}"
     return f"{connection.owner} {connection.module}.py has no `{name}`{hint}"
 
@@ -115,7 +115,7 @@ def _tree_of(connection: Connection) -> tuple[ast.Module, str]:
         return ast.Module([], []), file
 
 
-def _defined_elsewhere(connection: Connection, name: str) -> str:
+def _other_definition_text(connection: Connection, name: str) -> str:
     """Return in words where the file defines a name that its top level lacks, and what to do; "" if nowhere."""
     tree, file = _tree_of(connection)
     todo: list[tuple[ast.AST, str]] = [(tree, "")]
@@ -132,7 +132,7 @@ def _defined_elsewhere(connection: Connection, name: str) -> str:
     return ""
 
 
-def assigned_but_not_run(connection: Connection, name: str) -> str:
+def unrun_assignment_text(connection: Connection, name: str) -> str:
     """Return in words where an `if` block that did not run gives a name a value; "" if nowhere.
 
     Args:

@@ -38,7 +38,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.files import RightEntry, WrongEntry, parse_yaml, validated
+from grader.course.files import RightEntry, WrongEntry, parse_yaml, validate
 from grader.course.layout import EXERCISE_FILE, RIGHT_FILE, SHARED, is_entry
 from grader.model import Exercise, Submission
 from grader.model.errors import CourseError
@@ -149,7 +149,7 @@ def _answer_of_entry(path: Path, content: bytes, reference: str | None) -> Answe
     """Return the answer that an entry of `wrong.yaml` or `right.yaml` makes of the reference."""
     file = path.parent.name
     where = f"{file}: {path.name}"
-    entry = validated(_entries(content, file).get(path.name), where, RightEntry if file == RIGHT_FILE else WrongEntry)
+    entry = validate(_entries(content, file).get(path.name), where, RightEntry if file == RIGHT_FILE else WrongEntry)
     if reference is None:
         raise CourseError(f"{where}: there is no reference to change")
     text = reference

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from grader.course.files import CourseFile, ExerciseFile, moment_of, parse_yaml, validated
+from grader.course.files import CourseFile, ExerciseFile, moment_of, parse_yaml, validate
 from grader.course.layout import COURSE_FILE, Places
 from grader.course.load import handins_of
 from grader.model import Course, Exercise, HandIn
@@ -74,7 +74,7 @@ def void_check(course: Course, exercise: Exercise, check: str) -> Edit:
     else:
         changed = text
     after = _checked_content(changed, text, wanted, shown_as, by_hand)
-    validated(parse_yaml(after, shown_as), shown_as, ExerciseFile)
+    validate(parse_yaml(after, shown_as), shown_as, ExerciseFile)
     return Edit(path, shown_as, before, after, _with_void(course, exercise, (*exercise.void, check)))
 
 
@@ -100,7 +100,7 @@ def count_check(course: Course, exercise: Exercise, check: str) -> Edit:
     after = _checked_content(
         _without_void(text, shown_as, check), text, wanted, shown_as, f"remove {check} from  void:  by hand"
     )
-    validated(parse_yaml(after, shown_as), shown_as, ExerciseFile)
+    validate(parse_yaml(after, shown_as), shown_as, ExerciseFile)
     return Edit(path, shown_as, before, after, _with_void(course, exercise, tuple(rest)))
 
 
@@ -149,7 +149,7 @@ def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Cal
     by_hand = f"write  {author}: {until}  below  extensions:  of {handin.id} by hand"
     after = _checked_content(changed, text, wanted, COURSE_FILE, by_hand)
     problems = list[str]()
-    handins = handins_of(validated(parse_yaml(after, COURSE_FILE), COURSE_FILE, CourseFile), problems)
+    handins = handins_of(validate(parse_yaml(after, COURSE_FILE), COURSE_FILE, CourseFile), problems)
     if problems:
         raise CourseError(*problems)
     return Edit(path, COURSE_FILE, before, after, replace(course, handins=handins))

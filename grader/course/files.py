@@ -81,7 +81,7 @@ def is_wheel(name: str) -> bool:
 _TAKEN = ("torch", "numpy")
 
 
-def all_or_none(packages: tuple[str, ...]) -> tuple[str, ...]:
+def require_all_or_none(packages: tuple[str, ...]) -> tuple[str, ...]:
     """Return the value of the key `without` if it is empty or contains both torch and NumPy.
 
     Raises:
@@ -124,7 +124,7 @@ class RoundEntry(Strict):
 
 
 class QuestionEntry(Strict):
-    """One question of a drill: lines whose last is an expression, what it does not show, and why.
+    """One question of a drill: lines that end with an expression, wrong outputs to choose from, and the reason.
 
     `since` is the version since which the answer is another one. `holds` has what must be true as well for the reason.
     """
@@ -232,7 +232,7 @@ class ExerciseFile(Strict):
     hints: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=3, max_length=3)]
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
     files: list[DataName] = []
-    without: Annotated[tuple[Name, ...], AfterValidator(all_or_none)] = ()
+    without: Annotated[tuple[Name, ...], AfterValidator(require_all_or_none)] = ()
     values: tuple[Name, ...] = ()
     caps: dict[Name, Points] = {}
     limits: LimitsEntry = Field(default_factory=LimitsEntry)
@@ -457,10 +457,10 @@ def read_file(path: Path, shown_as: str, kind: type[File]) -> File:
     Raises:
         CourseError: the file cannot be read or does not fit the model; it lists every problem.
     """
-    return validated(read_yaml(path, shown_as), shown_as, kind)
+    return validate(read_yaml(path, shown_as), shown_as, kind)
 
 
-def validated(data: object, shown_as: str, kind: type[File]) -> File:
+def validate(data: object, shown_as: str, kind: type[File]) -> File:
     """Convert the parsed data of a file to its model, such as `CourseFile`.
 
     Args:

@@ -57,9 +57,9 @@ def marks_text(exercise: Exercise) -> str:
             cases.append(f"you break {_rules_text(broken, told | broken, rules)}")
         if shown:
             every = {rule for rule, is_shown in capped if is_shown} - broken - told
-            cases.append("a shown check fails" if shown == every else f"a shown check of {_listed(shown)} fails")
+            cases.append("a shown check fails" if shown == every else f"a shown check of {_rule_ranges(shown)} fails")
         if hidden:
-            cases.append(f"some hidden checks of {_listed(hidden)} fail")
+            cases.append(f"some hidden checks of {_rule_ranges(hidden)} fail")
         if cases:
             sentences.append(f"If {', or if '.join(cases)}, you get at most {points_text(cap)} points.")
         told |= broken
@@ -103,10 +103,10 @@ def _rules_text(broken: Collection[str], so_far: Collection[str], rules: Collect
     """
     if set(so_far) == set(rules) and len(broken) > 1:
         return "a rule" if len(broken) == len(rules) else "any other rule"
-    return _listed(broken, "or")
+    return _rule_ranges(broken, "or")
 
 
-def _listed(rules: Collection[str], word: str = "or") -> str:
+def _rule_ranges(rules: Collection[str], word: str = "or") -> str:
     """Return rules in order, as a text; three or more in a row as "C1 to C3"."""
     numbers = sorted(int(rule.removeprefix("C")) for rule in rules)
     runs: list[list[int]] = []

@@ -59,7 +59,7 @@ class Coverage:
                     unknown.append((page_of(module.id).as_posix(), id))
         return cls(topics, taught, pages, unknown)
 
-    def counted(self, document: str = "") -> tuple[int, int, int]:
+    def counts(self, document: str = "") -> tuple[int, int, int]:
         """Count the topics that an exercise teaches, those that only a page teaches, and those that nothing teaches.
 
         Args:

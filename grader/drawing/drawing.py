@@ -31,7 +31,7 @@ class Drawing:
     sentences: tuple[str, ...] = ()
 
     def lines(self, width: int = _WIDTH, *, plain: bool = False, colours: bool = False) -> list[str]:
-        """Return the drawing as lines of text, none wider than that.
+        """Return the drawing as lines of text, none wider than `width`.
 
         Args:
             width: columns.
@@ -61,7 +61,7 @@ class Drawing:
         rest = replace(self.picture, views=())
         if rest != Picture():
             parts.append(svg_of(rest))
-        return parts[0] if len(parts) == 1 else _stacked(parts)
+        return parts[0] if len(parts) == 1 else _stack(parts)
 
     def html(self) -> str:
         """Return the SVG of the drawing and its sentences as a fragment of HTML."""
@@ -82,7 +82,7 @@ class Drawing:
         return self.html()
 
 
-def _stacked(parts: Sequence[str]) -> str:
+def _stack(parts: Sequence[str]) -> str:
     """Join SVGs, one below another, into one SVG."""
     import re
 

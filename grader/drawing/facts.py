@@ -29,7 +29,7 @@ class _Memory:
 
 
 def facts_of(tensors: Mapping[str, Any]) -> list[Tensor]:
-    """Return the facts of tensors and NumPy arrays, by name; those that share memory have views on one storage.
+    """Return the facts of tensors and NumPy arrays, by name; tensors that share memory become views on one storage.
 
     Raises:
         TypeError: one of them is neither.

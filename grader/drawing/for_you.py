@@ -12,7 +12,7 @@ import click
 
 from grader.drawing.drawing import Drawing, drawing_of
 from grader.drawing.failures import Watcher, expression_at
-from grader.drawing.reasons import Explanation, explained
+from grader.drawing.reasons import Explanation, explain_call
 from grader.report.console import shows_colours
 
 _WIDTH = 100
@@ -59,11 +59,11 @@ class explain:  # noqa: N801  used as `with explain():`
         """Add the explanation to the error."""
         self._watcher.__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
         failed = self._watcher.failed
-        without_frames_of_ours(traceback)
+        remove_our_frames(traceback)
         if error is None or failed is None or failed.error not in _chain(error):
             return
         try:
-            found = explained(failed, failed.error.__traceback__ if failed.error is not error else traceback)
+            found = explain_call(failed, failed.error.__traceback__ if failed.error is not error else traceback)
         except Exception as own:  # the student's error counts, and ours must not take its place
             error.add_note(f"grader.explain could not explain this: {type(own).__name__}: {own}")
             return
@@ -71,7 +71,7 @@ class explain:  # noqa: N801  used as `with explain():`
             _add_explanation(error, found)
 
 
-def without_frames_of_ours(traceback: TracebackType | None) -> None:
+def remove_our_frames(traceback: TracebackType | None) -> None:
     """Remove the frames of `Watcher` from a traceback, in place, so that it reads as it does without `explain`."""
     while traceback is not None:
         below = traceback.tb_next

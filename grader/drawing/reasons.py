@@ -175,7 +175,7 @@ def _matmul(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
             sentences.append(f"Try: {left.code}.mT @ {right.code}, which swaps the last two dims of {left.name}.")
         return sentences, _shapes([left, right], broadcast=False)
     batch = [one.shape[:-2] for one in (left, right)]
-    if _broadcasts(batch) is None:
+    if _broadcast_shape(batch) is None:
         return [f"The dims before the last two are broadcast, and {batch[0]} and {batch[1]} clash."], _shapes(
             [Operand(f"{one.name} (without its last 2 dims)", one.value[..., 0, 0]) for one in (left, right)],
             broadcast=True,
@@ -269,7 +269,7 @@ def _indexing(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
         if (found := _index_part(first, dim, part)) is not None:
             return found
     tensors = [Operand(f"index {dim}", part) for dim, part in enumerate(parts) if _is_positions(part)]
-    if len(tensors) > 1 and _broadcasts([one.shape for one in tensors]) is None:
+    if len(tensors) > 1 and _broadcast_shape([one.shape for one in tensors]) is None:
         return ["Index tensors are broadcast to each other, and these clash."], _shapes(tensors, broadcast=True)
     return _new_values(failed, first, index) if failed.name == "__setitem__" else None
 
@@ -513,7 +513,7 @@ def _autograd(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
     return None
 
 
-def _broadcasts(shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+def _broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
     try:
         return tuple(torch.broadcast_shapes(*shapes))
     except RuntimeError:
@@ -524,7 +524,7 @@ def _broadcast(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None
     if len(operands) < 2 or failed.name in _NOT_BROADCAST:
         return None
     shapes = [one.shape for one in operands]
-    outcome = _broadcasts(shapes)
+    outcome = _broadcast_shape(shapes)
     if outcome is not None:
         if _mutates(failed.name) and outcome != shapes[0]:
             return [
@@ -548,7 +548,7 @@ def _suggested_unsqueeze(left: Operand, right: Operand) -> Iterator[str]:
     for one, other in ((right, left), (left, right)):
         for dim in range(len(one.shape) + 1):
             new = (*one.shape[:dim], 1, *one.shape[dim:])
-            if dim and (outcome := _broadcasts([new, other.shape])) is not None:
+            if dim and (outcome := _broadcast_shape([new, other.shape])) is not None:
                 at = dim - len(new)
                 yield f"Try: {one.code}.unsqueeze({at}), which has shape {new}; the result has shape {outcome}."
                 return
@@ -561,7 +561,7 @@ _REASONS: tuple[Callable[[FailedCall, Sequence[Operand]], _Found | None], ...] =
 """All reasons; the first that applies is given."""
 
 
-def explained(failed: FailedCall, traceback: TracebackType | None) -> Explanation | None:
+def explain_call(failed: FailedCall, traceback: TracebackType | None) -> Explanation | None:
     """Return the explanation of a call that raised; None if its operands show no reason that is known here."""
     frame, node, where = student_expression(failed, traceback)
     operands = operands_of(failed, frame, node)

@@ -120,7 +120,7 @@ def is_comparable(outcome: Outcome) -> bool:
 
 
 def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:
-    """Return the traces of those checks that can be compared, by id."""
+    """Return the traces of the checks that can be compared, by the check's id."""
     return {row.check.id: Trace.of(row.outcome, row.check.category) for row in rows if is_comparable(row.outcome)}
 
 
@@ -139,12 +139,12 @@ def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str
     calls this one alone fails; otherwise it is in no group, and `suspects_of` says whose fault it may be.
     """
     groups: dict[str, set[str]] = {}
-    alone = _failing_alone(rows)
+    faulty = _faulty_functions(rows)
     for row in filter(_is_failure, rows):
         id, called = row.check.id, _functions_of(row)
         if not called:
             groups[f"{id} "] = {id}  # no function has such a name
-        elif len(called) == 1 or called[-1] not in alone:
+        elif len(called) == 1 or called[-1] not in faulty:
             groups.setdefault(called[-1], set()).add(id)
     return {name: frozenset(ids) for name, ids in groups.items()}
 
@@ -155,13 +155,13 @@ def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
     It is the only one that the check calls; of several that which was called last, and those that also fail where they
     are called alone.
     """
-    alone = _failing_alone(rows)
+    faulty = _faulty_functions(rows)
     called = {row.check.id: _functions_of(row) for row in filter(_is_failure, rows)}
-    return {id: frozenset(names[-1:]) | alone.intersection(names) for id, names in called.items()}
+    return {id: frozenset(names[-1:]) | faulty.intersection(names) for id, names in called.items()}
 
 
-def _failing_alone(rows: Sequence[GradedCheck]) -> frozenset[str]:
-    """Return the functions that are the only ones called by some failing check."""
+def _faulty_functions(rows: Sequence[GradedCheck]) -> frozenset[str]:
+    """Return the functions that are certainly at fault: a failing check calls no other function."""
     called = map(_functions_of, filter(_is_failure, rows))
     return frozenset(names[0] for names in called if len(names) == 1)
 
@@ -194,7 +194,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True)
 class Names:
-    """What code must name, and must not, so that the sentence of a wrong answer is true of it.
+    """The names that code must use, and must not use, so that the sentence of a wrong answer is true of the code.
 
     Attributes:
         any_of: sets of names; the code has all names of one of these sets, if there are any.

@@ -139,7 +139,7 @@ class Known:
         return machine_digest(self._setup)
 
     @property
-    def begun(self) -> int:
+    def compared_count(self) -> int:
         """Return how many wrong answers were compared so far, whether they ran now or in an earlier run."""
         return len(self._begun)
 
@@ -326,7 +326,7 @@ class _Task:
             yield from (mistake for group in groups for mistake in self._mistakes_from_sealed(sealed, group))
 
     def _checks_blaming_the_same(self, group: _Ids) -> frozenset[str]:
-        """Return the failing checks that blame the one function that these checks blame; none if they blame two."""
+        """Return all failing checks that blame the same one function as these checks; none if these blame several."""
         functions = {name for id in group for name in self._suspects[id]}
         return frozenset(id for id, names in self._suspects.items() if len(functions) == 1 and names == functions)
 
@@ -341,7 +341,7 @@ class _Task:
         return Mistake(EITHER.join(sentences_of(answers)), tuple(sorted(blamed)), rule, ids)
 
     def _changed(self, answer: Answer) -> tuple[str, ...]:
-        return changed_by(self._exercise, answer)
+        return functions_changed_by(self._exercise, answer)
 
     def _functions_called(self, checks: _Ids) -> set[str]:
         """Return the functions and classes that these checks called."""
@@ -558,10 +558,12 @@ def required_names(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
         traces: of the checks that it explains.
     """
     has_value = any(trace.lost and trace.has_value for trace in traces.values())
-    return behaviour.names_in_sentence(answer, exercise.reference, changed_by(exercise, answer), has_value=has_value)
+    return behaviour.names_in_sentence(
+        answer, exercise.reference, functions_changed_by(exercise, answer), has_value=has_value
+    )
 
 
-def changed_by(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
+def functions_changed_by(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
     """Return the functions of a wrong answer that differ from the reference; none without a reference."""
     given, reference = starter_names(exercise), exercise.reference
     return changed_functions(answer.source, reference.read_bytes(), given) if reference is not None else ()

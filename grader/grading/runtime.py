@@ -50,7 +50,7 @@ class Processes:
 
 
 class Runtime:
-    """The processes of one run. Whoever grades opens one with `with`, and starts no process of ours besides.
+    """The processes of one run: a caller that grades opens a runtime with `with`, and starts no other process of ours.
 
     It owns the zygote, where workers come from, the lanes, what they share (known wrong answers), and the token that
     cancels.
@@ -154,7 +154,7 @@ class Runtime:
         return self._source
 
     def open_lane(self) -> Lane:
-        """Open a lane, which the caller closes. It is not one of those that `submit` and `ask` use."""
+        """Open a lane, which the caller closes; `submit` and `ask` do not use it."""
         return self._open.lane(self._exercises, self.source, next(self._numbers), self._setup.accelerator)
 
     def warm_up(self) -> None:
@@ -204,7 +204,7 @@ class Runtime:
         """
         return self.ask(lambda lane: lane.run(exercise, files, seed, selection=selection)).result()
 
-    def files_changed(self, exercises: Sequence[Exercise]) -> None:
+    def recollect(self, exercises: Sequence[Exercise]) -> None:
         """Make each lane collect the checks of these exercises again before its next work: files may have changed."""
         self._changed = exercises
 

@@ -303,7 +303,7 @@ class Store:
              as_bytes(saved.path or "") or None, saved.text),
         )  # fmt: skip
 
-    def saved_of(self, author: str) -> list[Saved]:
+    def saved_results_of(self, author: str) -> list[Saved]:
         """Return all results of an author, the latest first."""
         return self._select("author = CAST(? AS TEXT) ORDER BY id DESC", as_bytes(author))
 

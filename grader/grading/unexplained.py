@@ -80,7 +80,7 @@ def _unexplained_rows(graded: GradedExercise) -> dict[str, list[GradedCheck]]:
 
 
 def _is_self_explanatory(outcome: Outcome) -> bool:
-    """Return whether the message alone explains it: the function is missing, not written yet, or returned None."""
+    """Return whether the message explains the failure: the function is missing, not written yet, or returned None."""
     unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
     return unwritten or outcome.cause == "name" or outcome.got_none
 

@@ -158,7 +158,7 @@ def _of_tar(archive: tarfile.TarFile, room: Room) -> Iterator[Entry]:
 
 
 class _Folders:
-    """The folders in an archive: each is looked at once, as there may be a hundred thousand files in a few of them."""
+    """The folders in an archive: each is examined once, as a few folders may contain a hundred thousand files."""
 
     def __init__(self) -> None:
         self._known: dict[str, PurePosixPath | None] = {"": ALL_OF_IT}
@@ -252,7 +252,7 @@ class LeftOut:
             self._marks.add(mark)
             self._known.clear()
 
-    def of(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
+    def find(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
         """Return the left-out path that this folder is a part of, and why; (None, "") if its files are read.
 
         The reason is "" if no row reports it.
@@ -264,7 +264,7 @@ class LeftOut:
     def _of(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
         if folder == ALL_OF_IT:
             return None, ""
-        if (above := self.of(folder.parent))[0] is not None:
+        if (above := self.find(folder.parent))[0] is not None:
             return above
         name, parent = folder.name.lower(), folder.parent
         if name in _INSTALLED:

@@ -193,7 +193,7 @@ def simple_statements(tree: ast.Module) -> Iterator[tuple[ast.stmt, bool]]:
                     yield inner, node is not tree
 
 
-def in_order(block: Sequence[ast.AST]) -> Iterator[ast.stmt]:
+def statements_in_order(block: Sequence[ast.AST]) -> Iterator[ast.stmt]:
     """Yield the simple statements and definitions of a block and of blocks in it, in the order of the text.
 
     The statements inside of definitions are not among them.
@@ -243,7 +243,7 @@ def is_alone(node: ast.stmt, code: Code) -> bool:
     return not before.strip() and (not after or after.startswith(b"#"))
 
 
-def left_out_if_failing(text: str, label: str) -> str:
+def leave_out_if_failing(text: str, label: str) -> str:
     """Return a statement in a `try`, so that an exception prints a note and does not end the module.
 
     A block with a string of several lines cannot be indented, and is returned unchanged.

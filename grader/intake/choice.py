@@ -15,7 +15,7 @@ from grader.intake.archive import is_packed
 from grader.intake.code import unreadable_because
 from grader.intake.contents import LATE, Contents, Handed, Unmatched
 from grader.intake.match import Version, exercise_of_file_name
-from grader.intake.notebook import Module, exported, module_of_script, modules_of, written_files
+from grader.intake.notebook import Module, module_of_script, modules_of, python_of_exported, written_files
 from grader.model import Exercise, Submission
 from grader.model.report import ExerciseFiles
 
@@ -116,7 +116,7 @@ def _candidates(
         if not own and not is_ours(path.name):
             rest[path] = why
     for exercise in course:
-        for one in _outranked(exercise, candidates.get(exercise.id, [])):
+        for one in _candidates_to_ignore(exercise, candidates.get(exercise.id, [])):
             candidates[exercise.id].remove(one)
             if not any(other.path == one.path for every in candidates.values() for other in every):
                 rest[one.path] = f"{exercise.id} is graded by the file with its name"
@@ -135,8 +135,8 @@ def _add_written_files(contents: Contents) -> None:
                 contents.disk.setdefault(path.with_name(name), contents.disk[path])
 
 
-def _outranked(exercise: Exercise, own: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the candidates that match an exercise by functions alone, if a changed file with its name exists."""
+def _candidates_to_ignore(exercise: Exercise, own: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the candidates that match an exercise only by functions, if a changed file has its name; else []."""
     if any(one.rank == 0 and not is_starter(exercise, one.source) for one in own):
         return [one for one in own if one.rank == 1]
     return []
@@ -151,10 +151,10 @@ def _candidates_of(
         ValueError: it is not the notebook that it seems to be.
     """
     if is_notebook:
-        return _in_notebook(path, data, course), "no cell in it says which exercise it is of"
+        return _notebook_candidates(path, data, course), "no cell in it says which exercise it is of"
     if is_ours(path.name):
         return {}, ""
-    script = exported(data)
+    script = python_of_exported(data)
     source = data if script is None else script.text.encode("utf-8", "replace")
     name, known = exercise_of_file_name(path.name, course), match.top_level_names(source)
     ids, why = match.match_by_contents(source, course)
@@ -169,11 +169,11 @@ def _candidates_of(
         own = {id: one for id, one in own.items() if id not in others}
         own[name.exercise] = _Candidate(path, source, how, name.version, rank=0 if is_its else 2)
     if script is not None:
-        own = {item.id: _only_needed(data, own[item.id], item, course) for item in course if item.id in own}
+        own = {item.id: _script_candidate(data, own[item.id], item, course) for item in course if item.id in own}
     return own, why
 
 
-def _only_needed(data: bytes, one: _Candidate, exercise: Exercise, course: Sequence[Exercise]) -> _Candidate:
+def _script_candidate(data: bytes, one: _Candidate, exercise: Exercise, course: Sequence[Exercise]) -> _Candidate:
     """Return the candidate for a notebook saved as a script, with only the statements that the exercise needs."""
     if is_starter(exercise, one.source):
         return one
@@ -181,7 +181,7 @@ def _only_needed(data: bytes, one: _Candidate, exercise: Exercise, course: Seque
     return replace(one, source=module.source, lines=tuple(module.origins), notes=tuple(module.notes))
 
 
-def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:
+def _notebook_candidates(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:
     """Return a notebook's candidate for each exercise that it has an answer of, by id.
 
     Raises:
@@ -329,7 +329,7 @@ def _with_plain_line_ends(data: bytes) -> bytes:
 
 
 def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixPath] = ()) -> dict[str, bytes]:
-    """Return the Python files beside a candidate, and the packages that it imports, which its module may need.
+    """Return the Python files in a candidate's folder, and the packages below it that these files import.
 
     Those that lie highest come first. The `others` are files of the same exercise, which are left out.
     """
@@ -344,7 +344,7 @@ def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixP
         if is_module and fits and path != one.path and path not in others:
             along[path.relative_to(folder)] = data
             room -= len(data)
-    return match.with_packages(one.source, along)
+    return match.files_to_import(one.source, along)
 
 
 def _why_absent(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:

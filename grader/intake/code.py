@@ -37,7 +37,7 @@ def names_used(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str
     for source in sources:
         with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             trees.append(ast.parse(source))
-    for node in (each for statement in _reachable_statements(trees, functions) for each in ast.walk(statement)):
+    for node in (each for statement in _statements_needed(trees, functions) for each in ast.walk(statement)):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str() as name):
                 yield name
@@ -47,10 +47,11 @@ def names_used(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str
                 yield from name.split(".")
 
 
-def _reachable_statements(trees: Sequence[ast.Module], functions: Collection[str]) -> Iterator[ast.stmt]:
-    """Yield the top-level statements that define functions, and those whose names they use, directly or not.
+def _statements_needed(trees: Sequence[ast.Module], functions: Collection[str]) -> Iterator[ast.stmt]:
+    """Yield the top-level statements that define functions, and all that define a name which a yielded one uses.
 
-    A text leads to another one by what it imports: one that lies beside it is of another exercise.
+    A text leads to another one by what it imports: one that lies beside it is of another exercise. If no text defines
+    one of the functions, all statements are yielded.
     """
     tables = [dict[str, list[ast.stmt]]() for _ in trees]
     for tree, table in zip(trees, tables, strict=True):

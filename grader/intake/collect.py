@@ -29,7 +29,7 @@ from grader.model.files import from_json, to_json
 from grader.model.report import ExerciseFiles
 from grader.model.score import counted
 from grader.sandbox.child import end, tail
-from grader.sandbox.process import clean_environment, isolated
+from grader.sandbox.process import clean_environment, isolated_command
 
 CPU_S = 20
 """CPU seconds that one author's files may take. Usual ones take some milliseconds."""
@@ -341,7 +341,7 @@ class Reader:
         self._unsent = self.course
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  it is read when the process has ended
         self._process = subprocess.Popen(
-            isolated("grader.intake.reading", str(self._memory_mb)),
+            isolated_command("grader.intake.reading", str(self._memory_mb)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -163,7 +163,7 @@ class Contents:
     def _walk(self, part: Part) -> Iterator[Entry]:
         """Yield the files of a part, those of outer folders first: a large inner folder must not crowd them out."""
         if part.path.is_symlink() or not part.path.is_dir():
-            yield _on_disk(part.name.parent, part.name.name, part.path)
+            yield _entry_on_disk(part.name.parent, part.name.name, part.path)
             return
         left_out, todo = LeftOut(), deque([(part.path, ALL_OF_IT)])
         while todo:
@@ -172,13 +172,13 @@ class Contents:
             for name, is_folder in listed:
                 left_out.add(inside, name)
                 if not is_folder and self._is_candidate(name):
-                    yield _on_disk(part.name / inside, name, folder / name)
+                    yield _entry_on_disk(part.name / inside, name, folder / name)
                 elif not is_folder and may_be_code(name, self._is_answer):
                     self._count_unread(part.name / inside, name, folder)
             for name in (name for name, is_folder in listed if is_folder):
                 if name.lower().endswith(PYTHON):  # its files are looked at all the same
                     self.leave(part.name / inside / name, folder / name, _FOLDER, always=True)
-                where, why = left_out.of(inside / name)
+                where, why = left_out.find(inside / name)
                 if why and where is not None:
                     self.leave(part.name / where, folder / name, why, always=True)
                 elif where is None and len(inside.parts) < DEEPEST:
@@ -214,11 +214,11 @@ class Contents:
         if isinstance(entries, list):  # all names are known beforehand
             for entry in entries:
                 left_out.add(entry.folder, entry.name)
-            entries = self._in_order(entries, left_out)
+            entries = self._entries_in_order(entries, left_out)
         for entry in entries:
             left_out.add(entry.folder, entry.name)
             disk = entry.file or place
-            where, why = left_out.of(entry.folder)
+            where, why = left_out.find(entry.folder)
             if why and where is not None:
                 self.leave(above / where, disk, why, always=True)
             elif where is None:
@@ -227,12 +227,12 @@ class Contents:
                 except SubmissionError as error:
                     self.leave(above / entry.path, disk, str(error))
 
-    def _in_order(self, entries: Iterable[Entry], left_out: LeftOut) -> Iterator[Entry]:
+    def _entries_in_order(self, entries: Iterable[Entry], left_out: LeftOut) -> Iterator[Entry]:
         """Yield likely answers first, then other code, then other files; of each left-out folder only one file."""
         seen = set[PurePosixPath]()
         code, others = list[Entry](), list[Entry]()
         for entry in entries:
-            where, _ = left_out.of(entry.folder)
+            where, _ = left_out.find(entry.folder)
             if where is None:
                 (code if may_be_code(entry.name, self._is_answer) else others).append(entry)
             elif where not in seen:
@@ -320,7 +320,7 @@ class Contents:
             known[path] = why
 
 
-def _on_disk(folder: PurePosixPath, name: str, path: Path) -> Entry:
+def _entry_on_disk(folder: PurePosixPath, name: str, path: Path) -> Entry:
     """Return the entry for a file on this disk."""
     try:
         mode = path.lstat().st_mode
@@ -428,7 +428,7 @@ def _bytes_to_write(
     Raises:
         SubmissionError: it cannot be read.
     """
-    where, _ = left_out.of(entry.folder)
+    where, _ = left_out.find(entry.folder)
     if where is not None:
         is_known = where in share.folders
         share.folders.add(where)

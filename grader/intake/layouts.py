@@ -25,7 +25,7 @@ from grader.course.layout import CLONED, ZIP, is_course
 from grader.intake.archive import ALL_OF_IT, archive_suffix, code_stem, is_junk, is_packed
 from grader.intake.collect import Download, Intake
 from grader.intake.contents import METADATA, TIME, Handed, Part, Unmatched, unpack
-from grader.intake.match import exercise_of_file_name, is_answer_of, without_downloads
+from grader.intake.match import exercise_of_file_name, is_answer_of, without_download_number
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
 
@@ -58,8 +58,8 @@ def _mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
     return 2 * sum(map(fits, items)) > len(items)
 
 
-def _by_name(items: Sequence[Path], of: Callable[[Path], Handed | Unmatched]) -> Taken:
-    """Return what was handed in, by the author whom the name of each item names."""
+def _by_author(items: Sequence[Path], of: Callable[[Path], Handed | Unmatched]) -> Taken:
+    """Return what was handed in, grouped by author; `of` reads the author from the name of an item."""
     rows = [of(item) for item in items]
     unmatched = [row for row in rows if isinstance(row, Unmatched)]
     # Who has nothing that can be read still gets a row.
@@ -195,7 +195,7 @@ MOODLE = Layout(
     "moodle",
     "a Moodle download",
     lambda items: _mostly(items, lambda item: bool(_MOODLE.fullmatch(item.name))),
-    lambda items, _: _by_name(items, _of_moodle),
+    lambda items, _: _by_author(items, _of_moodle),
 )
 
 
@@ -244,7 +244,7 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
         twice = match is not None and other is not None and files[match["attachment"]] > 1
         read.append((item, other if twice else match))
     chosen = dict(read)
-    return _by_name(items, lambda item: _of_canvas(item, chosen[item]))
+    return _by_author(items, lambda item: _of_canvas(item, chosen[item]))
 
 
 def resolve_canvas_numbers(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
@@ -299,12 +299,12 @@ def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Take
     handed = []
     for item in (item for item in items if item.is_dir()):
         inner = sorted(path for path in item.iterdir() if path.is_dir() and not path.is_symlink())
-        parts = tuple(map(_of_assignment, inner))
+        parts = tuple(map(_part_of_assignment, inner))
         handed.append(Handed(item.name, (item.name,), parts))
     return handed, [_without_author(item, "a file beside the authors' folders") for item in items if not item.is_dir()]
 
 
-def _of_assignment(folder: Path) -> Part:
+def _part_of_assignment(folder: Path) -> Part:
     """Return the part for the folder of one assignment, with the time at which it was handed in."""
     file = folder / TIME
     stamp = _first(file).strip() if file.is_file() and not file.is_symlink() else ""
@@ -386,7 +386,7 @@ def _of_one_person(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatc
         return _handed_by(item.name, Part(item))
     part = Part(item, PurePosixPath(item.name))
     if is_packed(item.name):
-        return _handed_by(without_downloads(item.name[: -len(archive_suffix(item.name) or item.suffix)]), part)
+        return _handed_by(without_download_number(item.name[: -len(archive_suffix(item.name) or item.suffix)]), part)
     stem, is_code = code_stem(item.name)
     if not is_code:
         return _without_author(item, "neither a folder nor a zip, nor Python, nor a notebook")
@@ -394,14 +394,14 @@ def _of_one_person(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatc
         return _handed_by(name.owner, part)
     if name:
         return _without_author(item, "it is named like an exercise, and its name does not say whose it is")
-    return _handed_by(without_downloads(stem), part)  # ada.py: its contents say what it is of
+    return _handed_by(without_download_number(stem), part)  # ada.py: its contents say what it is of
 
 
 PLAIN = Layout(
     "plain",
     "a folder for each author",
     lambda items: True,
-    lambda items, exercises: _by_name(items, partial(_of_one_person, exercises)),
+    lambda items, exercises: _by_author(items, partial(_of_one_person, exercises)),
 )
 
 

@@ -97,7 +97,7 @@ def is_answer_of(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
     )
 
 
-def without_downloads(stem: str) -> str:
+def without_download_number(stem: str) -> str:
     """Remove the number in brackets that a browser adds to a file name; a bare number may be a group's, and stays."""
     return _DOWNLOADED.sub("", stem)
 
@@ -172,7 +172,7 @@ def top_level_names(source: bytes) -> TopLevelNames:
     """Return the names that a source defines at its top level; if it is not Python, those in lines like `def f`."""
     tree = _tree(source)
     if tree is None:
-        return TopLevelNames(defined(source.decode("utf-8", "replace")))
+        return TopLevelNames(defined_names(source.decode("utf-8", "replace")))
     own, imported, todo = set[str](), set[str](), list[ast.stmt](tree.body)
     while todo:
         node = todo.pop()
@@ -236,7 +236,7 @@ def given_names(exercise: Exercise) -> frozenset[str]:
     return _assigned_in(exercise.starter) | starter_names(exercise)
 
 
-def defined(source: str) -> frozenset[str]:
+def defined_names(source: str) -> frozenset[str]:
     """Return the names of the top-level functions and classes of a source; if it is not Python, by a search."""
     tree = _tree(source)
     if tree is None:
@@ -259,7 +259,7 @@ def _tree(source: str | bytes) -> ast.Module | None:
 
 @functools.cache
 def _defined_in(path: Path) -> frozenset[str]:
-    return defined(path.read_text("utf-8", "replace")) if path.is_file() else frozenset()
+    return defined_names(path.read_text("utf-8", "replace")) if path.is_file() else frozenset()
 
 
 @functools.cache
@@ -283,14 +283,14 @@ def attempt_of(path: PurePosixPath) -> int:
     return max((int(match[1]) for match in matches if match), default=0)
 
 
-def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[str, bytes]:
-    """Return the Python files beside a module, and those in folders beside it that these files import.
+def files_to_import(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[str, bytes]:
+    """Return the Python files in the folder of a module, and of each subfolder that one of the returned files imports.
 
-    Folders that no file imports are left out: in a hand-in they may be other exercises.
+    A subfolder that no file imports may be another exercise.
 
     Args:
-        main: the text of the file that counts.
-        around: Python files beside and below it, by their paths from its folder.
+        main: the source of the module.
+        around: the other Python files in its folder and below, by their paths from there.
 
     Returns:
         their contents by path, in the order of `around`.
@@ -299,7 +299,7 @@ def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[st
     folders = {path.parts[0] for path in around if len(path.parts) > 1}
     texts = [main, *(around[path] for path in taken)]
     while texts and folders:
-        imported = folders.intersection(_imported(texts.pop()))
+        imported = folders.intersection(_imported_packages(texts.pop()))
         folders -= imported
         new = [path for path in around if len(path.parts) > 1 and path.parts[0] in imported]
         taken.update(new)
@@ -307,7 +307,7 @@ def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[st
     return {path.as_posix(): data for path, data in around.items() if path in taken}
 
 
-def _imported(source: bytes) -> Iterator[str]:
+def _imported_packages(source: bytes) -> Iterator[str]:
     """Yield the packages that a file imports from; if it is not Python, the words of lines like imports."""
     if (tree := _tree(source)) is None:
         for line in _IMPORTED.findall(source):

@@ -157,7 +157,7 @@ class Needed:
     left_out_if_failing: Collection[Placed]
 
 
-def needed_by(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
+def needed_statements(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
     """Return the statements that define the names which an exercise asks for, and those that these need.
 
     Args:

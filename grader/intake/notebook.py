@@ -27,23 +27,23 @@ from grader.intake.cells import (
     bindings,
     bound_by,
     dotted_name,
-    in_order,
     is_alone,
-    left_out_if_failing,
+    leave_out_if_failing,
     listed_lines,
     python_of,
     simple_statements,
+    statements_in_order,
 )
 from grader.intake.match import (
     LARGEST,
-    defined,
+    defined_names,
     exercise_of_file_name,
     find_exercise,
     given_names,
     starter_names,
     syntax_error,
 )
-from grader.intake.needed import Needed, Placed, Step, needed_by, steps_of
+from grader.intake.needed import Needed, Placed, Step, needed_statements, steps_of
 from grader.model import Exercise
 from grader.model.unparsed import UNRESOLVED, merge_line
 
@@ -90,7 +90,7 @@ class Cell:
 
     @property
     def exercises(self) -> tuple[str, ...]:
-        """The exercises that its first line says it belongs to: `# exercise: double, total`."""
+        """The exercises that the first line of the cell names, as in `# exercise: double, total`."""
         mark, _, words = self.source.lstrip().split("\n", 1)[0].partition(":")
         is_mark = mark.startswith("#") and mark[1:].strip() == "exercise"
         return tuple(re.split(r"[\s,]+", words.strip())) if is_mark and words.strip() else ()
@@ -171,7 +171,7 @@ def module_of(
     latest = [cell for cell in _latest(cells) if cell.source.strip()]
     ranks = [0 if {*cell.exercises} & {*exercise} else 2 if cell.exercises else 1 for cell in latest]
     places = [RankedCell(cell, rank, rank < 2) for cell, rank in zip(latest, ranks, strict=True)]
-    module = joined(places, our_statements(latest), needed, others, given)
+    module = module_of_cells(places, our_statements(latest), needed, others, given)
     used, bound = _names("\n".join(module.lines))
     left_out = {name for cell in latest for name in python_of(cell.source).unbound}  # of which a note has told
     for name in sorted((({*needed, *used} - bound) & set(known)) - left_out):
@@ -181,7 +181,7 @@ def module_of(
 
 def _where_it_is(name: str, cells: Sequence[Cell], exercise: str) -> str:
     """Return why no cell of the exercise defines a name that the kernel knows, and what to do about it."""
-    where = [cell for cell in cells if name in _names(cell.source)[1] or name in defined(cell.source)]
+    where = [cell for cell in cells if name in _names(cell.source)[1] or name in defined_names(cell.source)]
     if not where:
         why = "the cell that defined it is gone or was changed; define it in a cell, and run that"
         return f"is in the kernel's memory alone: {why}"
@@ -191,7 +191,7 @@ def _where_it_is(name: str, cells: Sequence[Cell], exercise: str) -> str:
     return f"is defined in {label}, which is not of this exercise: begin that cell with  # exercise: {exercise}"
 
 
-def joined(
+def module_of_cells(
     places: Sequence[RankedCell],
     ours: Mapping[Cell, Collection[tuple[int, int]]],
     roots: Collection[str] = (),
@@ -212,7 +212,7 @@ def joined(
     module = Module(label)
     placed = [one for at, place in enumerate(places) for one in _placed_statements(at, place, ours.get(place.cell, ()))]
     roots = {*roots, *({*given} & {name for one in placed for name in one.step.binds})}
-    needed = _needed(roots, placed)
+    needed = _needed_or_all(roots, placed)
     bound = {name for one in needed.steps for name in one.step.binds}
     missing = roots - bound
     futures: dict[str, tuple[int, int]] = {}
@@ -247,10 +247,10 @@ def joined(
     return module
 
 
-def _needed(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
+def _needed_or_all(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
     """Return the statements that an exercise needs; if no cell defines its names, all of them, for a message."""
     if any({*roots} & one.step.binds for one in placed if one.may_define):
-        return needed_by(roots, placed)
+        return needed_statements(roots, placed)
     usual = [one for one in placed if one.rank < 2 and not one.step.only_shows]
     return Needed((), usual, [one for one in usual if one.failed])
 
@@ -258,7 +258,7 @@ def _needed(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
 def _add_invalid_cell(module: Module, cell: Cell, code: Code, roots: Collection[str]) -> None:
     """Add a cell that is not Python if it seems to define a function of the exercise, so that its author reads why."""
     error = syntax_error(code.text)
-    if error and not defined(code.text) & {*roots}:
+    if error and not defined_names(code.text) & {*roots}:
         module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
     else:
         module.add(cell.number, code.lines, code.numbers)
@@ -312,7 +312,7 @@ def _kept_lines(
                 instead = ast.unparse(type(node)(**{**dict(ast.iter_fields(node)), "names": aliases}))
         if one in needed.left_out_if_failing and is_alone(node, code):
             number = code.numbers[node.lineno - 1]
-            instead = left_out_if_failing(instead, f"{where}, line {number}, was left out:")
+            instead = leave_out_if_failing(instead, f"{where}, line {number}, was left out:")
         if instead != text:
             edits.append(Edit(node, instead))
     lines, numbers = apply_edits(code.text, edits)
@@ -332,7 +332,7 @@ def our_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]:
     found: dict[Cell, set[tuple[int, int]]] = {}
     for cell in cells:
         tree = python_of(cell.source).tree
-        for node in in_order(tree.body) if tree else ():
+        for node in statements_in_order(tree.body) if tree else ():
             new = _imports_of_ours(node)
             for name in bound.keys() & bindings(node):
                 del bound[name]
@@ -407,15 +407,15 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
             # The student left the given cell as it was, and wrote another one.
             own, places = b"", [place for place in places if place.rank]
         others = frozenset[str]().union(*asked.values()) - asked[exercise.id]
-        module = modules[exercise.id] = joined(
+        module = modules[exercise.id] = module_of_cells(
             places, ours, asked[exercise.id], others, given_names(exercise), "code cell {}"
         )
         module.own = own
     return modules
 
 
-def exported(data: bytes) -> Code | None:
-    """Return the Python text of a notebook that was saved as a script; None for any other file.
+def python_of_exported(data: bytes) -> Code | None:
+    """Return the Python code of a script that a notebook was exported to; None for any other file.
 
     Jupyter, Colab and VS Code mark the cells of such a script, or what made it. It may have magics, which are not
     Python, or the calls that IPython makes of them.
@@ -439,7 +439,9 @@ def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exerci
     cell = Cell(0, data.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
     asked = starter_names(exercise)
     others = frozenset[str]().union(*map(starter_names, exercises)) - asked
-    return joined([RankedCell(cell)], our_statements([cell]), asked, others, given_names(exercise), "the script")
+    return module_of_cells(
+        [RankedCell(cell)], our_statements([cell]), asked, others, given_names(exercise), "the script"
+    )
 
 
 def takes_from_file(cells: Sequence[Cell], module: str, asked: Collection[str]) -> bool:
@@ -470,7 +472,7 @@ def written_files(data: bytes) -> dict[str, bytes]:
 
 
 def _defines(cell: Cell) -> frozenset[str]:
-    return defined(python_of(cell.source).text)
+    return defined_names(python_of(cell.source).text)
 
 
 def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise]) -> list[Exercise]:

@@ -19,7 +19,7 @@ HEARD = "call `capture(student.f, ...)`, which returns what the call printed and
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """A line of a check file that does not do what it says.
+    """A line of a check file that has no effect on student code, or is never graded.
 
     Attributes:
         line: its number.
@@ -46,14 +46,14 @@ def findings(text: str, solution: str = "") -> list[Finding]:
         source = Source(ast.parse(text), solution)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    return sorted({*_not_graded(source), *_process_wide(source), *_around_calls(source)})
+    return sorted({*_ungraded_functions(source), *_process_wide(source), *_lines_around_calls(source)})
 
 
 _XFAIL = re.compile(r"pytest\.(mark\.)?xfail|unittest\.expectedFailure")
 _SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\w*")
 
 
-def _not_graded(source: Source) -> Iterator[Finding]:
+def _ungraded_functions(source: Source) -> Iterator[Finding]:
     """Yield functions that look like checks and are not graded or never run, and each `xfail` and `skip`."""
     outer = [node for node in source.nodes if isinstance(node, (ast.ClassDef, Function))]
     inside = {node: parent.name for parent in outer for node in ast.walk(parent) if node is not parent}
@@ -162,7 +162,7 @@ _UNSENDABLE: dict[Kind | None, tuple[str, str]] = {
 }
 
 
-def _around_calls(source: Source) -> Iterator[Finding]:
+def _lines_around_calls(source: Source) -> Iterator[Finding]:
     """Yield each line of a check that does not affect the student code that it calls, such as a `with` around it."""
     for scope in scopes(source):
         yield from _contexts_without_effect(scope)
@@ -215,7 +215,7 @@ def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
     """Yield a write into a tensor of a student's object, or a use of its `grad`: the check has a copy of the tensor."""
     copied: ast.expr | None = None
     match node:
-        case ast.Attribute(attr="grad", value=tensor) if _is_inside(scope, tensor) or scope.lacks_gradient(node):
+        case ast.Attribute(attr="grad", value=tensor) if _is_inside(scope, tensor) or scope.uses_grad_of_argument(node):
             yield Finding(node.lineno, f"`{ast.unparse(node)}` here is not the gradient of student code", _GRADIENT)
         case ast.Call(func=ast.Attribute(value=tensor, attr=name)) if _IN_PLACE.fullmatch(name):
             copied = tensor

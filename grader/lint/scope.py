@@ -171,8 +171,8 @@ class Scope:
         calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
         return any(self.runs_in_worker(call) or _REMOTE.intersection(map(self.kind, arguments(call))) for call in calls)
 
-    def lacks_gradient(self, node: ast.Attribute) -> bool:
-        """Return whether reading or setting `x.grad` here has no effect, because x was an argument of student code.
+    def uses_grad_of_argument(self, node: ast.Attribute) -> bool:
+        """Return whether a check reads or sets `x.grad` in vain, as student code gets a copy of the tensor x.
 
         A function that calculates gradients itself has them. One that sets `x.grad` may do so for an optimizer of its
         own, unless it hands the name over afterwards.
@@ -199,7 +199,7 @@ class Scope:
             case ast.Call():
                 return self._kind_of_call(node)
             case ast.BinOp() | ast.UnaryOp() | ast.JoinedStr() | ast.FormattedValue():
-                return _made_of(set(map(self.kind, ast.iter_child_nodes(node))))
+                return _combined_kind(set(map(self.kind, ast.iter_child_nodes(node))))
         return None
 
     def _kind_of_call(self, call: ast.Call) -> Kind | None:
@@ -213,11 +213,11 @@ class Scope:
         if (kind is Kind.LOCAL and name in self.source.classes) or _MADE.fullmatch(self.source.path(call)):
             return Kind.MADE
         if name in ("str", "joinpath", "mktemp", "as_posix", "resolve"):
-            return _made_of({*kinds, self.kind(getattr(call.func, "value", None))})
-        return _made_of({*kinds, kind} - {Kind.FOLDER})
+            return _combined_kind({*kinds, self.kind(getattr(call.func, "value", None))})
+        return _combined_kind({*kinds, kind} - {Kind.FOLDER})
 
 
-def _made_of(parts: set[Kind | None]) -> Kind | None:
+def _combined_kind(parts: set[Kind | None]) -> Kind | None:
     """Return the kind of an expression that is calculated from parts of these kinds."""
     return Kind.FOLDER if Kind.FOLDER in parts else Kind.DERIVED if parts & _NUMBERS else None
 

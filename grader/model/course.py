@@ -247,7 +247,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Install:
-    """The source from which the grader of a course is installed: one of the first three, the others are "".
+    """The source from which the grader of a course is installed: `address`, `wheel` or `index`; the other two are "".
 
     Attributes:
         address: of git's, such as git+https://HOST/OWNER/NAME@TAG, or the https address of a wheel.

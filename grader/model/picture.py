@@ -45,7 +45,7 @@ class View:
 
 @dataclass(frozen=True)
 class NamedShape:
-    """A shape, and whose it is."""
+    """A shape, and the name of the tensor that has it."""
 
     name: str
     shape: tuple[int, ...]

@@ -18,7 +18,7 @@ class Progress:
     """
 
     def running(self, what: str, seconds: float) -> None:
-        """Report that a lane waits for something, such as a check by its title, for so long now; called repeatedly."""
+        """Report what a lane waits for, such as the title of a check, and since how many seconds; called repeatedly."""
 
     def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
         """Report that a check has ended; called once more if it is repeated.

@@ -102,13 +102,13 @@ def release(
     if zipped and place.suffix != ZIP:
         place = place.with_name(place.name + ZIP)
     _refuse_place(course, place, zipped=zipped)
-    part = restricted_to_handin(course, handin)
+    part = restrict_to_handin(course, handin)
     if not any(exercise.reference or exercise.hidden_checks for exercise in part.exercises):
         raise CourseError(f"{part.root} has no solutions and no hidden checks: it is a copy; go to the course")
     install = require_install(course)
     files = copied_files(part)
     if install.wheel:
-        files[install.wheel] = _prove_wheel(course, install)
+        files[install.wheel] = _read_proven_wheel(course, install)
     progress.noted(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
     facts: dict[str, Facts] = {}
     secrets = tuple(secrets_of(course))
@@ -146,8 +146,8 @@ def _refuse_place(course: Course, place: Path, *, zipped: bool) -> None:
         raise CourseError(f"{place}: there is no folder {where.parent} to write into; create it first")
 
 
-def _prove_wheel(course: Course, install: Install) -> bytes:
-    """Read the wheel that a copy contains, and prove that no file of staff's is in it.
+def _read_proven_wheel(course: Course, install: Install) -> bytes:
+    """Return the content of the wheel for a released copy, after a proof that no file of staff's is in it.
 
     A wheel contains the course of the checkout that it was built of.
 
@@ -325,7 +325,7 @@ def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_B
 # -- what it contains --------------------------------------------------------------------------------------------------
 
 
-def restricted_to_handin(course: Course, handin: HandIn | None) -> Course:
+def restrict_to_handin(course: Course, handin: HandIn | None) -> Course:
     """Return a course with the exercises of a hand-in alone, and without modules that have none of them."""
     if handin is None:
         return course
@@ -471,10 +471,10 @@ def _top_cells(part: Course, module: Module, install: Install) -> Iterator[Cell]
         about = f" [What you need to know](../{page.as_posix()}) stands on a page."
     yield _text(
         "start",
-        f"# {_escaped(module.title)}\n\n"
-        f"From *{_escaped(part.title)}*.{about} Run the next cell first. Then, for each exercise, write into its cell, "
-        "run it, and run the check below. `check()` without a name checks all, and `pack()` makes the file that you "
-        "hand in.\n\n"
+        f"# {_escape_markdown(module.title)}\n\n"
+        f"From *{_escape_markdown(part.title)}*.{about} Run the next cell first. Then, for each exercise, write into "
+        "its cell, run it, and run the check below. `check()` without a name checks all, and `pack()` makes the file "
+        "that you hand in.\n\n"
         "Cells that begin with `# exercise: NAME` are what is checked; you may add more of them. In all other cells "
         "you are free to try things. If a program helps you to write code, let it read "
         f"`{ASSISTANTS_PAGE.name}` first.",
@@ -490,7 +490,7 @@ def _top_cells(part: Course, module: Module, install: Install) -> Iterator[Cell]
 
 def _cells_of(exercise: Exercise) -> Iterator[Cell]:
     task, code = _task_and_code(with_marks(exercise, exercise.starter.read_bytes()).decode("utf-8"))
-    heading = f"## {exercise.number} {_escaped(exercise.title)}\n\n{points_text(exercise.points)} points"
+    heading = f"## {exercise.number} {_escape_markdown(exercise.title)}\n\n{points_text(exercise.points)} points"
     yield _text(f"{exercise.id}-task", "\n\n".join([heading, *_paragraphs(task)]))
     yield _code(f"{exercise.id}-code", f"# exercise: {exercise.id}\n{code}")
     yield _code(f"{exercise.id}-check", f'check("{exercise.id}")')
@@ -514,13 +514,13 @@ def _paragraphs(task: str) -> Iterator[str]:
         if all(line.startswith("    ") for line in block.split("\n")):
             yield "```\n" + re.sub(r"(?m)^ {4}", "", block) + "\n```"
         else:
-            text = re.sub(r"(?m)^(C\d+) {2}", r"- **\1** ", _escaped(block))
+            text = re.sub(r"(?m)^(C\d+) {2}", r"- **\1** ", _escape_markdown(block))
             text = re.sub(r"(?m)^ +", "  ", text)
             # What follows a list does not belong to it.
             yield re.sub(r"(?m)^((?:- |  ).*\n)(?!- |  )", r"\1\n", text)
 
 
-def _escaped(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Return prose escaped so that Markdown shows it as it is; text between backticks stays code."""
     parts = _CODE.split(text)
     return "".join(part if part.startswith("`") else _MARKS.sub(r"\\\g<0>", part) for part in parts)

@@ -113,13 +113,13 @@ def _of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Secr
     if layout.is_probe(path):
         return  # it runs beside student code, which can read it, and contains no secret
     with contextlib.suppress(UnicodeDecodeError):  # a picture
-        text, public = data.decode("utf-8"), _known_to_students(exercise, source)
+        text, public = data.decode("utf-8"), _text_of_students(exercise, source)
         for line, kind, part in _searched_parts(text, source, is_python=path.suffix == ".py"):
             if part not in public:
                 yield Secret(part, kind, source, f"{shown_as}:{line}", exercise)
 
 
-def _known_to_students(exercise: Exercise | None, source: Source) -> str:
+def _text_of_students(exercise: Exercise | None, source: Source) -> str:
     """Return the text that students have: the code of the starter, and, for files that are not solutions, the task.
 
     Comments of the starter do not count in its digest, so they may have been added by mistake.
@@ -129,7 +129,7 @@ def _known_to_students(exercise: Exercise | None, source: Source) -> str:
     text, task = exercise.starter.read_bytes(), None
     with contextlib.suppress(SyntaxError, ValueError):  # fixing that may be the exercise
         task = ast.get_docstring(ast.parse(text)) if source is not Source.SOLUTION else None
-    return _squeezed(code_of(text) + (task or ""))
+    return _remove_white_space(code_of(text) + (task or ""))
 
 
 def _searched_parts(text: str, source: Source, *, is_python: bool) -> Iterator[tuple[int, Kind, str]]:
@@ -142,10 +142,10 @@ def _searched_parts(text: str, source: Source, *, is_python: bool) -> Iterator[t
     titles = {node.body[0].lineno for node in functions if node.decorator_list and ast.get_docstring(node) is not None}
     least = _SHORTEST if source is Source.SOLUTION else _SHORTEST_ALONE
     for number, line in enumerate(text.splitlines(), 1):
-        part = _squeezed(line.strip("\"' #"))
+        part = _remove_white_space(line.strip("\"' #"))
         if len(part) >= least and number not in titles and not _OPENING.match(line.strip()):
             yield number, Kind.LINE, part
-    lines = [_squeezed(_COMMENT.sub("", line)) for line in text.splitlines()]
+    lines = [_remove_white_space(_COMMENT.sub("", line)) for line in text.splitlines()]
     for function in functions:
         body = function.body[1 if ast.get_docstring(function) is not None else 0 :]
         part = "".join(lines[body[0].lineno - 1 : function.end_lineno]) if body else ""
@@ -154,7 +154,7 @@ def _searched_parts(text: str, source: Source, *, is_python: bool) -> Iterator[t
         yield function.lineno, Kind.FUNCTION, part
     for node in ast.walk(tree):
         if source is Source.CHECK and isinstance(node, ast.List | ast.Tuple) and _is_input(node):
-            part = _squeezed(ast.get_source_segment(text, node) or "")
+            part = _remove_white_space(ast.get_source_segment(text, node) or "")
             if len(part) >= _SHORTEST:
                 yield node.lineno, Kind.INPUT, part
 
@@ -166,7 +166,7 @@ def _is_input(node: ast.List | ast.Tuple) -> bool:
     return plain and any(isinstance(part, ast.Constant) and isinstance(part.value, int | float) for part in leaves)
 
 
-def _squeezed(text: str) -> str:
+def _remove_white_space(text: str) -> str:
     """Remove all white space from a text."""
     return "".join(text.split())
 
@@ -249,5 +249,5 @@ def _readings(path: str, data: bytes) -> list[_Stream]:
         # The texts as they are read: in the file they may be wrapped, and signs escaped.
         scalars = (each for each in yaml.scan(data, yaml.SafeLoader) if isinstance(each, yaml.ScalarToken))
         readings.append([(scalar.start_mark.line + 1, scalar.value) for scalar in scalars])
-    lines = [[(number, _squeezed(line)) for number, line in reading] for reading in readings]
+    lines = [[(number, _remove_white_space(line)) for number, line in reading] for reading in readings]
     return [("".join(text for _, text in rows), [number for number, text in rows for _ in text]) for rows in lines]

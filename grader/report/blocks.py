@@ -26,7 +26,7 @@ _MINUTE_S, _HOUR_S = 60, 3600
 _STEP = 2
 
 
-def _drawn(what: RenderableType, width: int, *, colours: bool) -> list[str]:
+def _draw(what: RenderableType, width: int, *, colours: bool) -> list[str]:
     """Have rich draw something, and return its lines; our arguments replace all that rich reads of the environment."""
     from rich.console import Console
 
@@ -98,7 +98,7 @@ def table_lines(
         )
     for row in rows:
         table.add_row(*map(_cell, row))
-    yield from (line.rstrip() for line in _drawn(table, width, colours=False))
+    yield from (line.rstrip() for line in _draw(table, width, colours=False))
 
 
 def _cell(cell: Cell) -> RenderableType:
@@ -157,7 +157,7 @@ def bar_text(done: int, total: int, width: int, *, colours: bool) -> str:
     from rich.progress_bar import ProgressBar
 
     bar = ProgressBar(max(1, total), done, width, style="dim", complete_style="green", finished_style="green")
-    (text,) = _drawn(bar, width, colours=colours) or [""]
+    (text,) = _draw(bar, width, colours=colours) or [""]
     return text if colours else text + " " * (width - columns(text))
 
 
@@ -183,7 +183,7 @@ def code_lines(lines: Sequence[CodeLine], indent: str, width: int, *, colours: b
         return
     from rich.text import Text
 
-    for head, text, (_, _, is_marked) in zip(heads, _highlighted(texts), lines, strict=True):
+    for head, text, (_, _, is_marked) in zip(heads, _highlight(texts), lines, strict=True):
         whole = Text.assemble((head, "bold red" if is_marked else "dim"), text)
         if is_marked:
             whole.stylize("bold")
@@ -192,15 +192,15 @@ def code_lines(lines: Sequence[CodeLine], indent: str, width: int, *, colours: b
 
 def coloured_code(lines: Sequence[str]) -> list[str]:
     """Return safe lines of Python in colours, none of them wrapped or cut."""
-    return [_ansi(text) for text in _highlighted(lines)]
+    return [_ansi(text) for text in _highlight(lines)]
 
 
 def _ansi(text: Text) -> str:
-    (line,) = _drawn(text, max(1, columns(text.plain)), colours=True) or [""]
+    (line,) = _draw(text, max(1, columns(text.plain)), colours=True) or [""]
     return line
 
 
-def _highlighted(lines: Sequence[str]) -> Sequence[Text]:
+def _highlight(lines: Sequence[str]) -> Sequence[Text]:
     """Return lines of Python in colours that can be read on dark and on light terminals."""
     from rich.style import Style
     from rich.syntax import ANSISyntaxTheme, Syntax

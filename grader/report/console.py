@@ -113,7 +113,7 @@ class Say:
 
     @classmethod
     def erase(cls) -> None:
-        """Erase the line that the next output replaces."""
+        """Erase the line that `meanwhile` shows, and move the cursor to its start, where the next output begins."""
         # Blanks and no escape codes: any terminal understands a carriage return.
         if Say._running:
             click.echo(f"\r{' ' * Say._running}\r", nl=False)

@@ -71,7 +71,7 @@ def gradebook_lines(
         for graded in report.exercises:
             mine = [row for row in graded.checks if row.check.id in graded.exercise.staff]
             verdicts.update(row.verdict for row in graded.checks if row not in mine)
-            by_staff.update((graded.exercise.number, id) for id in waits_for_staff(graded))
+            by_staff.update((graded.exercise.number, id) for id in rules_without_points(graded))
     if signs := [f"{sign} {meaning}" for sign, meaning in SIGNS.items() if sign in seen]:
         yield "  ".join(["", *signs])
     # Undecided points look like lost ones in a column of numbers, so they are said in words.
@@ -82,8 +82,8 @@ def gradebook_lines(
         yield f"{waiting_text(number, rule, count)}; {BY_HAND}"
 
 
-def waits_for_staff(graded: GradedExercise) -> list[str]:
-    """Return the rules of an exercise whose points a person has not entered yet; `WHOLE` for all of it."""
+def rules_without_points(graded: GradedExercise) -> list[str]:
+    """Return the ids of rules whose points a person has not entered yet; `WHOLE` stands for the whole exercise."""
     waits = [row.check.id for row in graded.checks if row.check.id in graded.exercise.staff and not row.set_by]
     return [] if graded.set_by else waits
 
@@ -148,7 +148,7 @@ def gradebook_csv(
 
 
 def _cells(report: ReportFile, ids: Sequence[str], needed: frozenset[str]) -> list[str]:
-    """Return the cells of an author's row behind the name."""
+    """Return the cells of an author's row that follow the name."""
     total, policy = report.score, report.policy
     earned = {row.id: row.score.earned for row in report.exercises}
     signs = {row.id: _sign(row) for row in report.exercises}

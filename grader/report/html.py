@@ -59,7 +59,7 @@ def page(report: Report, lines: Mapping[tuple[str, str], Sequence[CodeLine]] | N
         lines: by exercise and check, what of the author's file is shown beside a failure; with it, the page is what is
             returned after grading, and has the hints.
     """
-    return rendered("page.html", report=report, own_lines=lines or {}, with_hints=lines is not None)
+    return render_template("page.html", report=report, own_lines=lines or {}, with_hints=lines is not None)
 
 
 def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str:
@@ -69,7 +69,7 @@ def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str
         graded: the exercises.
         notes: sentences that stand before it.
     """
-    return rendered("fragment.html", exercises=graded, notes=notes, own_lines={}, with_hints=False)
+    return render_template("fragment.html", exercises=graded, notes=notes, own_lines={}, with_hints=False)
 
 
 def svg_of(picture: Picture) -> str:
@@ -91,7 +91,7 @@ def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles
     runs = [run for row, line in enumerate(lines) for run in _runs(line, row * height, styles)]
     width = max((len(line.rstrip()) for line in lines), default=0) * _CHAR + 2 * _MARGIN
     whole = {"width": f"{width:g}", "height": len(lines) * height - 1 + 2 * _MARGIN, "margin": _MARGIN, "paper": PAPER}
-    return rendered("lines.svg", runs=runs, line=height, title=title, description=description, **whole) + "\n"
+    return render_template("lines.svg", runs=runs, line=height, title=title, description=description, **whole) + "\n"
 
 
 def _runs(line: str, top: int, styles: Styles) -> Iterator[dict[str, Any]]:
@@ -122,7 +122,7 @@ def _blocks_of(message: str) -> list[tuple[str, str]]:
     return [(kind, text) for kind, text in texts if text]
 
 
-def rendered(template: str, **values: Any) -> str:
+def render_template(template: str, **values: Any) -> str:
     """Return a template filled in with values, each made safe; in a template of Markdown, filters do that."""
     return _environment().get_template(template).render(values)
 

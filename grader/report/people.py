@@ -56,7 +56,7 @@ class Person:
     at: str = ""
 
     @cached_property
-    def squashed(self) -> frozenset[str]:
+    def compact_keys(self) -> frozenset[str]:
         """The keys without blanks and signs, as platforms write names into those of files."""
         return frozenset(filter(None, map(letters_and_digits, self.keys)))
 
@@ -91,7 +91,7 @@ class People:
         persons = [made(table, row) for row in range(1, len(self._rows))] if table else []
         self.persons = [person for person in persons if person is not None]
         self._by_key = _unique((key, person) for person in self.persons for key in person.keys)
-        self._by_squashed = _unique((key, person) for person in self.persons for key in person.squashed)
+        self._by_compact_key = _unique((key, person) for person in self.persons for key in person.compact_keys)
         self._by_uid = _unique((person.uid, person) for person in self.persons)
         self._by_number = _unique((number, person) for person in self.persons for number in self._numbers_of(person))
 
@@ -111,10 +111,10 @@ class People:
         person = None if self._is_foreign() else (self._by_key if self.kind == "plain" else self._by_number).get(number)
         # A number alone may be anything's; with the name, it is the platform's.
         # Moodle's older versions write somebody's team before their name.
-        if person and letters_and_digits(name).endswith(tuple(person.squashed)):
+        if person and letters_and_digits(name).endswith(tuple(person.compact_keys)):
             return person
         name = name if is_given else author  # ada_1 is somebody else than ada, unless a platform put the number there
-        return self._by_key.get(folded(name)) or self._by_squashed.get(letters_and_digits(name))
+        return self._by_key.get(folded(name)) or self._by_compact_key.get(letters_and_digits(name))
 
     def _is_foreign(self) -> bool:
         """Return whether the submissions are numbered by another platform than the one that wrote the table."""
@@ -150,7 +150,7 @@ class People:
             return [] if own.is_called(name) else members
         return members if own in members else []
 
-    def named_differently(self, authors: Iterable[str]) -> list[str]:
+    def authors_named_differently(self, authors: Iterable[str]) -> list[str]:
         """Return the authors whose files have another name before the number than the roster has for it.
 
         It may be the name of a group, as Canvas writes one member's number after it. Where the roster has a column of

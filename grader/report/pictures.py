@@ -15,7 +15,7 @@ from itertools import islice, product, zip_longest
 
 import click
 
-from grader.accelerator.timeline import COPIES, shifted, time_text, timeline
+from grader.accelerator.timeline import COPIES, shift_spans, time_text, timeline
 from grader.model.picture import Grid, Moment, Picture, Shapes, View
 from grader.model.score import counted
 from grader.report.safe import columns, cut, filled, for_terminal, padded
@@ -154,15 +154,15 @@ def _view_lines(views: tuple[View, ...], width: int) -> Iterator[str]:
         whole = f"{view.name}: {', '.join(sizes)}"
         parts = [cut(f"{view.name}:", width), *(f"  {part}" for part in sizes)]
         yield from [whole] if columns(whole) <= width else parts
-        if (before := _same_memory(views, number)) is not None:
+        if (before := _earlier_view(views, number)) is not None:
             yield cut(f"  in the storage of {before.name}:", width)
         elif number:
             yield "  in a storage of its own:"
         yield from (f"  {line}" for line in _boxes(view, width - 2))
 
 
-def _same_memory(views: tuple[View, ...], number: int) -> View | None:
-    """Return the first view before this one that has the same storage; None without one."""
+def _earlier_view(views: tuple[View, ...], number: int) -> View | None:
+    """Return the first of `views` before `views[number]` that has the same storage, or None."""
     return next((other for other in views[:number] if other.memory == views[number].memory), None)
 
 
@@ -203,7 +203,7 @@ def _view_sentence(views: tuple[View, ...]) -> str:
     """Return a sentence with the layout of each view, which says what views share a storage."""
     parts = []
     for number, view in enumerate(views):
-        before = _same_memory(views, number)
+        before = _earlier_view(views, number)
         own = ", its own" if number else ""
         storage = f"a storage of {view.storage:,} elements{own}"
         where = f"the storage of {before.name} itself" if before is not None else storage
@@ -289,7 +289,7 @@ def _shape_sentence(shapes: Shapes) -> str:
 
 def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int) -> Iterator[str]:
     """Yield the lines of a timeline that begins at 0: a row with a bar for each moment, then what the marks mean."""
-    spans = shifted(moments, -min(one.start for one in moments))
+    spans = shift_spans(moments, -min(one.start for one in moments))
     yield from timeline(spans, rows=len(spans), width=width, marks="█▒░", side="│").split("\n")
     if left_out:
         yield f"{left_out:,} more follow"

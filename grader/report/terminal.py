@@ -49,7 +49,7 @@ def exercise_lines(
             explained.append(first)
             yield from page.mistakes(texts, page.indent)
         if every:
-            for text in words.measured(graded, first):
+            for text in words.measured_lines(graded, first):
                 yield from page.wrapped(for_terminal(text), page.indent)
     yield from page.mistakes(words.other_mistakes(graded, explained), "  ")
     yield from page.output(graded)
@@ -72,7 +72,7 @@ def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
 
 def failure_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
     """Yield the lines of a failure's message, without the rule and the lines to try."""
-    story, _ = words.at_rule(row.outcome.message, row.check.contract)
+    story, _ = words.split_at_rule(row.outcome.message, row.check.contract)
     page = _Page(width)
     return (line for text in for_terminal(story).split("\n") for line in page.wrapped(text, "  "))
 
@@ -145,10 +145,10 @@ class _Page:
             yield from two_sides(title, f"{points:>11}", self.width, head=head + rule)
 
     def message(self, row: GradedCheck) -> Iterator[str]:
-        """Yield the lines of a check's message, with its picture in place of those that say the same."""
+        """Yield the lines of a check's message; its picture replaces the lines that show the same."""
         picture = row.outcome.picture
-        message = row.outcome.message if self.plain else words.beside_picture(row.outcome)
-        story, rest = words.at_rule(message, row.check.contract)
+        message = row.outcome.message if self.plain else words.message_beside_picture(row.outcome)
+        story, rest = words.split_at_rule(message, row.check.contract)
         yield from self._text(story)
         if picture is not None:
             room = self.width - len(self.indent)

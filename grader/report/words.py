@@ -47,7 +47,7 @@ def counts_text(counters: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {one if number == 1 else many}" for number, (one, many) in named)
 
 
-def measured(graded: GradedExercise, row: GradedCheck) -> Iterator[str]:
+def measured_lines(graded: GradedExercise, row: GradedCheck) -> Iterator[str]:
     """Yield the counts of a check in words, the reference's too if they are known, and what was measured of speed."""
     for whose, counters in (
         ("", row.outcome.counters),
@@ -83,7 +83,7 @@ def total_score(rows: Sequence[GradedCheck]) -> Score:
     return sum((row.score for row in rows), Score(0, 0))
 
 
-def at_rule(message: str, rule: str) -> tuple[str, str]:
+def split_at_rule(message: str, rule: str) -> tuple[str, str]:
     """Split a message before the rule: what went wrong, and the rule with what to try. A picture goes between them."""
     lines = message.split("\n")
     ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
@@ -108,13 +108,13 @@ def state_text(graded: GradedExercise) -> str:
 
 
 def score_here(graded: GradedExercise) -> Score:
-    """Return the score by the checks that ran, without withheld checks and those that were left out."""
+    """Return the score of the checks that ran, without withheld checks and checks that were left out."""
     elsewhere = graded.withheld_points + graded.left_out_score.possible
     score = graded.score
     return Score(score.earned, score.possible - elsewhere, score.undecided - elsewhere)
 
 
-def beside_picture(outcome: Outcome) -> str:
+def message_beside_picture(outcome: Outcome) -> str:
     """Return the message of a check without the lines that its picture shows as well."""
     said = outcome.picture.said if outcome.picture else ""
     return outcome.message.replace(f"\n{said}", "", 1) if said else outcome.message

@@ -15,7 +15,7 @@ import sys
 from importlib import util
 from pathlib import Path
 
-from grader.sandbox.process import clean_environment, isolated
+from grader.sandbox.process import clean_environment, isolated_command
 
 _FORKING = ("grader.sandbox.zygote", "grader.check_process.forked", "grader.worker.server")
 _IMPORTED = (
@@ -47,7 +47,7 @@ def compile_once() -> None:
     What cannot be imported is reported by the lane that needs it.
     """
     if not is_compiled():
-        command = [word for word in isolated("grader.runner.compiled") if word != "-B"]
+        command = [word for word in isolated_command("grader.runner.compiled") if word != "-B"]
         subprocess.run(command, env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 

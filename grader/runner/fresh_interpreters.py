@@ -9,7 +9,7 @@ from typing import IO
 from grader.model.messages import Level
 from grader.runner.promises import Reached, SandboxPlan
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource
-from grader.sandbox.process import clean_environment, isolated, isolated_plain
+from grader.sandbox.process import clean_environment, isolated_command, isolated_plain_command
 from grader.wire.transport import SocketTransport, pipes_of
 
 _UNCONFINED = (
@@ -37,8 +37,8 @@ class FreshInterpreters(WorkerSource):
         """Return the commands that start a worker with PyTorch, and one with the standard library alone."""
         del lane, plain
         command, other = (
-            isolated("grader.worker", "torch", "spawned"),
-            isolated_plain("grader.worker", "plain", "spawned"),
+            isolated_command("grader.worker", "torch", "spawned"),
+            isolated_plain_command("grader.worker", "plain", "spawned"),
         )
         return Supply(command=tuple(command), plain_command=tuple(other))
 
@@ -53,7 +53,7 @@ class FreshInterpreters(WorkerSource):
         # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
         ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None
         process = subprocess.Popen(
-            isolated("grader.check_process"),
+            isolated_command("grader.check_process"),
             stdin=ends[1].fileno() if ends else subprocess.PIPE,
             stdout=ends[1].fileno() if ends else subprocess.PIPE,
             stderr=log,

@@ -23,8 +23,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from types import FrameType
 
-from grader.runner.warm_socket import READY, call, folder_of_sockets, is_off, name_of
-from grader.sandbox.process import clean_environment, isolated
+from grader.runner.warm_socket import READY, connect_and_check, folder_of_sockets, is_off, name_of
+from grader.sandbox.process import clean_environment, isolated_command
 from grader.sandbox.trees import MESSAGE_BYTES, receive_tree
 
 HANDED_BACK = 79
@@ -48,7 +48,7 @@ def hand_over(words: Sequence[str]) -> None:
         return
     with ExitStack() as opened:
         try:
-            called = call(folder_of_sockets(), f"{name_of(READY)}.sock")
+            called = connect_and_check(folder_of_sockets(), f"{name_of(READY)}.sock")
         except OSError:  # nobody can answer there, or not now
             return
         if called is None:
@@ -156,7 +156,7 @@ def stay_ready() -> None:
         return
     try:
         place = WarmSocket.here(READY)
-        called = place.call()
+        called = place.connect()
         if called is not None:
             called.close()
             return
@@ -168,7 +168,7 @@ def stay_ready() -> None:
 
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs, listening, place.log.open("w+b") as log:
-        command = isolated("grader.cli.ready", str(theirs.fileno()))
+        command = isolated_command("grader.cli.ready", str(theirs.fileno()))
         started = start_apart(command, log, [theirs.fileno(), listening.fileno()], clean_environment())
         send(ours, stay)
         started.returncode = 0  # it is not waited for: it outlives this process

@@ -42,7 +42,7 @@ from grader.runner.zygote_client import START_S, Forked
 from grader.sandbox import cgroup
 from grader.sandbox.child import end, tail
 from grader.sandbox.clock import waited_s
-from grader.sandbox.process import GRACE_S, kill, sweep
+from grader.sandbox.process import GRACE_S, kill, remove_folder
 from grader.wire.frames import Channel
 from grader.wire.transport import ChannelClosed, patience_until
 
@@ -231,7 +231,7 @@ class Lane:
         for kind in (Collected, Outcome, Done):
             adapter(kind)  # what reads them is made while the check process starts
         try:
-            collected = self._collected_by_process()
+            collected = self._receive_collected()
         except (ChannelClosed, StartError) as error:
             if isinstance(error, StartError) and not self._source.was_lost(self._generation):
                 raise
@@ -239,7 +239,7 @@ class Lane:
             self._end_process()
             self._open()
             try:
-                collected = self._collected_by_process()
+                collected = self._receive_collected()
             except ChannelClosed:
                 raise self._not_started() from None
         if not collected.accelerators:
@@ -248,7 +248,7 @@ class Lane:
             _warn_once(finding)
         return collected
 
-    def _collected_by_process(self) -> Collected:
+    def _receive_collected(self) -> Collected:
         """Receive the checks that the check process collected, and wait until workers can be started.
 
         Raises:
@@ -423,9 +423,9 @@ class Lane:
         self._channel.close()
         self._log.close()
         self._process = None
-        sweep(self._root)
+        remove_folder(self._root)
         if groups := cgroup.find():
-            groups.sweep()  # its own, in which it was until now
+            groups.remove_left_groups()  # its own, in which it was until now
 
     def close(self) -> None:
         """Let the check process end by itself if it is idle; then kill it and its workers."""

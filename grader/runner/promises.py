@@ -68,7 +68,7 @@ PROMISES = (
 
 
 def findings(results: Mapping[str, str]) -> list[Promise]:
-    """Return each promise with the reason why it does not hold, as its probe found; no answer is a reason, too."""
+    """Return each promise, with the reason if its probe found that it does not hold, or if the probe did not answer."""
     return [replace(each, why_not=results.get(each.name, "its probe did not answer")) for each in PROMISES]
 
 

@@ -23,8 +23,8 @@ from grader.runner.warm_socket import (
     SWITCH,
     ZYGOTE,
     ask,
-    call,
     connect,
+    connect_and_check,
     folder_of_sockets,
     installation,
     is_off,
@@ -95,13 +95,13 @@ class WarmSocket:
         """Return the path of the file that the process prints into."""
         return Path(self.folder, f"{self.name}.log")
 
-    def call(self) -> socket.socket | None:
+    def connect(self) -> socket.socket | None:
         """Connect to the warm process at this socket; return None if there is no process.
 
         Raises:
             TimeoutError: there is one, and it does not answer now.
         """
-        return call(self.folder, f"{self.name}.sock")
+        return connect_and_check(self.folder, f"{self.name}.sock")
 
     def listen(self) -> tuple[socket.socket, fork_messages.Stay]:
         """Bind the socket for a new warm process; return it with the message that makes the process stay."""
@@ -138,7 +138,7 @@ class Warm:
 
 
 def warm_processes() -> Iterator[Warm]:
-    """Yield the warm processes of this user.
+    """Yield what each warm process of this user reports of itself; it stays after a command, for the next command.
 
     Raises:
         OSError: there is no folder for them.

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping
 
 import grader
-from grader.sandbox.process import isolated, workers_environment
+from grader.sandbox.process import isolated_command, workers_environment
 from grader.sandbox.trees import receive_tree, send_tree
 
 SWITCH = "TENSORGRADE_WARM"
@@ -73,7 +73,7 @@ def name_of(kind: str) -> str:
     """
     files = [(path, *_stamp(path)) for path in _package_files(os.path.dirname(str(grader.__file__)))]
     # An installation of any package changes the folder that it goes into.
-    command = isolated("")
+    command = isolated_command("")
     places = [(path, *_stamp(path)) for path in (*json.loads(command[-3]), sys.executable)]
     made_of = [sys.version, command, files, places, workers_environment(), _inherited_state()]
     return f"{kind}{installation()}-{_digest(made_of)[:32]}"
@@ -115,7 +115,7 @@ def _digest(value: object) -> str:
 # -- calling them ------------------------------------------------------------------------------------------------------
 
 
-def call(folder: str, name: str) -> socket.socket | None:
+def connect_and_check(folder: str, name: str) -> socket.socket | None:
     """Connect to the warm process at a socket, and check that it answers; return None if there is no process.
 
     Args:

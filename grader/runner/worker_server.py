@@ -28,7 +28,7 @@ from grader.runner.zygote_client import START_S, Forked, Zygote, start_apart
 from grader.sandbox import start_messages
 from grader.sandbox.child import SAID_NOTHING, end, tail
 from grader.sandbox.datagrams import Message, receive, send, to_text
-from grader.sandbox.process import bind_in, isolated, isolated_plain, plain_paths, workers_paths
+from grader.sandbox.process import bind_in, isolated_command, isolated_plain_command, plain_paths, workers_paths
 from grader.sandbox.start_messages import LaunchPlan, TryOut
 from grader.sandbox.view import View
 from grader.wire.transport import SocketTransport
@@ -45,7 +45,7 @@ and a lane's thread, or one of a notebook's, may be over long before the workers
 
 
 class WorkerServer(WorkerSource):
-    """The warm process that workers are forked from, and, where it is needed, the one of those without PyTorch.
+    """The process that workers are forked from and, if an exercise needs it, a second one for workers without PyTorch.
 
     Args:
         plan: how well workers are to be confined.
@@ -94,10 +94,10 @@ class WorkerServer(WorkerSource):
                 plan = LaunchPlan(View(tuple(shown), hidden, tuple(listed)), (), *asks)
                 self._process = self._zygote.fork(start_messages.StartServer(plan), self._log, [theirs.fileno()])
             else:
-                server = isolated_plain("grader.worker", "plain", "server", str(theirs.fileno()))
+                server = isolated_plain_command("grader.worker", "plain", "server", str(theirs.fileno()))
                 shown, without = plain_paths()
                 plan = LaunchPlan(View(tuple(shown), (*hidden, *without)), tuple(server), *asks)
-                command = isolated("grader.sandbox.launch", to_text(plan), str(os.getpid()))
+                command = isolated_command("grader.sandbox.launch", to_text(plan), str(os.getpid()))
                 start = partial(start_apart, command, self._log, [theirs.fileno()])
                 self._process = _starter.submit(start).result()
         self._socket = ours
@@ -238,7 +238,7 @@ class WorkerServer(WorkerSource):
         return CheckProcess(process, SocketTransport(ours), generation=supply.generation)
 
     def end_workers(self, lane: int) -> bool:
-        """Have the server end the workers of a lane at once."""
+        """Have the server end the workers of a lane at once, except those of references."""
         if self._plain is not None:
             self._plain.end_workers(lane)
         with contextlib.suppress(OSError):  # it is gone, and they with it

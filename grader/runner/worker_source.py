@@ -106,7 +106,7 @@ class WorkerSource:
         return False
 
     def end_workers(self, lane: int) -> bool:
-        """End a lane's workers, except those that outlive a slow exercise; return False if only the lane's end can."""
+        """End the workers of a lane at once, except those of references; return False if this source cannot do that."""
         return False
 
     def close(self) -> None:

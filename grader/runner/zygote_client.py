@@ -20,7 +20,7 @@ from grader.runner.warm import WarmSocket, why_not_warm
 from grader.sandbox import fork_messages
 from grader.sandbox.child import tail
 from grader.sandbox.datagrams import Message, receive, send
-from grader.sandbox.process import GRACE_S, isolated, workers_environment
+from grader.sandbox.process import GRACE_S, isolated_command, workers_environment
 
 START_S = 180.0
 
@@ -171,7 +171,7 @@ class Zygote:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             words = (*arguments, *["soon"] * self._soon)
-            command = isolated("grader.sandbox.zygote", str(theirs.fileno()), *words)
+            command = isolated_command("grader.sandbox.zygote", str(theirs.fileno()), *words)
             return start_apart(command, self._log, [theirs.fileno(), *fds])
 
     def fork(self, what: Message, log: IO[bytes], descriptors: Sequence[int]) -> Forked:
@@ -233,7 +233,7 @@ class WarmZygote(Zygote):
     def _start(self) -> None:
         self._process = None
         try:
-            called = self._place.call()
+            called = self._place.connect()
         except TimeoutError:  # another command has just started it: this one has a zygote of its own
             super()._start()
             return

@@ -23,7 +23,7 @@ _PREFIX = "tensorgrade"
 
 @dataclass(frozen=True)
 class Group:
-    """A group, of one worker or around others: a folder for each controller, which with version 2 is the same one."""
+    """A control group of one worker, or of other groups: its folder for each controller; one for all with version 2."""
 
     memory: Path
     pids: Path
@@ -34,8 +34,8 @@ class Group:
         """Return the folders of the group: two with version 1, one with version 2."""
         return list(dict.fromkeys((self.memory, self.pids)))
 
-    def sweep(self) -> None:
-        """Remove the groups in this one that graders which were killed have left."""
+    def remove_left_groups(self) -> None:
+        """Remove the groups in this group that belong to killed graders."""
         for folder in self.folders:
             # The number of the grader is part of the name, so that what belongs to a living one is left alone.
             for left in folder.glob(f"{_PREFIX}-*-*"):

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from grader.sandbox import cgroup, kernel, landlock, seccomp
-from grader.sandbox.process import bind_in, clean_environment, interpreter_paths, isolated
+from grader.sandbox.process import bind_in, clean_environment, interpreter_paths, isolated_command
 from grader.sandbox.start_messages import THREADS
 from grader.sandbox.view import DEVICES, View
 
@@ -126,7 +126,7 @@ def what_remains() -> dict[str, str]:
         bind_in(folder, name, named)
         Path(folder, "file").write_text("a file of the user's", encoding="ascii")
         Path(folder, "scratch").mkdir()
-        command = isolated("grader.sandbox.check_confinement", folder, name, str(server.getsockname()[1]))
+        command = isolated_command("grader.sandbox.check_confinement", folder, name, str(server.getsockname()[1]))
         ran = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
     if ran.returncode:
         return dict.fromkeys(REACH, f"it could not be tried: {ran.stderr.strip()[-200:]}")
@@ -139,14 +139,14 @@ def main() -> None:
     folder, name, port = sys.argv[1:]
     groups = cgroup.find()
     if groups is not None:
-        groups.sweep()
+        groups.remove_left_groups()
     refused = give_up(groups, [], [f"{folder}/scratch"])
     why = {what: f" ({reason})" for what, reason in refused.items()}
     os.chdir(folder)  # the address of a Unix socket has room for few characters
     sockets: dict[str, Sequence[Callable[[], object]]] = {
         "ports of this machine and of others": [functools.partial(_connect, socket.AF_INET, ("127.0.0.1", int(port)))],
-        "abstract Unix sockets": _ways_to_reach("\0" + name),
-        "Unix sockets in folders, as of a session bus or a container engine": _ways_to_reach(name),
+        "abstract Unix sockets": _attempts_to_reach("\0" + name),
+        "Unix sockets in folders, as of a session bus or a container engine": _attempts_to_reach(name),
     }
     reached = [what for what, ways in sockets.items() if any(map(_is_permitted, ways))]
     every = "every file of this user's"
@@ -176,8 +176,8 @@ def main() -> None:
     json.dump(remains, sys.stdout)
 
 
-def _ways_to_reach(name: str) -> list[Callable[[], object]]:
-    """Return the ways to send a message to a Unix socket: by connecting to it, or by naming it from another one."""
+def _attempts_to_reach(name: str) -> list[Callable[[], object]]:
+    """Return two functions that try to reach a Unix socket: one connects to it, one sends to it without connecting."""
     return [functools.partial(_connect, socket.AF_UNIX, name), functools.partial(_send_from_pair, name)]
 
 

@@ -57,7 +57,7 @@ def cpu_s(pid: int) -> float | None:
 
 
 def others_run(pid: int) -> bool:
-    """Return whether a thread of a process, except its first, runs or is ready to; False where that is not shown."""
+    """Return whether a thread of a process, except its first, runs or is ready to run; False if that cannot be read."""
     try:
         others = [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
     except OSError:

@@ -31,7 +31,7 @@ def to_tree(message: Message) -> dict[str, Any]:
 
 
 def from_tree(tree: Mapping[str, Any]) -> Message:
-    """Return the message of a frame's tree."""
+    """Return the message that `to_tree` made a tree of."""
     ((name, fields),) = tree.items()
     kinds = {kind.__name__: kind for kind in Message.__subclasses__()}
     message: Message = _make_record(kinds[name], fields)
@@ -39,7 +39,7 @@ def from_tree(tree: Mapping[str, Any]) -> Message:
 
 
 def _make_record(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
-    """Make a record from its fields."""
+    """Make a record from its fields, as JSON has them."""
     # JSON has no tuples, and no records in records.
     tuples = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
     parts: Mapping[str, Callable[..., Any]] = getattr(kind, "PARTS", {})
@@ -47,12 +47,12 @@ def _make_record(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
 
 
 def to_text(message: Message) -> str:
-    """Return a message as an argument of a command, or as a datagram."""
+    """Return a message as JSON text, which fits into an argument of a command or into a datagram."""
     return json.dumps(to_tree(message))
 
 
 def from_text(text: str | bytes) -> Message:
-    """Read the message of an argument or a datagram."""
+    """Return the message whose JSON text `to_text` made."""
     return from_tree(json.loads(text))
 
 

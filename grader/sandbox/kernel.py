@@ -204,10 +204,10 @@ def change_user(user: int) -> None:
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
     _set_capabilities(1 << CAP_SYS_ADMIN)
-    own_proc_files()
+    take_back_proc_files()
 
 
-def own_proc_files() -> None:
+def take_back_proc_files() -> None:
     """Take back this process's files in /proc after a change of user, the user map among them."""
     _prctl(_PR_SET_DUMPABLE, 1)
 

@@ -56,7 +56,7 @@ class Sandbox:
         """
         if sys.platform != "linux":
             return []
-        kernel.own_proc_files()
+        kernel.take_back_proc_files()
         with contextlib.suppress(OSError):  # some containers hide these files
             path = "self/clear_refs" if self._seen_in is not None else "/proc/self/clear_refs"
             return [os.open(path, os.O_WRONLY | os.O_CLOEXEC, dir_fd=self._seen_in)]
@@ -82,9 +82,13 @@ class Sandbox:
         return folder
 
     def memory_of(self, pid: int, allowed: int) -> int:
-        """Return bytes of memory that a worker has together with what it has started; see `clock.memory_together`.
+        """Return the bytes of memory that a worker and the processes it started have together.
 
         Here: 0, as this is not known.
+
+        Args:
+            pid: of the worker.
+            allowed: the bytes up to which a rough sum, which counts shared memory several times, is exact enough.
         """
         del pid, allowed
         return 0
@@ -174,7 +178,7 @@ class Full(Sandbox):
         _give_up_privileges()
         if self._many:
             # The server counts its memory. Nobody else is in its namespaces, and no filter lets it trace anybody.
-            kernel.own_proc_files()
+            kernel.take_back_proc_files()
         _live_in(WORK)
         if self._rules is not None:
             landlock.apply(self._rules)

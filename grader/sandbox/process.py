@@ -57,13 +57,13 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
 
 
-def isolated(module: str, *arguments: str) -> list[str]:
+def isolated_command(module: str, *arguments: str) -> list[str]:
     """Return the command that runs a module of ours in an isolated interpreter."""
     flags = ["-I", "-B", "-X", "utf8"]
     return [sys.executable, *flags, "-c", _BOOT, json.dumps(_search_path()), _PACKAGE, module, *arguments]
 
 
-def isolated_plain(module: str, *arguments: str) -> list[str]:
+def isolated_plain_command(module: str, *arguments: str) -> list[str]:
     """Return the command for an interpreter that has the standard library alone on its search path."""
     flags = ["-I", "-S", "-B", "-X", "utf8"]
     return [os.path.realpath(sys.executable), *flags, "-c", _BOOT, "null", _PACKAGE, module, *arguments]
@@ -189,8 +189,8 @@ def bind_in(folder: str, name: str, sock: socket.socket) -> None:
         os.close(descriptor)
 
 
-def sweep(folder: str) -> None:
-    """Remove a folder and all that is in it, as far as this user may.
+def remove_folder(folder: str) -> None:
+    """Remove a folder and everything in it, except what this user has no right to remove.
 
     What lies deep is brought up first: no path here gets longer than two names, and nothing recurses. Links are removed
     and never followed. The folder must not change meanwhile.

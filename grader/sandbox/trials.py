@@ -382,7 +382,7 @@ def _run_probes(targets: TryOut, names: Iterable[str], *, many: bool) -> dict[st
 
 
 def _first_success(attempts: _Attempts) -> str:
-    """Return what the first attempt that the kernel does not refuse shows to be wrong; "" if it refuses all."""
+    """Return what is wrong if the kernel permits one of the attempts, by the first such one; "" if it refuses all."""
     for what, attempt in attempts:
         with contextlib.suppress(OSError, MemoryError):
             attempt()

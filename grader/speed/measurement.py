@@ -124,7 +124,7 @@ class Measurement:
         return not self.cpu_clock or time.monotonic() - self.left_out_s > self._until
 
     def _samples(self) -> Generator[Sample, None, None]:
-        """Yield samples from a fresh pair of workers; `decide` closes this after one in which a call was stopped.
+        """Yield samples from a fresh pair of workers; `decide` closes the generator after a sample with a stopped call.
 
         Warm-up samples are left out, except where one is hopeless already.
         """

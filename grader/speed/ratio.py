@@ -58,7 +58,7 @@ _HOPELESS_IDLE = 3.0
 
 
 class Sides(NamedTuple):
-    """Seconds of either side: of the one that is judged, and of the other."""
+    """Seconds of both sides: `mine` of the side that is judged, `other` of the other one."""
 
     mine: float
     other: float
@@ -90,7 +90,7 @@ class Sample:
     stopped: bool = False
 
     def net(self) -> Sides:
-        """Return the CPU time of the calls, less that of request and reply where it was measured."""
+        """Return the CPU time of the calls, minus that of request and reply if it was measured."""
         idle = self.idle or NOTHING
         return Sides(self.cpu.mine - idle.mine, self.cpu.other - idle.other)
 
@@ -151,7 +151,7 @@ class Ratio:
 
 @dataclass
 class _Pairs:
-    """The samples of all pairs so far, and what they say.
+    """The samples of all pairs of workers so far, and the ratio that follows from them.
 
     Attributes:
         limit: of the ratio.
@@ -185,7 +185,10 @@ class _Pairs:
         return any(len(taken) >= max(count, least) and self.is_one_sided(taken, far) for count, far in _ENOUGH.items())
 
     def log_cpu_ratio(self, samples: Sequence[Sample]) -> float:
-        """Return the logarithm of the ratio of CPU times, less those of request and reply."""
+        """Return the logarithm of one ratio for all samples: the mean CPU time of the judged side to the other side's.
+
+        A mean is that of the lowest third of the times, and the time for a request and its reply is subtracted.
+        """
         return _log_ratio(_net_times(samples, self.idle or NOTHING))
 
     def is_one_sided(self, samples: Sequence[Sample], factor: float) -> bool:
@@ -270,7 +273,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
 
 
 def _asleep_s(samples: Sequence[Sample]) -> float:
-    """Return the seconds in which the judged side neither ran nor was ready to run, less those of the other side."""
+    """Return the seconds in which the judged side neither ran nor was ready to run, minus those of the other side."""
     return _mean_of_lowest_third([each.asleep.mine for each in samples]) - _mean_of_lowest_third(
         [each.asleep.other for each in samples]
     )
@@ -281,7 +284,7 @@ def _log_ratio(times: Sides) -> float:
 
 
 def _net_times(samples: Sequence[Sample], idle: Sides) -> Sides:
-    """Return for each side the mean of the lowest third of its CPU times, less the time of request and reply."""
+    """Return for each side the mean of the lowest third of its CPU times, minus that of a request and its reply."""
     # Subtracting can leave nothing of a very short call. A twentieth stays, so that logarithms exist and no ratio is
     # made of noise alone.
     gross = (

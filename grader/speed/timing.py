@@ -34,7 +34,7 @@ from grader.sandbox import clock
 from grader.wire.containers import PlainEncoder
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, parts_of
-from grader.wire.table import Table, padded, starts_of
+from grader.wire.table import Table, padded_blocks, starts_of
 from grader.wire.transport import create_shared_memory
 
 _PREPARE_S = 10.0
@@ -176,16 +176,16 @@ class TimedWorker:
     def add_late_work(self) -> None:
         """Add the CPU time since the last reply to its call. What the worker does later counts for the next call."""
         if self._last is not None:
-            self._last.cpu_s += self._late_cpu_s()
+            self._last.cpu_s += self._take_late_cpu_s()
 
-    def _late_cpu_s(self) -> float:
-        """Return the worker's CPU seconds since its last reply, or since the last call of this method."""
+    def _take_late_cpu_s(self) -> float:
+        """Return the worker's CPU seconds since its last reply, or the last call of this method if that is later."""
         now = self._cpu()
         late, self._reply_cpu = now - self._reply_cpu, now
         return late if self._last is not None else 0.0
 
     def _go(self, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
-        late, worker, started = self._late_cpu_s(), self.connection.live_worker(), time.monotonic()
+        late, worker, started = self._take_late_cpu_s(), self.connection.live_worker(), time.monotonic()
         message = self._message(inputs, ["name", "", "last"] if idle else self._child)
         try:
             disturbed, before = clock.disturbances(worker.pid), self._read_clocks()
@@ -195,7 +195,7 @@ class TimedWorker:
         except WorkerLost:
             # Its clocks are gone with it. What it took beyond its CPU seconds, it slept, or waited for a core.
             self.left_out_s += max(0.0, time.monotonic() - started - seconds)
-            if (seen := worker.last_seen()) is not None:
+            if (seen := worker.last_clocks()) is not None:
                 self.slept_s = max(0.0, _clocks_of(*seen).asleep - before.asleep)
             raise
         now, asleep_s = clock.disturbances(worker.pid), max(0.0, after.asleep - before.asleep)
@@ -211,7 +211,7 @@ class TimedWorker:
     def _write_numbers(self, inputs: Inputs) -> list[Any]:
         """Write the numbers into the memory that the worker has mapped; without any, return them for a message."""
         if self._mapped is None:
-            return padded(inputs.blocks)
+            return padded_blocks(inputs.blocks)
         for start, block in zip(inputs.starts, inputs.blocks, strict=True):
             os.pwrite(self._mapped, block, start)
         return []
@@ -220,7 +220,7 @@ class TimedWorker:
         return self.connection.exchange(tree, data, self._what, seconds, mapped)
 
     def _results(self, frame: Frame, count: int) -> list[Any]:
-        """Return what each call returned; raise the first exception that one raised."""
+        """Return the result of each call; if any call raised, raise the first exception."""
         try:
             parts = parts_of(frame)
             expect(len(parts) == count, "another number of replies than of calls")

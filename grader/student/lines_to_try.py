@@ -97,7 +97,7 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
         return
     _, heading, lines = message.rpartition(f"\n{EXAMPLE_TO_TRY}")
     text = lines.strip()
-    tree = _parsed(text) or _parsed(text := text.replace(", and ", ", "))
+    tree = _parse_example(text) or _parse_example(text := text.replace(", and ", ", "))
     nodes = list(ast.walk(tree)) if heading and tree is not None else []
     if not any(isinstance(node, ast.Call) for node in nodes):  # advice in words
         return
@@ -114,7 +114,7 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
 
 def as_in_a_prompt(lines: str) -> str:
     """Return lines of a program in which each expression that is a line of its own is printed, as a prompt does it."""
-    tree = _parsed(lines)
+    tree = _parse_example(lines)
     rows = [row.encode() for row in lines.split("\n")]  # places in a tree count bytes
     for node in reversed(tree.body if tree is not None else []):
         if isinstance(node, ast.Expr) and not _prints(node) and node.end_lineno and node.end_col_offset is not None:
@@ -126,7 +126,7 @@ def as_in_a_prompt(lines: str) -> str:
     return b"\n".join(rows).decode()
 
 
-def _parsed(text: str) -> ast.Module | None:
+def _parse_example(text: str) -> ast.Module | None:
     """Return the syntax tree of an example; None if it is advice in words."""
     try:
         return ast.parse(text)

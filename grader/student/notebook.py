@@ -119,7 +119,7 @@ class NotebookGrader:
         for exercise in course.exercises:
             source, _ = self._read_cells(course, exercise, request)
             if source:
-                cells[exercise.id] = _submitted(exercise, folder, source).of(exercise)
+                cells[exercise.id] = _submission_of(exercise, folder, source).of(exercise)
         receipt = pack(course, chosen, self._setup, folder, self._progress, cells)
         if receipt.problems and not request["force"]:
             again = f'pack("{name}", force=True)' if name else "pack(force=True)"
@@ -159,7 +159,7 @@ class NotebookGrader:
         self, course: Course, exercise: Exercise, folder: Path, source: bytes, module: Module, *, own: bool
     ) -> dict[str, str]:
         """Grade source as if it were a file in a folder, and return the report as `html` and `text`."""
-        handed_in = _submitted(exercise, folder, source)
+        handed_in = _submission_of(exercise, folder, source)
         lanes = self._lanes_for(course, exercise, own=own)
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
         graded = grade_submission(plan, handed_in, lanes).exercises[0]
@@ -193,7 +193,7 @@ class KernelProgress(Progress):
             self._send({"waiting": f"{what}, {seconds:.0f} s"})
 
 
-def _submitted(exercise: Exercise, folder: Path, source: bytes) -> Submission:
+def _submission_of(exercise: Exercise, folder: Path, source: bytes) -> Submission:
     """Return source as a submission of a file in a folder, with the files there that it imports."""
     files = {**_files_beside(folder, source), exercise.file_name: source}
     return submission_of(folder.name, exercise, folder / exercise.file_name, files)
@@ -204,7 +204,7 @@ def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     todo = [source]
     while todo:
-        for name in sorted(_imported(todo.pop())):
+        for name in sorted(_imported_modules(todo.pop())):
             for path in [folder / f"{name}.py", *sorted((folder / name).rglob("*.py"))][:_MOST_FILES]:
                 place = path.relative_to(folder).as_posix()
                 if (
@@ -218,7 +218,7 @@ def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
     return files
 
 
-def _imported(source: bytes) -> set[str]:
+def _imported_modules(source: bytes) -> set[str]:
     """Return the top-level names of the modules that a source imports; an empty set if it is not Python."""
     tree = tree_or_none(source.decode("utf-8", "replace"))
     names: set[str] = set()

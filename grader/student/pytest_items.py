@@ -146,7 +146,7 @@ class CheckItem(pytest.Item):
     def setup(self) -> None:
         """Grade the exercise, once for all of its checks that pytest runs; fail here if the fault is ours."""
         try:
-            row, _, _ = self._graded()
+            row, _, _ = self._results()
         except GraderError as error:
             pytest.fail(str(error), pytrace=False)
         if row.outcome.verdict is Verdict.BROKEN:
@@ -154,7 +154,7 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Return if the check passed; else skip or fail the item with the check's message."""
-        row, cases, graded = self._graded()
+        row, cases, graded = self._results()
         verdict, message = row.outcome.verdict, row.outcome.message
         if verdict is Verdict.PASSED:
             if graded.state == "not_started":  # what a starter does of itself earns nothing
@@ -169,7 +169,7 @@ class CheckItem(pytest.Item):
                 self.add_report_section("call", stream, for_terminal(text))
         _fail(row, cases)
 
-    def _graded(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
+    def _results(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
         """Return the results of this check: for its most useful parameters, for all parameters, and of the exercise."""
         exercise = self.parent.exercise
         ours = (item for item in self.session.items if isinstance(item, CheckItem))

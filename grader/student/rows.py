@@ -118,7 +118,7 @@ Whole = Callable[[Module], Module]
 """Returns a module with all of its exercises, of a course that may have only some."""
 
 
-def unchanged(module: Module) -> Module:
+def same_module(module: Module) -> Module:
     """Return the module itself: the default `whole` for a course that has all exercises."""
     return module
 
@@ -127,9 +127,9 @@ def next_row(
     course: Course,
     start: str | None = None,
     progress: Progress | None = None,
-    whole: Whole = unchanged,
+    whole: Whole = same_module,
 ) -> Row | None:
-    """Return the row of the last graded exercise until it is solved, then of the next unsolved one; None for none.
+    """Return the row of the last graded exercise until it is solved, then of the next unsolved one; None if all are.
 
     Args:
         course: the course.

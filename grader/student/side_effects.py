@@ -19,8 +19,8 @@ def side_effects(exercise: Exercise) -> Iterator[str]:
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # `grade` says what is wrong with it
         return
     calls = sorted((node for node in ast.walk(tree) if isinstance(node, ast.Call)), key=lambda node: node.lineno)
-    imported = _imported(tree)
-    names = [(node, _dotted(node.func, imported)) for node in calls]
+    imported = _imported_names(tree)
+    names = [(node, _dotted_name(node.func, imported)) for node in calls]
     writes = (node.lineno for node, name in names if name in _WRITES or _writes(node, name))
     starts = (node.lineno for node, name in names if name.startswith(_STARTS))
     if line := next(writes, None):
@@ -29,7 +29,7 @@ def side_effects(exercise: Exercise) -> Iterator[str]:
         yield f"Line {line} of {exercise.file_name} starts a program. The sandbox of grade does not allow that."
 
 
-def _imported(tree: ast.Module) -> dict[str, str]:
+def _imported_names(tree: ast.Module) -> dict[str, str]:
     """Return the names that imports bind in a file, each with its dotted path: "numpy" for `np`."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
@@ -40,7 +40,7 @@ def _imported(tree: ast.Module) -> dict[str, str]:
     return names
 
 
-def _dotted(node: ast.expr, imported: Mapping[str, str]) -> str:
+def _dotted_name(node: ast.expr, imported: Mapping[str, str]) -> str:
     """Return the dotted name of a called function, such as "torch.save"; ".save" for a method of a value."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):

@@ -15,7 +15,7 @@ from grader.model.score import counted, points_text
 from grader.report.safe import for_html
 from grader.web import look
 from grader.web.class_data import ClassFolder, Snapshot
-from grader.web.page_words import on_a_page
+from grader.web.page_words import in_page_words
 from grader.web.regrade import Regrade
 
 _REFRESH_S = 0.5
@@ -41,7 +41,7 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
         )
         place.props("outlined dense").style("width:100%")
         with ui.element("div").classes("in-line").style("margin-top:.5rem"):
-            names = {"": "everybody", **{author: folder.called(now, author) for author in now.reports}}
+            names = {"": "everybody", **{author: folder.name_on_page(now, author) for author in now.reports}}
             who = ui.select(names, value="", label="Whose", with_input=True).props("outlined dense")
             who.style("min-width:14rem")
             kinds = {"": "what changed", "broken": "what is broken", "all": "all, though nothing changed"}
@@ -118,7 +118,7 @@ async def show_changes(folder: ClassFolder) -> None:
         look.html("<p>Staff changed no points.</p>")
     _show_changes(by_staff, "By staff")
     for note in notes:
-        look.html(f'<p class="soft">{for_html(on_a_page(note))}</p>')
+        look.html(f'<p class="soft">{for_html(in_page_words(note))}</p>')
 
 
 def _show_changes(changes: Sequence[Change], label: str) -> None:
@@ -142,5 +142,5 @@ def _change_row(change: Change) -> str:
     return (
         f"<tr><td>{for_html(change.author)}</td><td>{for_html(change.after.exercise.number)}</td>"
         f'<td class="num">{before}</td><td class="num">{after}</td><td>{"<br>".join(checks)}</td>'
-        f"<td>{for_html(on_a_page(change.why))}</td></tr>"
+        f"<td>{for_html(in_page_words(change.why))}</td></tr>"
     )

@@ -11,7 +11,7 @@ from nicegui import ui
 from grader.batch.feedback import failing_function
 from grader.model import GradedExercise, Report
 from grader.model.score import points_text
-from grader.report.gradebook import waits_for_staff
+from grader.report.gradebook import rules_without_points
 from grader.report.html import fragment
 from grader.report.safe import for_html
 from grader.report.words import in_full
@@ -37,7 +37,7 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
     if report is None:
         look.html(f'<h1>Not found</h1><div class="warn">No submission is by {for_html(author)}.</div>')
         return
-    look.heading(", ".join(folder.called(now, one) for one in report.authors or (author,)), 1)
+    look.heading(", ".join(folder.name_on_page(now, one) for one in report.authors or (author,)), 1)
     _show_neighbours(folder, now, author)
     total = look.html(_total(report))
     shown: dict[str, ui.html] = {}
@@ -59,7 +59,7 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
             with ui.element("div").classes("work two"):
                 with ui.element("div").classes("edit"):
                     look.html(for_html(path or "no file"), "h2")
-                    code = look.html(numbered(text, path, graded)).style("width:100%")
+                    code = look.html(numbered_code_html(text, path, graded)).style("width:100%")
                 with ui.element("div").classes("task"):
                     shown[graded.exercise.id] = look.html(fragment([graded]))
             _show_points(folder, now, author, graded, renew)
@@ -74,7 +74,7 @@ def _show_neighbours(folder: ClassFolder, now: Snapshot, author: str) -> None:
     with ui.element("nav").classes("in-line").props('aria-label="Authors"'):
         for words, at in (("Previous", place - 1), ("Next", place + 1)):
             if 0 <= at < len(names):
-                ui.link(f"{words}: {folder.called(now, names[at])}", f"/author/{quote(names[at], safe='')}")
+                ui.link(f"{words}: {folder.name_on_page(now, names[at])}", f"/author/{quote(names[at], safe='')}")
 
 
 def _total(report: Report) -> str:
@@ -84,7 +84,7 @@ def _total(report: Report) -> str:
     return text + (f'<p class="soft">{for_html(report.policy.explained)}</p>' if report.policy is not None else "")
 
 
-def numbered(text: bytes, path: str = "", graded: GradedExercise | None = None) -> str:
+def numbered_code_html(text: bytes, path: str = "", graded: GradedExercise | None = None) -> str:
     """Return a file as HTML with line numbers to click, comments, and marks on the lines that raised.
 
     Args:
@@ -117,7 +117,7 @@ def numbered(text: bytes, path: str = "", graded: GradedExercise | None = None) 
 def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: GradedExercise, saved: Saved) -> None:
     """Build the form in which staff enter points by hand, with a reason."""
     exercise = graded.exercise
-    waiting = waits_for_staff(graded)
+    waiting = rules_without_points(graded)
     with ui.element("details").props("open" if waiting else ""):
         look.html("Give points by hand", "summary")
         with ui.element("div").classes("in-line"):
@@ -153,7 +153,7 @@ def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: Graded
 def _offered_reasons(now: Snapshot, graded: GradedExercise, check: str) -> list[tuple[str, str]]:
     """Return points and reasons to click: those of the rubric, those that others got, and the titles of lost checks."""
     rubric = [(points_text(line.points), line.says) for line in graded.exercise.rubrics.get(check, ())]
-    others = [row for row in now.said_of(graded.exercise.id, check) if row not in rubric]
+    others = [row for row in now.staff_reasons(graded.exercise.id, check) if row not in rubric]
     lost = [
         ("", f"{row.check.contract} {row.check.title}".strip())
         for row in graded.checks
@@ -188,7 +188,7 @@ def _show_comment(folder: ClassFolder, author: str, graded: GradedExercise, code
             del planned
             now = await asyncio.to_thread(folder.read)
             path, text = now.files.get((author, graded.exercise.id), ("", b""))
-            code.content = numbered(text, path, now.graded(author, graded.exercise.id))
+            code.content = numbered_code_html(text, path, now.graded(author, graded.exercise.id))
             return 'The author reads it after <a href="../return">Return</a> has written the pages.'
 
         show_buttons(plan, (line, comment), saved, scores=False)

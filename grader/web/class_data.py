@@ -19,7 +19,7 @@ from pathlib import Path
 from grader.batch.changes import Change, last_regrade, staff_changes
 from grader.batch.class_pages import write_pages
 from grader.batch.class_summary import ClassSummary
-from grader.batch.comments import COMMENTS, Comment, cell_of, with_comment
+from grader.batch.comments import COMMENTS, Comment, code_cell, with_comment
 from grader.batch.drafts import draft_of, draft_path, write_draft
 from grader.batch.journal import Journal, SubmissionRecord
 from grader.batch.known_results import KnownResults
@@ -29,7 +29,7 @@ from grader.batch.reports import notes_of, report_from_journal, reports
 from grader.batch.results_folder import GRADEBOOK, ROSTER, ResultsFolder
 from grader.batch.run import BatchOptions
 from grader.course.edits import Edit, count_check, extend, void_check, write_edit
-from grader.course.files import validated
+from grader.course.files import validate
 from grader.course.layout import COURSE_FILE, Places
 from grader.course.load import load_course
 from grader.grading.plan import RunPlan
@@ -81,7 +81,7 @@ class Snapshot:
         rows = report.exercises if report is not None else ()
         return next((one for one in rows if one.exercise.id == exercise), None)
 
-    def said_of(self, exercise: str, check: str) -> list[tuple[str, str]]:
+    def staff_reasons(self, exercise: str, check: str) -> list[tuple[str, str]]:
         """Return the points and reasons that staff entered for a check by hand, the most frequent first."""
         rows = [(f"{one.worth / 100:g}", one.why) for one in self.rules.overrides]
         rows = [row for row, one in zip(rows, self.rules.overrides, strict=True) if _is_about(one, exercise, check)]
@@ -221,7 +221,7 @@ class ClassFolder:
         rules = self.results.rules(course, journal, journal.handin())
         return Snapshot(course, overview, found, files, rules, version, BatchOptions.of_next_run(journal.options()))
 
-    def called(self, now: Snapshot, author: str) -> str:
+    def name_on_page(self, now: Snapshot, author: str) -> str:
         """Return the words for an author on a page: the platform's number, with the name if names are shown."""
         name = now.overview.names.get(author, "") if self.shows_names else ""
         return f"{name} ({author})" if name else author
@@ -249,7 +249,7 @@ class ClassFolder:
     # -- changes
 
     def plan_override(self, author: str, fields: Mapping[str, str]) -> Planned:
-        """Return the change to points by hand; without points and a reason, the removal of those entered before.
+        """Return the change that enters points by hand; without points and a reason, one that removes them.
 
         Args:
             author: the name of the report.
@@ -264,7 +264,7 @@ class ClassFolder:
             return self._plan_withdrawal(author, typed["exercise"], typed["check"])
         if missing := [word for key, word in (("points", "points"), ("why", "reason")) if not typed[key]]:
             raise CourseError(f"type the {missing[0]}, too; the author reads both")
-        row = validated({**typed, "author": author, "row": 0}, "this form", Override)
+        row = validate({**typed, "author": author, "row": 0}, "this form", Override)
         with self._open() as journal:
             noted, rules = self._noted(journal, author), self._rules(journal)
             names, before = rules.names(noted), self._report(journal, noted, rules)
@@ -314,7 +314,7 @@ class ClassFolder:
             if not line.strip().isdecimal() or not 0 < int(line) <= len(lines):
                 raise CourseError(f"there is no line {line.strip()!r}; the file has lines 1 to {len(lines)}")
             fields = {"author": author, "exercise": exercise, "line": int(line), "comment": text.strip(), "row": 0}
-            code, names, path = cell_of(lines[int(line) - 1]), rules.names(noted), self.results.path / COMMENTS
+            code, names, path = code_cell(lines[int(line) - 1]), rules.names(noted), self.results.path / COMMENTS
             there = [one for one in rules.comments if one.author in names and one.exercise == exercise]
             same = [one for one in there if (one.line, one.code) == (int(line), code)]
             content: str | bytes
@@ -323,7 +323,7 @@ class ClassFolder:
                 verb = "takes back"
                 content = without_rows(path, [one.row for one in same])
             else:
-                row = validated({**fields, "code": code}, "this form", Comment)
+                row = validate({**fields, "code": code}, "this form", Comment)
                 content = with_comment(path, self.course, row, author, names)
             said = [f"This {verb}: {one.comment}" for one in same]
         return self._planned(path, content, {}, " ".join(said))

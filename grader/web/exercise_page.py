@@ -19,16 +19,16 @@ from grader.model.score import Causes
 from grader.report.html import fragment, svg_of
 from grader.report.safe import for_html
 from grader.report.student_line import line_of
-from grader.report.words import at_rule, beside_picture, mistake_texts
+from grader.report.words import message_beside_picture, mistake_texts, split_at_rule
 from grader.student.folder import read_progress, reset, write_progress
-from grader.student.games.breaking import planted_in
+from grader.student.games.breaking import planted_fault
 from grader.student.rows import next_row, solved_reference
 from grader.student.task_page import solution_lines
 from grader.web import look
 from grader.web.editor import mark, replace_text, show_editor
 from grader.web.live import Live, Result
 from grader.web.map_page import links
-from grader.web.memory_page import MemoryPanel, with_tensors
+from grader.web.memory_page import MemoryPanel, first_with_tensors
 from grader.web.own_text import OnDisk, keep_both, read, save
 from grader.web.task import pre, rule_marks, task_html
 from grader.web.try_it import TryIt
@@ -106,10 +106,10 @@ class ExercisePage:
         self._live.grade(exercise)
 
     def _show_memory(self) -> Callable[[str], Awaitable[None]] | None:
-        """Show the panel that draws memory, below all; return what draws lines there, or None without a panel."""
+        """Show the panel that draws memory, at the end of the page; return its function that draws lines, or None."""
         exercise = self._exercise
         # Workers of an exercise without PyTorch have none: then it draws in those of another one.
-        drawn = exercise if not exercise.without else with_tensors(self._live.course)
+        drawn = exercise if not exercise.without else first_with_tensors(self._live.course)
         if exercise.module[:2] not in _MEMORY_TOPICS or drawn is None:
             return None
         with ui.element("details").classes("card memory").style("margin-top:1rem") as panel:
@@ -313,7 +313,7 @@ class ExercisePage:
 
     def _show_planted(self) -> None:
         """Show a warning if a game planted a fault in this file, as its failures are not the student's."""
-        if planted_in(self._live.course, self._exercise) is None:
+        if planted_fault(self._live.course, self._exercise) is None:
             return
         with ui.element("div").classes("warn"):
             look.html("<p>A fault is planted in this file, for you to find. Your own answer is kept beside it.</p>")
@@ -337,7 +337,7 @@ class ExercisePage:
         self._status.content = f"<p><b>{said}</b>{'' if result.is_complete else ' ...'}</p>"
         self._first.content = first_html(graded)
         self._underline(graded)
-        shown = fragment([without_lines(graded)])
+        shown = fragment([without_lines_to_try(graded)])
         self._tries.offer(graded)
         self._following.clear()
         if not result.is_complete or self._report is None:
@@ -429,7 +429,7 @@ def first_html(graded: GradedExercise) -> str:
     cause = Causes.of(graded.checks).cause
     if cause is None:
         return ""
-    story, _ = at_rule(beside_picture(cause.outcome), cause.check.contract)
+    story, _ = split_at_rule(message_beside_picture(cause.outcome), cause.check.contract)
     lines = [line for line in story.split("\n") if line.strip()]
     rule = f"<b>{for_html(cause.check.contract)}</b> " if cause.check.contract else ""
     said = "".join(f"<p>{for_html(text)}</p>" for text in mistake_texts(graded, cause))
@@ -439,7 +439,7 @@ def first_html(graded: GradedExercise) -> str:
     return f'<div class="cause"><pre>{rule}{text}</pre>{said}{drawn}<a href="#checks">Read all of it</a></div>'
 
 
-def without_lines(graded: GradedExercise) -> GradedExercise:
+def without_lines_to_try(graded: GradedExercise) -> GradedExercise:
     """Return the exercise with messages that do not end with lines to try: these are in a box of their own."""
     heading = f"\n{LINES_TO_TRY}"
     rows = []

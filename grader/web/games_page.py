@@ -72,7 +72,7 @@ class DrillPage:
             self._said = look.html("").props('role="status" aria-live="polite"')
             self._choices = ui.element("div").classes("in-line")
             with self._choices:
-                choices = in_some_order(question, answer, random.Random())  # noqa: S311  a game
+                choices = shuffled_choices(question, answer, random.Random())  # noqa: S311  a game
                 buttons = [look.button(each, partial(self._answered, question, answer, each)) for each in choices]
             for button in buttons:
                 button.style("font-family:ui-monospace, Menlo, Consolas, monospace;white-space:pre-wrap")
@@ -103,7 +103,7 @@ class DrillPage:
             look.focus(following)  # the button that was pressed is gone
 
 
-def in_some_order(question: drilling.Question, answer: drilling.Answer, chance: random.Random) -> list[str]:
+def shuffled_choices(question: drilling.Question, answer: drilling.Answer, chance: random.Random) -> list[str]:
     """Return the choices of a question in a random order; yes stands before no.
 
     Args:
@@ -154,7 +154,7 @@ def _show_break(live: Live, exercise: Exercise) -> None:
     def offer() -> ui.element:
         """Show what can be done now, as a fault is planted or not; return the first button."""
         with buttons:
-            if breaking.planted_in(live.course, exercise) is None:
+            if breaking.planted_fault(live.course, exercise) is None:
                 return look.button("Plant a fault", lambda: play(give_up=False), first=True)
             first = look.button("I found it", lambda: play(give_up=False), first=True)
             look.button("Give up", lambda: play(give_up=True))
@@ -162,7 +162,7 @@ def _show_break(live: Live, exercise: Exercise) -> None:
             return first
 
     offer()
-    if breaking.planted_in(live.course, exercise) is not None:
+    if breaking.planted_fault(live.course, exercise) is not None:
         said.content = f"<p>A fault is planted in {for_html(exercise.file_name)}: find it, and put it right.</p>"
 
 
@@ -171,7 +171,7 @@ async def _lines(live: Live, exercise: Exercise, *, give_up: bool) -> str:
         return list(breaking.play(live.course, exercise, live.setup, None, progress, give_up=give_up))
 
     try:
-        lines = await live.apart(job)
+        lines = await live.run_apart(job)
     except GraderError as error:
         lines = [str(error)]
     texts = (_COMMAND.sub("", line) for line in lines)
@@ -247,7 +247,7 @@ def _show_catch(live: Live, exercise: Exercise) -> None:
 
 async def _caught(live: Live, exercise: Exercise) -> str:
     try:
-        lines, _ = await live.apart(
+        lines, _ = await live.run_apart(
             lambda progress: catching.run_own_check(live.course, exercise, live.setup, _WIDTH, progress)
         )
     except GraderError as error:

@@ -16,7 +16,7 @@ from grader.report.html import fragment
 from grader.report.safe import for_html
 from grader.report.words import VERDICTS
 from grader.web import look
-from grader.web.author_page import numbered
+from grader.web.author_page import numbered_code_html
 from grader.web.change_form import show_buttons
 from grader.web.class_data import ClassFolder, Planned, Snapshot
 from grader.web.editor import show_editor
@@ -44,7 +44,7 @@ def _show_group_card(folder: ClassFolder, now: Snapshot, group: Group) -> None:
             function = f", {group.function}" if group.function else ""
             words = f"{group.exercise.number} {group.exercise.title}{function}, group {group.name}"
             ui.link(f"{words}: {counted(len(members), 'answer')}", address_of(group))
-        look.html(f'<p class="soft">{for_html(listed([folder.called(now, one) for one in members]))}</p>')
+        look.html(f'<p class="soft">{for_html(listed([folder.name_on_page(now, one) for one in members]))}</p>')
         graded = now.graded(members[0], group.exercise.id)
         rows = lost_rows(graded, group.function) if graded is not None else []
         lost = "".join(
@@ -87,7 +87,7 @@ def show_group(folder: ClassFolder, now: Snapshot, exercise: str, name: str) -> 
 
 def _show_two_answers(folder: ClassFolder, now: Snapshot, exercise: str, members: Sequence[str]) -> None:
     """Build two answers of a group side by side, each with a box to choose another one."""
-    names = {author: folder.called(now, author) for author in members}
+    names = {author: folder.name_on_page(now, author) for author in members}
     with ui.element("div").classes("in-line"):
         boxes = [ui.select(names, value=each, label="Answer").props("outlined dense") for each in members[:2]]
     sides = ui.element("div").classes("work two").style("margin-top:1rem")
@@ -107,8 +107,10 @@ def _show_answer(folder: ClassFolder, now: Snapshot, author: str, exercise: str,
     path, text = now.files.get((author, exercise), ("", b""))
     graded = now.graded(author, exercise)
     with ui.element("section").classes(f"card {place}"):
-        look.html(f'<a href="../../author/{quote(author, safe="")}">{for_html(folder.called(now, author))}</a>', "h2")
-        look.html(numbered(text, path, graded))
+        look.html(
+            f'<a href="../../author/{quote(author, safe="")}">{for_html(folder.name_on_page(now, author))}</a>', "h2"
+        )
+        look.html(numbered_code_html(text, path, graded))
         if graded is not None:
             look.html(fragment([graded]))
 

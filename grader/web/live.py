@@ -144,7 +144,7 @@ class Live:
         raise CourseError(f"this course has no exercise {id!r}")
 
     def grade(self, exercise: Exercise, *, again: bool = False) -> None:
-        """Add an exercise to the jobs: it is graded as its file is then, unless that was graded already."""
+        """Add a job that grades an exercise, unless the content that its file has by then was graded already."""
         self._jobs.put(lambda: self._grade(exercise, again=again))
 
     async def run_lines(self, exercise: Exercise, lines: str, check: str | None = None, *, own: bool = True) -> str:
@@ -179,7 +179,7 @@ class Live:
         """Run a job in the thread that has the runtime, and return its result."""
         return await self._do(lambda: job(self._runtime))
 
-    async def apart(self, job: Callable[[Progress], Answer]) -> Answer:
+    async def run_apart(self, job: Callable[[Progress], Answer]) -> Answer:
         """Run a job that opens processes of its own, in a thread beside the one that grades; return its result.
 
         Args:

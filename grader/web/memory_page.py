@@ -42,14 +42,14 @@ def show_memory(live: Live) -> None:
             "<code>offset + i * stride[0] + j * stride[1]</code>. Move the mouse over a cell to see where it lies, or "
             "write an element into the box below the picture. What shares memory has one colour and one letter.</p>"
         )
-        exercise = with_tensors(live.course)
+        exercise = first_with_tensors(live.course)
         if exercise is None:
             look.html("<p>This course has no exercise about tensors.</p>")
             return
         ui.timer(0.1, MemoryPanel(live, exercise, own=False).draw, once=True)
 
 
-def with_tensors(course: Course) -> Exercise | None:
+def first_with_tensors(course: Course) -> Exercise | None:
     """Return the first exercise whose workers have PyTorch, or None."""
     return next((one for one in course.exercises if not one.without), None)
 
@@ -99,7 +99,7 @@ class MemoryPanel:
         await self.draw()
 
     async def draw(self) -> None:
-        """Draw what the lines make; who asks while it is drawn has the lines drawn that are there then."""
+        """Draw the tensors that the lines make; a call during another call has the lines drawn once more after it."""
         self._asked = True
         if self._draws:
             return

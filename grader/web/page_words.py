@@ -22,7 +22,7 @@ _WORDS = (
 )
 
 
-def on_a_page(sentence: str) -> str:
+def in_page_words(sentence: str) -> str:
     """Return a command's sentence with the name of a page's control in place of each option of the command."""
     for pattern, words in _WORDS:
         sentence = re.sub(pattern, words, sentence)

@@ -18,7 +18,7 @@ from grader.model.messages import Setup
 from grader.model.progress import Cancelled, Progress
 from grader.model.score import points_text
 from grader.web.long_work import noting_end
-from grader.web.page_words import on_a_page
+from grader.web.page_words import in_page_words
 
 
 @dataclass
@@ -103,7 +103,7 @@ class Regrade(Progress):
 
     def noted(self, line: str) -> None:
         """Record a sentence that the run reports."""
-        self.lines.append(on_a_page(line))
+        self.lines.append(in_page_words(line))
 
     # -- the thread
 
@@ -120,4 +120,4 @@ class Regrade(Progress):
         with taken_in(Path(options.submissions), course.exercises, options.layout, self.out) as intake:
             results = ResultsFolder.make(self.out)
             summary = grade_batch(plan, intake, results, options, self, slots=lanes_here())
-        return [on_a_page(line) for line in run_sentences(summary, options, results)]
+        return [in_page_words(line) for line in run_sentences(summary, options, results)]

@@ -18,7 +18,7 @@ from grader.report.people import people_in
 from grader.report.safe import for_html
 from grader.web import look
 from grader.web.class_data import ClassFolder, Snapshot
-from grader.web.page_words import on_a_page
+from grader.web.page_words import in_page_words
 
 _MOST_BYTES = 16 << 20
 _REFRESH_S = 0.5
@@ -79,7 +79,7 @@ def _show_platform(folder: ClassFolder, now: Snapshot) -> None:
             title = str(column.value or "").strip()
             try:
                 made, lines = await asyncio.to_thread(
-                    filled_in,
+                    fill_scores,
                     folder.results.path,
                     name,
                     content,
@@ -104,7 +104,7 @@ def _show_platform(folder: ClassFolder, now: Snapshot) -> None:
         said = look.html("").props(_STATUS).style("width:100%")
 
 
-def filled_in(
+def fill_scores(
     out: Path, name: str, content: bytes, title: str, *, scales: bool, zeros: bool
 ) -> tuple[bytes, list[str]]:
     """Return a platform's file with the scores of a hand-in, and sentences about them.
@@ -130,10 +130,10 @@ def filled_in(
                 raise CourseError(f"{name} is neither Canvas's gradebook nor a grading worksheet of Moodle")
             done = fill(table, kind, [column_of(marks, "" if kind == "moodle" else title)], scales=scales, zeros=zeros)
         except CourseError as error:
-            problems = (on_a_page(problem.replace(str(path), name)) for problem in error.problems)
+            problems = (in_page_words(problem.replace(str(path), name)) for problem in error.problems)
             raise CourseError(*problems) from None
     lines = [*done.lines(name, {}, zeros=zeros), *(about_moodle(done) if kind == "moodle" else ())]
-    return table.content(), [on_a_page(line) for line in lines]
+    return table.content(), [in_page_words(line) for line in lines]
 
 
 # -- pages
@@ -180,4 +180,4 @@ def _told(folder: ClassFolder) -> Iterator[str]:
         yield f'<div class="bar" aria-hidden="true"><div style="width:{share}%"></div></div>'
     if pages.problem:
         yield f'<div class="warn">{for_html(pages.problem)}</div>'
-    yield from (f"<p>{for_html(on_a_page(line))}</p>" for line in pages.lines)
+    yield from (f"<p>{for_html(in_page_words(line))}</p>" for line in pages.lines)

@@ -19,7 +19,7 @@ from grader.model import GradedExercise, Report, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.model.score import counted, points_text
-from grader.report.gradebook import SIGNS, waits_for_staff
+from grader.report.gradebook import SIGNS, rules_without_points
 from grader.report.safe import for_html
 from grader.report.words import VERDICTS
 from grader.web import look
@@ -218,7 +218,7 @@ def _is_in(graded: GradedExercise, state: str) -> bool:
         case "open":
             return bool(score.undecided)
         case "hand":
-            return bool(waits_for_staff(graded))
+            return bool(rules_without_points(graded))
         case "set":
             return bool(graded.set_by) or any(row.set_by for row in graded.checks)
         case "commented":
@@ -231,6 +231,6 @@ def _class_row(folder: ClassFolder, now: Snapshot, author: str, exercises: Seque
     row = now.overview.rows[author]
     cells = "".join(f'<td class="num">{for_html(row.cells.get(id, ""))}</td>' for id in exercises)
     total = f"{points_text(row.score.earned)} / {points_text(row.score.possible)}"
-    names = ", ".join(folder.called(now, one) for one in row.authors)
+    names = ", ".join(folder.name_on_page(now, one) for one in row.authors)
     link = f'<a href="author/{quote(author, safe="")}">{for_html(names)}</a>'
     return f'<tr><td>{link}</td>{cells}<td class="num">{total}</td><td>{for_html(row.late)}</td></tr>'

@@ -9,7 +9,7 @@ from typing import Any
 from grader.wire.containers import Other, PlainEncoder
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
-from grader.wire.table import Table, padded
+from grader.wire.table import Table, padded_blocks
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class EncodedCall:
         """Return copies of the values that the caller of `encode_call` listed in `noted`."""
         return self._decoded(self.noted)[0]
 
-    def apart(self) -> EncodedCall:
-        """Return the same call with a table of copies: its reply changes these, and not the values."""
+    def with_copies(self) -> EncodedCall:
+        """Return the same call with a table of copies: its reply changes the copies, and not the values."""
         return replace(self, table=self._decoded(self.tree["roots"])[1])
 
     def _decoded(self, roots: Sequence[Any]) -> tuple[list[Any], Table]:
@@ -75,7 +75,7 @@ def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), 
     tree, blocks = encoder.encode(values)
     children = encoder.children(noted)
     assert len(table.objects) == len(table.rows), "a value was noted that is not in the message"
-    return EncodedCall(tree, padded(blocks), table, others, children)
+    return EncodedCall(tree, padded_blocks(blocks), table, others, children)
 
 
 def copies(*values: Any) -> tuple[Any, ...]:

@@ -223,7 +223,7 @@ class Decoder(PlainDecoder):
             self.changes.append(Change(table.objects[number], lambda it: list(items_of(it)), _set_contents, items))
 
     def _keep_facts_and_layout(self, number: int, view: Any, *, is_new: bool) -> None:
-        """Keep a tensor's facts; record the change of an argument whose layout is another in the other process."""
+        """Keep a tensor's facts; if the other process changed the layout of an argument, record that change."""
         obj, row = self._table.objects[number], self._rows[number]
         if row[0] == "array":
             if not is_new:

@@ -73,7 +73,7 @@ class Encoder(PlainEncoder):
                 leaves.append((number, obj, plain, device, start, end))
                 if start < end:
                     spans.append((start, end, None, plain))
-        groups = self._merged(spans)
+        groups = self._merge_ranges(spans)
         for number, obj, plain, device, start, end in leaves:
             block, base = None, 0
             if start < end:
@@ -119,7 +119,7 @@ class Encoder(PlainEncoder):
             row.append(to_row(Facts(tensor.requires_grad, node is None, name, written, device)))
         return row
 
-    def _merged(self, spans: list[tuple[int, int, int | None, Any]]) -> list[tuple[int, int, bool]]:
+    def _merge_ranges(self, spans: list[tuple[int, int, int | None, Any]]) -> list[tuple[int, int, bool]]:
         """Merge overlapping address ranges; return the start of each, its block's number, and whether that is new.
 
         Args:

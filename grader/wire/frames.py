@@ -250,14 +250,14 @@ class Channel:
         self.transport.close()
 
 
-def packed(messages: Sequence[tuple[dict[str, Any], list[Any]]]) -> tuple[dict[str, Any], list[Any]]:
+def pack_messages(messages: Sequence[tuple[dict[str, Any], list[Any]]]) -> tuple[dict[str, Any], list[Any]]:
     """Join several messages, each a tree and its data, into one."""
     sizes = [sum(map(len, data)) for _, data in messages]
     return {"parts": [tree for tree, _ in messages], "sizes": sizes}, [block for _, data in messages for block in data]
 
 
 def parts_of(frame: Frame) -> list[Frame]:
-    """Split a frame that contains several messages joined by `packed`; return a frame for each.
+    """Split a frame that contains several messages joined by `pack_messages`; return a frame for each.
 
     Raises:
         ProtocolError: the frame does not contain such messages.

@@ -69,8 +69,8 @@ class Block:
         return torch.from_numpy(self.data[start : start + nbytes]).untyped_storage()
 
 
-def extent(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
-    """Return the offsets of the first byte of a view's elements, and of the first byte behind them.
+def byte_range(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
+    """Return the offsets of the first byte of a view, and of the byte after its last one; equal for an empty view.
 
     Args:
         offset: the offset of the first element, in bytes.
@@ -95,7 +95,7 @@ def address_range(value: torch.Tensor | Array) -> tuple[int, int]:
         storage = value.untyped_storage()
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
     address: int = value.__array_interface__["data"][0]
-    return extent(address, value.shape, value.strides, value.itemsize)
+    return byte_range(address, value.shape, value.strides, value.itemsize)
 
 
 def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int, nbytes: int, caps: Caps) -> None:
@@ -124,6 +124,6 @@ def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int
         total *= size or 1  # NumPy multiplies the other sizes, too, if one of them is 0
     if total > nbytes and total > caps.most_bytes(nbytes):
         raise ProtocolError("too many elements")
-    low, high = extent(offset, shape, strides, 1)
+    low, high = byte_range(offset, shape, strides, 1)
     if 0 not in shape and (low < 0 or (high - 1) * unit + itemsize > nbytes):
         raise ProtocolError("elements are out of bounds")

@@ -54,7 +54,7 @@ def starts_of(sizes: Sequence[int]) -> list[int]:
     return [*starts, end]
 
 
-def padded(parts: Sequence[memoryview]) -> list[memoryview | bytes]:
+def padded_blocks(parts: Sequence[memoryview]) -> list[memoryview | bytes]:
     """Return the blocks of a message, each filled up to the alignment."""
     blocks: list[memoryview | bytes] = []
     for part in parts:

@@ -43,10 +43,10 @@ def main() -> None:
         gc.enable()
         server.run(int(sys.argv[3]), reached, libraries)
     else:
-        from grader.worker.serve import spawned
+        from grader.worker.serve import run_spawned
 
         gc.enable()
-        spawned(libraries)
+        run_spawned(libraries)
 
 
 if __name__ == "__main__":

@@ -240,14 +240,17 @@ class _Memory:
                 continue
             # Weak, so that counting keeps nothing alive. PyTorch keeps the Python object of a storage as long as the
             # storage itself, so it goes when the memory is freed, whoever held it.
-            reference, size = self._live.get(key) or (weakref.ref(storage, functools.partial(self._freed, key)), 0)
+            reference, size = self._live.get(key) or (
+                weakref.ref(storage, functools.partial(self._forget_storage, key)),
+                0,
+            )
             # A storage can grow in place; then only what was added is new.
             self.total += max(0, storage.nbytes() - size)
             self._alive += storage.nbytes() - size
             self._live[key] = reference, storage.nbytes()
         self.peak = max(self.peak, self._alive)
 
-    def _freed(self, key: int, _: object) -> None:
+    def _forget_storage(self, key: int, _: object) -> None:
         """Forget a storage that was freed, before new memory gets its address."""
         self._alive -= self._live.pop(key)[1]
 

@@ -46,7 +46,7 @@ class OwnModules(SourceLoader):
         return self._folder
 
     def install(self) -> None:
-        """Make import statements find these modules before installed ones, even if those are loaded already."""
+        """Make import statements find these modules before installed ones, even if those were loaded already."""
         place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
         sys.meta_path.insert(place, self)
         taken = (self._names - {*sys.builtin_module_names}) & sys.modules.keys()
@@ -118,10 +118,10 @@ class OwnModules(SourceLoader):
 
     def _is_wanted(self, name: str) -> bool:
         """Return whether the submission imports a module of this name; asked only where a library has one, too."""
-        return name in self._asked or name in self._imported
+        return name in self._asked or name in self._imported_packages
 
     @functools.cached_property
-    def _imported(self) -> set[str]:
+    def _imported_packages(self) -> set[str]:
         """Return the first names of all modules that files of the submission import. Large files take long to parse."""
         names: set[str] = set()
         for data in self._files.values():

@@ -80,7 +80,7 @@ class Libraries:
         if mode != "none":
             raise ValueError(f"there is no device {mode!r} without PyTorch")
 
-    def loaded(self) -> None:
+    def note_loaded(self) -> None:
         """Note that the submission has been imported."""
 
     def seed(self, number: int) -> None:

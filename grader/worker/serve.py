@@ -34,14 +34,14 @@ from grader.sandbox import cgroup, kernel
 from grader.sandbox.datagrams import from_tree, receive, send
 from grader.sandbox.levels import Sandbox
 from grader.sandbox.start_messages import WARNED, StartWorker, WorkerReady
-from grader.wire.frames import Channel, Frame, Unsupported, packed
-from grader.wire.table import Table, padded
+from grader.wire.frames import Channel, Frame, Unsupported, pack_messages
+from grader.wire.table import Table, padded_blocks
 from grader.wire.transport import ChannelClosed, SocketTransport, standard_streams
 from grader.worker.absent import Absent, package_of
 from grader.worker.libraries import Libraries
 
 
-def spawned(libraries: Libraries) -> None:
+def run_spawned(libraries: Libraries) -> None:
     """Run a worker that is a fresh interpreter: confine it, and answer requests on the standard streams."""
     # The channel moves out of the way: what student code prints must not be read as frames.
     channel, sandbox = Channel(standard_streams(), trusts=True), Sandbox()
@@ -54,7 +54,7 @@ def spawned(libraries: Libraries) -> None:
     _confine_and_serve(channel, sandbox, wanted, libraries)
 
 
-def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> None:
+def run_forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> None:
     """Run a worker that was forked: wait for its order, confine it, and answer requests; never return.
 
     Args:
@@ -240,7 +240,7 @@ class LoadedModule:
             return _unsupported(unsupported), []
         if error is not None:
             tree["error"] = error
-        return tree, padded(blocks)
+        return tree, padded_blocks(blocks)
 
     # -- objects that stay here ---------------------------------------------------------------------------------------
 
@@ -286,7 +286,7 @@ class LoadedModule:
         modules.install()
         sys.argv[:] = [tree["name"] + ".py"]  # as if it had been started so: `parse_args()` finds no words of ours
         module = self._spaces["student"] = modules.load(tree["name"])
-        self._libraries.loaded()
+        self._libraries.note_loaded()
         if tree["secret"]:  # the reference: nothing that another worker could find
             for file_name in files.keys() - data:
                 Path(self._folder, *file_name.split("/")).unlink()
@@ -330,7 +330,7 @@ class LoadedModule:
         for call in calls:
             tree, data = self._reply(Table(), call)
             replies.append((tree, [bytes(part) for part in data]))
-        return packed(replies)
+        return pack_messages(replies)
 
 
 def _call(function: Any, kwargs: dict[str, Any] | None, *args: Any) -> Any:

@@ -24,7 +24,7 @@ from grader.sandbox.datagrams import Message, receive, send
 from grader.sandbox.levels import Full, Reduced, Sandbox
 from grader.sandbox.trials import try_out
 from grader.worker.libraries import Libraries
-from grader.worker.serve import forked
+from grader.worker.serve import run_forked
 
 NAME = "grade-server"
 """The name that `ps` shows."""
@@ -234,7 +234,7 @@ class _Server:
             return None
         if pid == 0:
             try:
-                forked(orders, self._sandbox, self._libraries)
+                run_forked(orders, self._sandbox, self._libraries)
             except BaseException:
                 traceback.print_exc()
             # Whatever happens in there, the child must not come back into the server's loop.

@@ -100,7 +100,7 @@ class WithTorch(Libraries):
         """Make this process see the device of a check, for good."""
         self._accelerator = surroundings.show_device(mode)
 
-    def loaded(self) -> None:
+    def note_loaded(self) -> None:
         """Note whether gradients are still on after the module was imported."""
         self._gradients = torch.is_grad_enabled()
 

@@ -18,7 +18,7 @@ from grader.model.endings import WorkerLost
 from grader.model.public_text import Limit, say
 from grader.sandbox import clock
 from grader.sandbox.fork_messages import Ended
-from grader.sandbox.process import sweep
+from grader.sandbox.process import remove_folder
 from grader.sandbox.view import WORK
 from grader.wire.frames import Channel, Frame, ProtocolError, TooMuch
 from grader.wire.transport import ChannelClosed, Patience, patience_until
@@ -168,7 +168,7 @@ class WorkerProcess:
         return wait
 
     def _refuse_flood(self, what: str) -> None:
-        if self.printed() > self.limits.output_kb * 1024:
+        if self.printed_bytes() > self.limits.output_kb * 1024:
             text = say("{} printed more than {} MB", what, Limit(f"{self.limits.output_kb / 1024:g}"))
             raise WorkerLost(Verdict.OVER_LIMIT, text)
 
@@ -223,8 +223,8 @@ class WorkerProcess:
             self._waited = waited
         return waited
 
-    def last_seen(self) -> tuple[float, float, float] | None:
-        """Return when `cpu_s` was last read, its value, and the seconds without a core by then; None if it was not."""
+    def last_clocks(self) -> tuple[float, float, float] | None:
+        """Return the moment of the last reading of `cpu_s`, its value, and the value of `waited_s`; None before one."""
         return None if self._last_look is None else (*self._last_look, self._waited)
 
     def _used_its_cpu(self, ended: Ended) -> bool:
@@ -235,7 +235,7 @@ class WorkerProcess:
             used += (time.monotonic() - when) * (os.cpu_count() or 1)
         return used is not None and used >= math.ceil(self.limits.exercise_s) - 1
 
-    def printed(self) -> int:
+    def printed_bytes(self) -> int:
         """Return how many bytes the worker has printed so far."""
         if not self._printed.closed:
             self.printed_by_then = os.fstat(self._printed.fileno()).st_size
@@ -263,8 +263,8 @@ class WorkerProcess:
         self.remove_files_when_gone()
 
     def remove_files(self) -> None:
-        """Remove the worker's folder and output, after its end: `sweep` wants a folder in which nothing changes."""
-        sweep(str(self.folder))
+        """Remove the worker's folder and output after its end: `remove_folder` needs a folder that nobody changes."""
+        remove_folder(str(self.folder))
         self.output.unlink(missing_ok=True)
 
 

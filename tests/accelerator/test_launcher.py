@@ -137,7 +137,7 @@ def test_how_long_a_device_had_work() -> None:
     ledger = Ledger(Path("/nowhere"))
     for start, end, now in ((0.0, 2.0, 0.0), (5.0, 6.0, 0.5), (1.0, 3.0, 1.0), (6.0, 7.0, 4.0), (8.0, 9.0, 8.0)):
         ledger.note(Span("mm", "0", start, end), now)
-    assert (ledger.worked(0), ledger.worked(1)) == (6.0, 0.0)
+    assert (ledger.busy_seconds(0), ledger.busy_seconds(1)) == (6.0, 0.0)
 
 
 @in_mode("cuda")

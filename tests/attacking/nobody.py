@@ -34,7 +34,7 @@ def become_nobody(needed: Sequence[str]) -> None:
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
-    kernel.own_proc_files()  # which would stay root's
+    kernel.take_back_proc_files()  # which would stay root's
 
 
 def forbid_namespaces() -> None:

@@ -39,7 +39,7 @@ FILES = 6
 def proved(home: Path, lanes: Runtime, seeds: int = 1) -> tuple[Proof, int]:
     """What a command shows of the first exercise, and how many submissions it runs."""
     course, told = load_course(home), Noted()
-    lanes.files_changed(course.exercises[:1])
+    lanes.recollect(course.exercises[:1])
     with open_store(home / "results.sqlite") as store:
         prover = Prover(course, FORK, store, seeds, progress=told)
         (proof,) = prover.prove(lanes, course.exercises[:1])
@@ -219,7 +219,7 @@ def test_a_large_course_keeps_all_its_results(home: Path, monkeypatch: pytest.Mo
             for name in names:
                 opened.write(result(name))
         with open_store(path) as opened:
-            return "".join(saved.key.files for saved in reversed(opened.saved_of("right")))
+            return "".join(saved.key.files for saved in reversed(opened.saved_results_of("right")))
 
     assert kept_after("a", "b", "c", "a") == "abca"
     assert kept_after("d", "e") == "bcade"

@@ -57,7 +57,7 @@ def test_groups_go_by_function(out: Path) -> None:
     assert rows == {("ada", "bo"): ["small", "random"], ("bo", "cy", "gus"): ["in_place"]}
     assert "caught by: small\n" in draft
     (tally,) = overview.exercises
-    assert (tally.explained, tally.unexplained) == (1, 4)
+    assert (tally.explained_count, tally.unexplained_count) == (1, 4)
 
 
 def test_the_terminal_and_the_page_name_the_function(out: Path, type_grade: WarmGrade) -> None:

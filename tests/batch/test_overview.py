@@ -86,7 +86,7 @@ def test_what_does_the_same_is_one_group(graded: Graded) -> None:
         overview = ClassSummary(graded.course, journal, ResultsFolder(graded.out))
         example = overview.example(overview.groups[0])
     (tally,) = overview.exercises
-    assert (len(tally.scores), tally.full, tally.blank, tally.missing, tally.explained) == (8, 1, 0, 0, 1)
+    assert (len(tally.scores), tally.full, tally.blank, tally.missing, tally.explained_count) == (8, 1, 0, 0, 1)
     assert {id: (ended["passed"], ended["lost"], ended["open"]) for id, (_, ended) in tally.checks.items()} == {
         "small": (1, 7, 0),
         "in_place": (5, 3, 0),

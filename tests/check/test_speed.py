@@ -42,11 +42,11 @@ def written_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def cpu(timed: TimedWorker) -> float:
         worker = timed.connection.worker
-        return worker.printed() / 1e6 if worker is not None else 0.0
+        return worker.printed_bytes() / 1e6 if worker is not None else 0.0
 
     monkeypatch.setattr(TimedWorker, "_cpu", cpu)
     monkeypatch.setattr(TimedWorker, "_look", lambda timed: _Clocks(cpu(timed), 0.0))
-    monkeypatch.setattr(WorkerProcess, "last_seen", lambda worker: None)
+    monkeypatch.setattr(WorkerProcess, "last_clocks", lambda worker: None)
     monkeypatch.setattr(PairedRun, "have_cpu_clock", lambda pair: True)
 
 
@@ -287,7 +287,7 @@ def test_what_ends_does_not_concern_speed(function: Function) -> None:
 
 def test_advice_without_a_clock(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no CPU clock can be read, the ratio is told and nothing is decided."""
-    monkeypatch.setattr(WorkerProcess, "last_seen", lambda worker: None)
+    monkeypatch.setattr(WorkerProcess, "last_clocks", lambda worker: None)
     monkeypatch.setattr(PairedRun, "have_cpu_clock", lambda pair: False)
     with pytest.raises(CannotRun, match="by wall-clock time: 71 times as long as the reference"):
         judge(function(writing(71_000)), function)

@@ -247,19 +247,19 @@ def check_one(student, x, key, thing):
 )
 def test_words_of_a_file(text: str, known: bool) -> None:
     """Literals, constants in capitals, and holes that hold words of closed sets; no numbers, no others."""
-    assert (Words([FILE]).shown(text) is not None) == known
+    assert (Words([FILE]).shown_text(text) is not None) == known
 
 
 def test_a_limit_from_the_input_is_not_told() -> None:
     """A number that no file holds is left out; those of the exercise's limits are told."""
     words = Words([FILE], limits=Limits(call_s=1.5))
-    assert words.shown(say("in {} seconds", Limit("1.5"))) == "in 1.5 seconds"
-    assert words.shown(say("{} operations", Limit("1234"))) == "the allowed number of operations"
+    assert words.shown_text(say("in {} seconds", Limit("1.5"))) == "in 1.5 seconds"
+    assert words.shown_text(say("{} operations", Limit("1234"))) == "the allowed number of operations"
 
 
 def test_forms_do_not_nest_for_ever() -> None:
     """A text that matches an f-string within an f-string within an f-string is refused."""
-    found = [Words([FILE]).shown("a list" + " is on meta" * depth) is not None for depth in range(5)]
+    found = [Words([FILE]).shown_text("a list" + " is on meta" * depth) is not None for depth in range(5)]
     assert found == [True, True, True, False, False]
 
 

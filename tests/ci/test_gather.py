@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from support import make_deep, written
 
 from grader.cli import main
-from grader.sandbox.process import sweep
+from grader.sandbox.process import remove_folder
 
 
 def report(author: str, earned: dict[str, float], undecided: float = 0, **more: Any) -> str:
@@ -103,4 +103,4 @@ def test_a_forged_or_huge_report_costs_only_its_own_row(tmp_path: Path) -> None:
     assert "bo has several rows, of several reports; one may count: " in ran.output
     assert "\x1b" not in ran.output
     assert max(map(len, ran.output.splitlines())) < 1_000
-    sweep(str(tmp_path / "in"))
+    remove_folder(str(tmp_path / "in"))

@@ -89,7 +89,7 @@ def answers(place: WarmSocket) -> bool:
     latest = time.monotonic() + 120
     while time.monotonic() < latest:
         with suppress(TimeoutError):
-            called = place.call()
+            called = place.connect()
             if called is not None:
                 called.close()
             return called is not None

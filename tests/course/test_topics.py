@@ -43,7 +43,7 @@ def test_coverage_names_the_places(course: Path) -> None:
     coverage = Coverage.of(load_course(course))
     assert coverage.taught["T1"] == ["01-1", "01-2"]
     assert coverage.pages == {"T2": ["01_basics"], "T9": ["01_basics"]}
-    assert [coverage.counted(document) for document in ("slides", "tutorial", "")] == [(0, 1, 0), (0, 1, 0), (1, 1, 1)]
+    assert [coverage.counts(document) for document in ("slides", "tutorial", "")] == [(0, 1, 0), (0, 1, 0), (1, 1, 1)]
     assert coverage.unknown == [(page_of("01_basics").as_posix(), "T9")]
     rows = map_page(load_course(course), coverage).splitlines()
     start = rows.index("## Topics")

@@ -12,7 +12,7 @@ from support import RIGHT, files_in, make_deep, problems_in, written
 from grader.intake.collect import collect, taken_in
 from grader.intake.contents import Handed, Part, Unmatched
 from grader.model import Course, Submission
-from grader.sandbox.process import sweep
+from grader.sandbox.process import remove_folder
 
 INSTALLED = "installed packages, which are not read"
 
@@ -84,7 +84,7 @@ def test_a_folder_of_many_levels(tiny: Course, tmp_path: Path) -> None:
         assert [one.key for one in intake.handed] == ["ada", "eve"]
     found, _ = collected(tiny, tmp_path / "in" / "eve")
     assert list(files_in(found)) == ["double"]
-    sweep(str(tmp_path / "in"))
+    remove_folder(str(tmp_path / "in"))
 
 
 def test_what_one_author_fills_on_the_disk(tiny: Course, tmp_path: Path) -> None:

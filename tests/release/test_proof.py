@@ -10,7 +10,7 @@ from support import COURSES
 
 from grader.course.load import load_course
 from grader.grading.behaviour import SealedFacts, seal, sealed_file
-from grader.release.make import Files, restricted_to_handin
+from grader.release.make import Files, restrict_to_handin
 from grader.release.proof import LeakError, Secret, prove, prove_sentences, secrets_of
 
 FOLDER = "exercises/01_basics/double"
@@ -116,7 +116,7 @@ def test_what_the_starter_had_is_not_a_leak(root: Path, tmp_path: Path) -> None:
 def test_files_of_other_exercises_are_searched_for(root: Path, secrets: tuple[Secret, ...]) -> None:
     """A solution of an exercise that is not in the copy may not be in it either."""
     course = load_course(root)
-    assert [item.id for item in restricted_to_handin(course, course.handins[0]).exercises] == ["double"]
+    assert [item.id for item in restrict_to_handin(course, course.handins[0]).exercises] == ["double"]
     assert {secret.exercise.id for secret in secrets if secret.exercise} == {"double", "total"}
 
 

@@ -23,7 +23,9 @@ def test_folder_around_the_package_is_searched_unless_it_is_a_checkout(tmp_path:
     shutil.copytree(ROOT / "grader", folder / "grader", ignore=shutil.ignore_patterns("__pycache__"))
     if checkout:
         (folder / "pyproject.toml").touch()
-    script = "import json; from grader.sandbox.process import isolated; print(json.dumps(isolated('x')))"
+    script = (
+        "import json; from grader.sandbox.process import isolated_command; print(json.dumps(isolated_command('x')))"
+    )
     environment = {"PYTHONPATH": str(folder), "PATH": ""}
     ran = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, check=True)
     *_, path, package, _ = json.loads(ran.stdout)

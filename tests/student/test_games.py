@@ -21,7 +21,7 @@ from grader.model.errors import CourseError
 from grader.runner.lane import Lane
 from grader.student.folder import ExerciseProgress, Progress, write_progress
 from grader.student.games import drilling
-from grader.student.games.breaking import choose_fault, plant_fault, planted_in, restore
+from grader.student.games.breaking import choose_fault, plant_fault, planted_fault, restore
 from grader.student.games.catching import caught_lines
 from grader.student.games.faults import Fault
 from grader.student.own import OwnExercise
@@ -81,12 +81,12 @@ def test_a_note_without_its_file_counts_for_nothing(course: Course, double: Exer
     note = course.root / ".grade/broken/double.json"
     good = note.read_text()
     note.write_text(good[:20])
-    assert planted_in(course, double) is None
+    assert planted_fault(course, double) is None
     note.write_text(good.replace(planted.old, "../../../../elsewhere"))
-    assert planted_in(course, double) is None
+    assert planted_fault(course, double) is None
     note.write_text(good)
     (double.starter.parent / planted.old).unlink()
-    assert planted_in(course, double) is None
+    assert planted_fault(course, double) is None
 
 
 def run(*arguments: str) -> Result:
@@ -112,7 +112,7 @@ def test_a_fault_is_looked_for_and_given_up(
     double.starter.write_text(MINE)
     assert "You found it! The fault was in line" in run("break", "double").output
     assert (double.starter.read_text(), beside(double)) == (MINE, ["double.py"])
-    assert planted_in(course, double) is None
+    assert planted_fault(course, double) is None
 
 
 def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:

@@ -9,7 +9,7 @@ from grader.batch.results_folder import ResultsFolder
 from grader.batch.run import BatchOptions, Summary
 from grader.batch.run_text import run_sentences
 from grader.report.export.lms import Filled
-from grader.web.page_words import on_a_page
+from grader.web.page_words import in_page_words
 
 
 def test_no_sentence_of_a_run_names_an_option(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ def test_no_sentence_of_a_run_names_an_option(tmp_path: Path) -> None:
         graded=1, saved=2, changed=3, lower=[("ada", "double")], stale=1, unmatched=1, broken={"double": ["carl"]}
     )
     lines = [*run_sentences(summary, BatchOptions(), ResultsFolder(tmp_path)), *Filled(absent=2).lines("a.csv", {})]
-    pages = [on_a_page(line) for line in lines]
+    pages = [in_page_words(line) for line in lines]
     assert len(pages) == len(lines) > 6
     named = [line for line in pages if re.search(r"--(?!staff)|grade diff", line)]
     assert named == []

@@ -19,8 +19,8 @@ from grader.wire.decode import Decoder
 from grader.wire.dtypes import DTYPES
 from grader.wire.encode import Encoder
 from grader.wire.frames import Caps, ProtocolError, Unsupported, expect, is_index
-from grader.wire.memory import Block, address_range, extent
-from grader.wire.table import Table, padded
+from grader.wire.memory import Block, address_range, byte_range
+from grader.wire.table import Table, padded_blocks
 
 CAPS = Caps(1 << 18, 20_000, 1 << 20, objects=500, depth=12, unfolded=5000, expanded_bytes=1 << 19)
 SECONDS = 1.5
@@ -55,7 +55,7 @@ class Ours:
         self.mixed = (self.inner, self.x[1:], slice(1, None))
         self.table = Table()
         tree, blocks = Encoder(self.table, lambda _: ["proxy", 0, ""]).encode(self.arguments)
-        self.message = json.dumps(tree), b"".join(padded(blocks))
+        self.message = json.dumps(tree), b"".join(padded_blocks(blocks))
 
     @property
     def leaves(self) -> list[Any]:
@@ -76,7 +76,7 @@ class Ours:
         given = Decoder(theirs, stand_in, CAPS, answers=True)
         args = given.decode(json.loads(text), memoryview(bytearray(data)), memoryview(data))
         tree, blocks = Encoder(theirs, lambda _: ["proxy", 7, "builtin"], answers=True).encode([function(*args)])
-        return json.loads(json.dumps(tree)), b"".join(padded(blocks))
+        return json.loads(json.dumps(tree)), b"".join(padded_blocks(blocks))
 
     def take(self, tree: Any, data: bytes) -> Decoder:
         """Take a reply; its values are in `values` of what this gives."""
@@ -199,7 +199,7 @@ def check_inside(leaf: Any, blocks: list[Block]) -> None:
     """All elements of a tensor or an array lie in one block, and a tensor's in its storage."""
     start, end = address_range(leaf)
     if isinstance(leaf, torch.Tensor):
-        last = extent(int(leaf.storage_offset()), leaf.shape, leaf.stride(), 1)[1] if leaf.numel() else 0
+        last = byte_range(int(leaf.storage_offset()), leaf.shape, leaf.stride(), 1)[1] if leaf.numel() else 0
         assert last * leaf.itemsize <= end - start, "a tensor lies outside its storage"
     inside = [block for block in blocks if block.address <= start and end <= block.address + block.nbytes]
     assert start >= end or inside, "a tensor or an array lies outside of every block"

@@ -13,7 +13,7 @@ from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.facts import Accelerator
 from grader.wire.frames import Caps, Unsupported, parse_tree, write_tree
-from grader.wire.table import Table, padded
+from grader.wire.table import Table, padded_blocks
 
 
 class StandIn:
@@ -67,7 +67,7 @@ def _child_of_stand_in(value: Any) -> list[Any]:
 
 def travel(tree: Mapping[str, Any], blocks: Sequence[memoryview], caps: Caps) -> tuple[dict[str, Any], memoryview]:
     """A message as it arrives."""
-    data = bytearray().join(padded(blocks))
+    data = bytearray().join(padded_blocks(blocks))
     if len(data) > caps.data_bytes:
         raise Unsupported("too large")
     return parse_tree(write_tree(tree, caps), caps), memoryview(data)

@@ -17,7 +17,7 @@ from grader.model import Course, GradedExercise, Limits
 from grader.model.errors import CourseError
 from grader.model.messages import Level, Setup, Start
 from grader.runner.lane import Lane
-from grader.sandbox.process import isolated_plain
+from grader.sandbox.process import isolated_plain_command
 from grader.worker_process.spawn import SpawnStarter
 
 pytestmark = pytest.mark.lane
@@ -228,7 +228,7 @@ def test_a_lane_learns_of_it_later(course: Course, tmp_path: Path) -> None:
 
 def test_where_all_is_plain_no_interpreter_imports_torch(tmp_path: Path) -> None:
     """Of interpreters that are started ahead there are those of the kinds that are needed."""
-    plain = isolated_plain("grader.worker", "plain", "spawned")
+    plain = isolated_plain_command("grader.worker", "plain", "spawned")
     starter = SpawnStarter(tmp_path, ["no such program"], lambda pid: None, plain=plain, spares={True})
     with closing(starter):
         starter.start_worker(Limits(), plain=True).close()

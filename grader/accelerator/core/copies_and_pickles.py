@@ -44,7 +44,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
     return made
 
 
-def reduced(tensor: Any) -> Any:
+def reduce_ex_value(tensor: Any) -> Any:
     """Return the value of `__reduce_ex__` for a tensor on the device: PyTorch's own functions rebuild the tensor."""
     # PyTorch's own functions are named, none of ours: a file can be read where this package is not. The storage tells
     # the device, and `torch.save` writes that.

@@ -51,7 +51,7 @@ def inside() -> Any:
 
 @dataclass(slots=True)
 class _Step:
-    """A step of the host's clock: what is called, from when to when, and what the device does for it."""
+    """A call on the host's clock: its name, its begin and its end, and the spans of device work that it caused."""
 
     name: str
     start: float

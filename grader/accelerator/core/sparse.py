@@ -31,7 +31,7 @@ def count_of(inner: torch.Tensor) -> int:
 
 
 def nbytes_of(inner: torch.Tensor) -> int:
-    """Return the bytes of a tensor's elements; of a sparse one, those of its indices and values."""
+    """Return the size in bytes of a tensor's elements; of a sparse tensor, of its indices and values."""
     if inner.layout is torch.strided:
         return inner.numel() * inner.element_size()
     return sum(part.numel() * part.element_size() for part in parts_of(inner))

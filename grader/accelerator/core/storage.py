@@ -46,7 +46,7 @@ class SimStorage(torch.UntypedStorage):
         the_machine().shrunk |= size < self.nbytes()
         super().resize_(size)
         if block is not None:
-            block.resized()
+            block.resize()
         return self
 
     def new(self) -> SimStorage:
@@ -118,7 +118,7 @@ def as_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage
     return storage  # type: ignore[return-value]
 
 
-def moved(storage: Any, device: Any) -> SimStorage:
+def move_storage(storage: Any, device: Any) -> SimStorage:
     """Return a copy of a storage on a simulated device, or the storage itself if it is there already.
 
     Args:

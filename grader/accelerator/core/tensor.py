@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch._C import DispatchKey, DispatchKeySet, TensorBase
 
-from grader.accelerator.core.copies_and_pickles import deep_copy, reduced
+from grader.accelerator.core.copies_and_pickles import deep_copy, reduce_ex_value
 from grader.accelerator.core.indexing import as_index
 from grader.accelerator.core.printing import text_of
 from grader.accelerator.core.sparse import nbytes_of, parts_of, shell_options, text_of_sparse
@@ -136,7 +136,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         return self._typed_storage()
 
     def data_ptr(self) -> int:
-        """Return the address of the first element; it is one in CPU memory."""
+        """Return the address of the first element, which is in CPU memory."""
         return self._inner.data_ptr()
 
     def is_shared(self) -> bool:
@@ -158,7 +158,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
 
     def record_stream(self, stream: Any) -> None:
-        """Keep the memory from being reused before the work that this stream was given so far is done."""
+        """Keep the memory from being reused until a stream has done the work that was given to it so far."""
         self._block.shared |= {stream.queue}
 
     # -- to the host
@@ -249,9 +249,14 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
             return torch.Tensor._reduce_ex_internal(self, protocol)  # type: ignore[no-untyped-call]
         cls: Any = type(self)
         if cls is SimTensor or cls is SimParameter:
-            return reduced(self)
+            return reduce_ex_value(self)
         with torch._C.DisableTorchFunctionSubclass():
-            return torch._tensor._rebuild_from_type_v2, (*reduced(self)[:1], cls.stands_for, reduced(self)[1], {})
+            return torch._tensor._rebuild_from_type_v2, (
+                *reduce_ex_value(self)[:1],
+                cls.stands_for,
+                reduce_ex_value(self)[1],
+                {},
+            )
 
 
 class SimParameter(SimTensor):

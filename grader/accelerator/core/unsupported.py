@@ -17,10 +17,10 @@ def refuse_odd(func: Any, value: torch.Tensor) -> None:
     if (layout is not torch.strided and layout not in LAYOUTS) or value.is_nested or value.is_quantized:
         # A wrapper has sizes and strides over one storage, which nothing but a dense tensor has.
         kind = "nested" if value.is_nested else "quantized" if value.is_quantized else str(value.layout)
-        raise unsupported(func, f"its result is {kind}")
+        raise unsupported_error(func, f"its result is {kind}")
 
 
-def unsupported(func: Any, why: str) -> NotImplementedError:
+def unsupported_error(func: Any, why: str) -> NotImplementedError:
     """Return the `NotImplementedError` for an operator that the simulated device does not support, and count it."""
     return refusal(f"The operator '{func.name()}' is not supported on the simulated device: {why}.")
 

@@ -71,7 +71,7 @@ def _place(device: Any = None) -> Device:
 
 
 def is_available() -> bool:
-    """Return whether there is a device; only CUDA_VISIBLE_DEVICES can hide all."""
+    """Return whether there is a device: True unless CUDA_VISIBLE_DEVICES hides all devices."""
     the_machine().asked_for = True
     return device_count() > 0
 
@@ -84,7 +84,7 @@ def is_initialized() -> bool:
 def init() -> None:
     """Begin the use of the devices; raise in a process that was forked from one that used them."""
     machine = the_machine()
-    machine.settle()
+    machine.apply_visible_devices()
     machine.check(0)
 
 
@@ -97,7 +97,7 @@ def device_count() -> int:
     """Return the number of devices."""
     machine = the_machine()
     with contextlib.suppress(RuntimeError):  # all are hidden
-        machine.settle(use=False)
+        machine.apply_visible_devices(use=False)
     return len(machine.devices)
 
 
@@ -200,7 +200,7 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
     """Return memory statistics by CUDA's names; nothing is cached, so reserved bytes equal allocated bytes."""
-    return OrderedDict(_place(device).memory.statistics.by_name())
+    return OrderedDict(_place(device).memory.statistics.as_dict())
 
 
 def empty_cache() -> None:

@@ -99,7 +99,7 @@ class CUDAGraph:
         joined = capture.is_joined()
         capture.take_back()
         # Nothing of it was done, so that nobody has to wait for it.
-        machine.races.host_waits(capture.queues)
+        machine.races.record_host_wait(capture.queues)
         if capture.broken:
             raise capture.error("Invalidated")
         if not joined:
@@ -122,7 +122,7 @@ class CUDAGraph:
         reads, writes = (_alive(blocks) for blocks in (self._done.reads, self._done.writes))
         machine.races.use(place.queue, "replay", reads, writes)
         for pinned in self._done.pinned:
-            machine.races.copies_from(pinned)
+            machine.races.record_copy_from(pinned)
         machine.tally.launches += 1
         # The numbers, with nothing switched on that the program had switched off when it captured.
         with _disable_current_modes(), torch.inference_mode():

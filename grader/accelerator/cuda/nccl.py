@@ -200,7 +200,7 @@ def _advance_clock(
         clock.ready[queue] = max(max(float(one[0]), float(one[1])) for one in rows)
     rounds = (2 if name in _TWICE else 1) * (size - 1) / size if name not in _POINT_TO_POINT else 1
     seconds = spec.latency + rounds * nbytes / spec.peer
-    clock.work(name.rstrip("_"), [queue], spec.launch, seconds, "links", seconds - spec.latency, (nbytes, ()))
+    clock.add_work(name.rstrip("_"), [queue], spec.launch, seconds, "links", seconds - spec.latency, (nbytes, ()))
     for tensor in tensors:
         tensor._block.arrives = clock.ready[queue]
     machine.awaits = True
@@ -238,7 +238,7 @@ def begin(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Seque
     index = (*writes, *reads)[0]._place.index
     queue, races = (index, OF_COLLECTIVES), machine.races
     races.several = True
-    races.waits_for(queue, races.seen_by(machine.devices[index].queue))
+    races.record_wait(queue, races.seen_by(machine.devices[index].queue))
     races.use(queue, name, [tensor._block for tensor in reads], [tensor._block for tensor in writes])
     for tensor in (*reads, *writes):
         # It keeps the memory of what the program drops meanwhile.
@@ -248,4 +248,4 @@ def begin(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Seque
 
 def end(machine: Machine, running: Running) -> None:
     """Record that the current stream waits for a collective that `begin` returned."""
-    machine.races.waits_for(machine.devices[running.index].queue, running.done)
+    machine.races.record_wait(machine.devices[running.index].queue, running.done)

@@ -61,7 +61,7 @@ class Stream:
         machine = the_machine()
         done = machine.clock.ready.get(self.queue, 0.0) <= machine.clock.host
         if done:
-            machine.races.host_waits([self.queue])
+            machine.races.record_host_wait([self.queue])
         return done
 
     def is_capturing(self) -> bool:
@@ -81,9 +81,9 @@ class Stream:
         ready = machine.clock.ready
         # An event that was not recorded is past; waiting for it changes nothing, as on CUDA.
         ready[self.queue] = max(ready.get(self.queue, 0.0), event.moment or 0.0)
-        machine.races.waits_for(self.queue, event.seen)
+        machine.races.record_wait(self.queue, event.seen)
         if machine.capture is not None and event.moment is not None:
-            machine.capture.waited(self.queue, event, mine=event.capture is machine.capture)
+            machine.capture.record_wait(self.queue, event, mine=event.capture is machine.capture)
 
     def wait_stream(self, stream: Stream) -> None:
         """Let all work that is submitted from now on wait for the work that another stream was given so far."""
@@ -140,7 +140,7 @@ class AnyEvent:
         capture = machine.capture
         self.capture = capture if capture is not None and queue in capture.queues else None
         if self.capture is not None:
-            self.capture.recorded(queue, self)
+            self.capture.record_event(queue, self)
 
     def synchronize(self) -> None:
         """Block the host until the moment of the event."""
@@ -149,7 +149,7 @@ class AnyEvent:
         # Not by `Machine.wait`: the host waits for one moment, not until a queue is empty.
         machine.tally.syncs["synchronize"] = machine.tally.syncs.get("synchronize", 0) + 1
         machine.clock.wait_until("event", self.moment or 0.0)
-        machine.races.waits_for(None, self.seen)
+        machine.races.record_wait(None, self.seen)
         for place in machine.devices:
             machine.check(place.index)
 
@@ -163,7 +163,7 @@ class AnyEvent:
         machine = the_machine()
         done = (self.moment or 0.0) <= machine.clock.host
         if done:
-            machine.races.waits_for(None, self.seen)
+            machine.races.record_wait(None, self.seen)
         return done
 
     def _refuse_in_capture(self) -> None:

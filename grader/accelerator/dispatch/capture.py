@@ -11,7 +11,7 @@ def prepare_for_capture(capture: Capture, call: Dispatch) -> None:
     """Save the tensors that an operator will write to, for a graph capture; raise if the host would wait for it."""
     facts, inner = call.facts, call.inner
     if facts.writes:
-        capture.before(written_by(facts, inner, call.named))
+        capture.save_before_write(written_by(facts, inner, call.named))
     if facts.syncs_for:
         raise capture.error("Unsupported")
     name = facts.names[facts.generator] if facts.generator >= 0 else ""
@@ -19,4 +19,4 @@ def prepare_for_capture(capture: Capture, call: Dispatch) -> None:
     if given is None and name and name not in facts.keywords and len(inner) > facts.generator:
         given = inner[facts.generator]
     if given is not None:
-        capture.draws(given)
+        capture.check_generator(given)

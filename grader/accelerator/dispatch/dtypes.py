@@ -22,7 +22,7 @@ _NO_SCALED = "torch._scaled_mm is only supported on CUDA devices with compute ca
 
 
 def check_kernel(call: Dispatch) -> None:
-    """Raise as CUDA does where a GPU has no kernel of an operator, or none for this dtype or on this GPU."""
+    """Raise CUDA's error if CUDA has no kernel of an operator, none for the dtype, or none for this model of GPU."""
     facts, shells = call.facts, call.shells
     if facts.cpu_alone:
         raise NotImplementedError(
@@ -63,7 +63,7 @@ def _not_implemented(kernel: str, shell: SimTensor) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{word}'")
 
 
-def with_driver(solve: Callable[..., Any]) -> Callable[..., Any]:
+def use_gels_driver(solve: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that runs `linalg_lstsq` with the LAPACK driver `gels`, the only one that CUDA has."""
 
     def compute(*args: Any, driver: str | None = None, **named: Any) -> Any:

@@ -87,4 +87,4 @@ def sync_metadata(tensor: SimTensor) -> None:
         or inner.is_neg() != tensor.is_neg()
     ):
         refresh(tensor)
-        tensor._block.resized()
+        tensor._block.resize()

@@ -14,7 +14,7 @@ from grader.accelerator.sim.machine import Device, Machine
 
 @dataclass(slots=True)
 class Dispatch:
-    """One operator: what it is given, where its outcome goes, and the memory that is new.
+    """One call of an operator: its arguments, the device of its results, and which results have new memory.
 
     Attributes:
         machine: the machine that is simulated.

@@ -21,12 +21,12 @@ from grader.accelerator.core.tensor import SimParameter, SimTensor
 from grader.accelerator.dispatch.capture import prepare_for_capture
 from grader.accelerator.dispatch.cost import check_room, flops_and_bytes
 from grader.accelerator.dispatch.devices import check_devices
-from grader.accelerator.dispatch.dtypes import check_dtypes, check_kernel, compares_dtypes, with_driver
+from grader.accelerator.dispatch.dtypes import check_dtypes, check_kernel, compares_dtypes, use_gels_driver
 from grader.accelerator.dispatch.outputs import sync_metadata, wrap_outputs
 from grader.accelerator.dispatch.record import Dispatch, record
 from grader.accelerator.dispatch.waits import reason_to_wait
 from grader.accelerator.ops.attention import attend_whole
-from grader.accelerator.ops.half_precision import in_single
+from grader.accelerator.ops.half_precision import compute_in_float32
 from grader.accelerator.ops.overrides import SPECIAL, copy_between, one_hot
 from grader.accelerator.schema.determinism import check_deterministic
 from grader.accelerator.schema.facts import ATEN, Facts, facts_of, written_by
@@ -251,7 +251,7 @@ def _cpu_kernel(func: Any, name: str) -> Any:
     for start, module in _FORMULAS.items():
         if name.startswith(start):
             return importlib.import_module(f"grader.accelerator.{module}").KERNELS.get(name, func)
-    return with_driver(func) if name == "linalg_lstsq" else in_single(func, name)
+    return use_gels_driver(func) if name == "linalg_lstsq" else compute_in_float32(func, name)
 
 
 def _draws_nothing(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
@@ -303,7 +303,7 @@ def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
         if launches:
             capture.step(functools.partial(_run_again, way, [*call.inner], {**call.named}, place), out, made)
         elif made:
-            capture.made(made)
+            capture.record_new_memory(made)
     return given
 
 

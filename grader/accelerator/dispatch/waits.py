@@ -49,7 +49,7 @@ def _reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
 
 
 def _reason_of_mask(facts: Facts, args: Any) -> str:
-    """Return the operator's name if it indexes by a mask whose True values it must count first; else ""."""
+    """Return the operator's name if it must count the True values of a mask before it can index by it; else ""."""
     # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
     fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1

@@ -22,7 +22,7 @@ _HALF_OR_SINGLE = (torch.float32, torch.float16, torch.bfloat16)
 
 
 def attend(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run attention on the simulated device; where no fused kernel takes it, run the operators that it consists of.
+    """Run attention on the simulated device: as a fused kernel if one takes the arguments, else as several operators.
 
     Args:
         func: the operator.

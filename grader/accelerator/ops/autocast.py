@@ -63,7 +63,7 @@ _Without: Any = torch._C._ExcludeDispatchKeyGuard
 
 
 class _Weights:
-    """Casts of weights, kept until the outermost region ends, so that each is cast once however often it is used."""
+    """A cache of cast weights, so that each is cast once; it is kept until the outermost autocast region ends."""
 
     def __init__(self) -> None:
         self.casts: dict[tuple[int, torch.dtype, bool], tuple[weakref.ref[torch.Tensor], torch.Tensor]] = {}

@@ -38,7 +38,7 @@ def _gather_with_counts(
     eps: float,
     counts: torch.Tensor,
 ) -> _Pair:
-    """Return the mean and the inverse deviation over all processes, from those of each; update the running ones."""
+    """Return the mean and inverse deviation over all processes, given each process's; update the running statistics."""
     del x
     shares = counts.to(means.dtype)[:, None]
     total = shares.sum()

@@ -20,7 +20,7 @@ _ON_GPU_ALONE = frozenset(
 )
 
 
-def in_single(func: Any, name: str) -> Callable[..., Any]:
+def compute_in_float32(func: Any, name: str) -> Callable[..., Any]:
     """Return `func`, or a function that computes half precision in float32 if the CPU's kernel does not take it."""
     return _through_single(func) if name.removesuffix("_") in _ON_GPU_ALONE else func
 

@@ -12,7 +12,7 @@ from grader.accelerator.core.pinned_memory import is_pinned, pin_storage
 from grader.accelerator.core.sparse import nbytes_of, parts_of
 from grader.accelerator.core.storage import ELSEWHERE
 from grader.accelerator.core.tensor import LEGACY, SimTensor, refresh, wrap
-from grader.accelerator.core.unsupported import refuse_odd, unsupported
+from grader.accelerator.core.unsupported import refuse_odd, unsupported_error
 from grader.accelerator.ops.attention import attend
 from grader.accelerator.sim.capture import Capture
 from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
@@ -37,11 +37,11 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     target = to._inner if ours else to
     origin = source._inner if theirs else source
     if origin.layout is not torch.strided:
-        raise unsupported(func, f"the source is {origin.layout}")
+        raise unsupported_error(func, f"the source is {origin.layout}")
     # First the numbers: what C++ finds wrong with them is raised before anything is counted.
     capture = None if machine.capture is None else machine.capturing((to if ours else source)._place.index)
     if capture is not None:
-        capture.before([target])
+        capture.save_before_write([target])
     func(target, origin)
     if capture is not None:
         capture.step(functools.partial(func, target, origin), None, [])
@@ -69,7 +69,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def _record_pinned_read(machine: Machine, capture: Capture | None, pinned: torch.Tensor) -> None:
     """Record that a copy reads pinned memory while the host goes on; a captured copy does so at each replay."""
     if capture is None:
-        machine.races.copies_from(pinned)
+        machine.races.record_copy_from(pinned)
     else:
         capture.pinned.append(pinned)
 
@@ -137,7 +137,7 @@ def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run `set_`, which gives a tensor another storage, or other sizes and strides on its own."""
     shell = args[0]
     if not isinstance(shell, SimTensor):
-        raise unsupported(func, "a CPU tensor cannot take the memory of the device")
+        raise unsupported_error(func, "a CPU tensor cannot take the memory of the device")
     # C++ would find nothing wrong: it is given what is inside, and that is all on the CPU.
     for given in args:
         if isinstance(given, (torch.Tensor, torch.UntypedStorage)) and given.device != shell.device:
@@ -153,15 +153,15 @@ def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if isinstance(args[0], SimTensor):
         refresh(args[0])
         # The storage may be longer now, and the device has to have room for it.
-        args[0]._block.resized()
+        args[0]._block.resize()
     return args[0]
 
 
 def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `pack_padded_sequence`, which reads lengths on the host, and leaves the sizes of the batches there."""
+    """Run `pack_padded_sequence`, which reads the lengths on the host and returns the batch sizes on the host."""
     source, lengths = args[0], args[1]
     if not isinstance(source, SimTensor):
-        raise unsupported(func, "the lengths are on the device, and the sequences are not")
+        raise unsupported_error(func, "the lengths are on the device, and the sequences are not")
     if isinstance(lengths, SimTensor):
         # The lengths decide how the work is divided, so CUDA, too, takes them from the host and no other place.
         kind = LEGACY.get(lengths.dtype, str(lengths.dtype))

@@ -61,7 +61,7 @@ def _called_driver_functions() -> Iterator[str]:
 
 
 def _function_of(value: Any) -> Any:
-    """Return a function as it is, and the function of a static or class method; None for any other object."""
+    """Return a function itself, or the function in a static or class method; None for any other object."""
     if isinstance(value, (staticmethod, classmethod)):
         return value.__func__
     return value if isinstance(value, types.FunctionType) else None

@@ -42,7 +42,7 @@ def install(machine: Machine) -> None:
 
 
 def _wrap_for_subclasses(function: Any) -> Any:
-    """Return a function that passes itself to a `__torch_function__`, and not the function that it replaced."""
+    """Return a wrapper of a function; what it passes to `__torch_function__` is the wrapper, not the function."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

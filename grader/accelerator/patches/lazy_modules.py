@@ -19,7 +19,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let uninitialized parameters and buffers be made on the device, moved there and back, and materialized there."""
+    """Let uninitialized parameters and buffers be made and materialized on the device, and moved to and from it."""
     mixin: Any = UninitializedParameter.__mro__[1]
     original, move, device_of = mixin.materialize, torch.Tensor.to, torch._C.TensorBase.device
 

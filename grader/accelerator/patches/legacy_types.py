@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 class _LegacyKind(type):
-    """`torch.cuda.FloatTensor` and its like: makes a tensor, and says whether a tensor is such a one."""
+    """The class of `torch.cuda.FloatTensor` and similar types: they make tensors, and work with `isinstance`."""
 
     made_by: Any
     dtype: torch.dtype

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.storage import SimStorage, moved
+from grader.accelerator.core.storage import SimStorage, move_storage
 from grader.accelerator.core.tensor import SimTensor, refresh
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
@@ -34,7 +34,7 @@ def _register_storages(machine: Machine) -> None:
                 f"Attempting to deserialize object on {name.upper()} device {wanted} but torch.{name}.device_count() "
                 f"is {there}. Please use torch.load with map_location to map your storages to an existing device."
             )
-        return moved(storage, location)
+        return move_storage(storage, location)
 
     register: Any = torch.serialization.register_package
     register(1, location_of, restored)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.pinned_memory import pinned_bytes
-from grader.accelerator.core.storage import ELSEWHERE, SimStorage, as_storage, moved
+from grader.accelerator.core.storage import ELSEWHERE, SimStorage, as_storage, move_storage
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
@@ -26,7 +26,7 @@ def _patch_moves(machine: Machine) -> None:
 
     def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
         if machine.is_ours(device):
-            return moved(self, device)
+            return move_storage(self, device)
         if isinstance(self, SimStorage):
             made = self.cpu()
             # As with tensors: such a copy goes to pinned memory.
@@ -35,7 +35,7 @@ def _patch_moves(machine: Machine) -> None:
 
     def by_name(self: Any, device: Any = None, non_blocking: bool = False) -> SimStorage:
         del non_blocking
-        return moved(self, device)
+        return move_storage(self, device)
 
     put(torch.UntypedStorage, "to", to)
     put(torch.UntypedStorage, machine.kind, by_name)

@@ -19,10 +19,10 @@ def install(machine: Machine) -> None:
         machine.check(place.index)
         seconds = cycles / machine.spec.clock
         if capture := machine.capturing(place.index):
-            capture.work("sleep", place.queue, seconds, "kernels", 0.0, NOTHING)
+            capture.add_work("sleep", place.queue, seconds, "kernels", 0.0, NOTHING)
             return
         machine.tally.launches += 1
-        machine.clock.work("sleep", [place.queue], machine.spec.launch, seconds, "kernels", 0.0)
+        machine.clock.add_work("sleep", [place.queue], machine.spec.launch, seconds, "kernels", 0.0)
 
     def get_mode() -> int:
         return machine.sync_debug

@@ -60,7 +60,7 @@ class Capture:
 
     # -- recording
 
-    def before(self, into: Iterable[torch.Tensor]) -> None:
+    def save_before_write(self, into: Iterable[torch.Tensor]) -> None:
         """Save the bytes of tensors that are about to be written to; `take_back` restores them."""
         for tensor in into:
             key = tensor.untyped_storage()._cdata
@@ -89,17 +89,17 @@ class Capture:
 
         self.steps.append(run)
 
-    def made(self, fresh: Sequence[torch.Tensor]) -> None:
+    def record_new_memory(self, fresh: Sequence[torch.Tensor]) -> None:
         """Record tensors in new memory that no kernel wrote to; `take_back` sets them to zero."""
         for tensor in fresh:
             self._made[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
 
-    def uses(self, reads: Sequence[Block], writes: Sequence[Block]) -> None:
+    def record_accesses(self, reads: Sequence[Block], writes: Sequence[Block]) -> None:
         """Record the blocks of memory that each replay of the graph reads and writes."""
         self.reads += [weakref.ref(block) for block in reads]
         self.writes += [weakref.ref(block) for block in writes]
 
-    def draws(self, generator: Any) -> None:
+    def check_generator(self, generator: Any) -> None:
         """Raise `RuntimeError` if an operator draws from a generator that is not registered with the graph."""
         if all(
             generator._cdata != known._cdata  # type: ignore[attr-defined]
@@ -108,7 +108,7 @@ class Capture:
             self.broken = True
             raise RuntimeError(_FOREIGN)
 
-    def work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, moved: Any) -> None:
+    def add_work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, moved: Any) -> None:
         """Record a kernel or a copy, with the time that it takes.
 
         Args:
@@ -119,7 +119,7 @@ class Capture:
             busy: seconds for which it has that unit.
             moved: bytes and shapes.
         """
-        self.timed.append(lambda replay: replay.work(name, queue, seconds, unit, busy, moved))
+        self.timed.append(lambda replay: replay.add_work(name, queue, seconds, unit, busy, moved))
 
     def copy(self, *, pinned: bool, blocks: bool) -> None:
         """Raise if a copy cannot be captured: the host's memory must be pinned, and the host must not wait."""
@@ -129,12 +129,12 @@ class Capture:
         if blocks:
             raise self.error("Unsupported")
 
-    def recorded(self, queue: Queue, event: object) -> None:
+    def record_event(self, queue: Queue, event: object) -> None:
         """Record that an event was recorded on a stream that captures."""
         number = id(event)
         self.timed.append(lambda replay: replay.record(queue, number))
 
-    def waited(self, queue: Queue, event: object, *, mine: bool) -> None:
+    def record_wait(self, queue: Queue, event: object, *, mine: bool) -> None:
         """Record that a stream waits for an event; with an event of this capture, the stream becomes part of it.
 
         Args:
@@ -179,8 +179,8 @@ class Replay:
         for other in capture.queues - {capture.origin}:
             self.clock.ready[other] = max(start, self.clock.ready.get(other, 0.0))
 
-    def work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, moved: Any) -> None:
-        """Give a kernel or a copy of the graph to the virtual clock.
+    def add_work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, moved: Any) -> None:
+        """Add a kernel or a copy of the graph to a queue of the virtual clock.
 
         Args:
             name: of the operator or the direction.
@@ -190,7 +190,7 @@ class Replay:
             busy: seconds for which it has that unit.
             moved: bytes and shapes.
         """
-        self.clock.work(name, [self.names.get(queue, queue)], 0.0, seconds, unit, busy, moved)
+        self.clock.add_work(name, [self.names.get(queue, queue)], 0.0, seconds, unit, busy, moved)
 
     def record(self, queue: Queue, event: int) -> None:
         """Set the virtual time of an event to the moment at which the queue has done its work so far."""

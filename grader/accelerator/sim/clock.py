@@ -82,7 +82,7 @@ class Clock:
     most: int = 20_000
     listener: Callable[[Span, float], None] | None = None
 
-    def work(
+    def add_work(
         self,
         name: str,
         queues: Sequence[Queue],
@@ -92,15 +92,15 @@ class Clock:
         busy: float,
         moved: Moved = NOTHING,
     ) -> None:
-        """Add work to the queues of one or two devices, and advance the host's clock by the time of the launch.
+        """Add a kernel or a copy to the queues that run it, and advance the host's clock by the time of its launch.
 
         Args:
-            name: of the work.
-            queues: the queues that do the work; a copy between two devices is in the queues of both.
-            host_seconds: to hand it over.
-            seconds: from its begin to its end.
-            unit: the part of the device that does it: "kernels", or a direction in which bytes go.
-            busy: for how many of these seconds nobody else has that part.
+            name: the name of the kernel or the copy.
+            queues: one queue, or for a copy between two devices a queue of each.
+            host_seconds: the seconds that the host takes to launch it.
+            seconds: the seconds from its begin to its end on the device.
+            unit: the part of the device that runs it: "kernels", or a direction in which bytes go.
+            busy: the first of `seconds`, in which that part can run nothing else.
             moved: how many bytes it moves, and the shapes of its tensors; for drawing.
         """
         before, ready = self.host, self.ready
@@ -120,7 +120,7 @@ class Clock:
             self.note(name, str(queue[0]), start, end, queue[1], unit, moved)
 
     def pass_time(self, seconds: float, name: str) -> None:
-        """Advance the host's clock by so many seconds of its own work, which the span `name` shows."""
+        """Advance the host's clock by seconds in which the host works, and record them as a span with this name."""
         end = self.host + seconds
         self.note(name, "host", self.host, end)
         self.host = end
@@ -142,7 +142,7 @@ class Clock:
         """Return the queues of a device that were ever used."""
         return [queue for queue in self.ready if queue[0] == index]
 
-    def done(self, index: int) -> float:
+    def idle_at(self, index: int) -> float:
         """Return the virtual time at which all queues of a device will be empty."""
         return max((self.ready[queue] for queue in self.queues(index)), default=0.0)
 

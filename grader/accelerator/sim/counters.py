@@ -19,7 +19,7 @@ class Tally:
     collectives: int = 0
     syncs: dict[str, int] = field(default_factory=dict)
 
-    def by_name(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the counts as plain numbers and dicts."""
         counts: dict[str, Any] = {"launches": self.launches}
         for direction in (HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE):

@@ -82,7 +82,7 @@ class SimGenerator(_Original):
         return self._seed
 
     def get_state(self) -> torch.Tensor:
-        """Return the state with the seed as a tensor of bytes; a CPU generator refuses it."""
+        """Return the state and the seed as a tensor of bytes, which `set_state` of a CPU generator refuses."""
         return torch.cat([numbers_of(self), _bytes_of(self._seed)])
 
     def set_state(self, state: torch.Tensor) -> SimGenerator:

@@ -121,16 +121,16 @@ class Machine:
     def device(self, index: int) -> Device:
         """Return the device of an index; raise PyTorch's error for an invalid index if there is no such device."""
         if not self.used:
-            self.settle()
+            self.apply_visible_devices()
         if not 0 <= index < len(self.devices):
             raise invalid_ordinal(self.kind)
         return self.devices[index]
 
-    def settle(self, *, use: bool = True) -> None:
-        """At the first use, remove the devices that CUDA_VISIBLE_DEVICES hides; raise if no device is left.
+    def apply_visible_devices(self, *, use: bool = True) -> None:
+        """Remove, in the first call, the devices that CUDA_VISIBLE_DEVICES hides; raise if no device is left.
 
         Args:
-            use: whether the use of the device begins with this call; to count devices does not begin it.
+            use: whether the machine counts as used from now on; a call that only counts devices does not use it.
         """
         if not self._settled:
             self._settled = True
@@ -145,7 +145,7 @@ class Machine:
     def index_of(self, device: Any = None) -> int:
         """Return the index of the device that an argument names: None, an int, a string or a `torch.device`."""
         if not self.used:
-            self.settle()
+            self.apply_visible_devices()
         if device is None:
             return self.current
         if isinstance(device, int):
@@ -246,7 +246,7 @@ class Machine:
             arrives = max((block.arrives for block in (*reads, *writes)), default=0.0)
             ready[queue] = max(ready.get(queue, 0.0), arrives)
         if self.capture is not None and (capture := self.capturing(place.index)):
-            capture.uses(reads, writes)
+            capture.record_accesses(reads, writes)
 
     def launch(
         self, name: str, place: Device, flops: float, nbytes: float, shapes: Sequence[tuple[int, ...]] = ()
@@ -266,13 +266,13 @@ class Machine:
         busy = spec.busy_seconds(flops, nbytes)
         seconds = max(spec.kernel, busy)
         if self.capture is not None and (capture := self.capturing(place.index)):
-            capture.work(name, queue, seconds, "kernels", busy, (int(nbytes), shapes))
+            capture.add_work(name, queue, seconds, "kernels", busy, (int(nbytes), shapes))
             return
         self.tally.launches += 1
-        self.clock.work(name, [queue], spec.launch, seconds, "kernels", busy, (int(nbytes), shapes))
+        self.clock.add_work(name, [queue], spec.launch, seconds, "kernels", busy, (int(nbytes), shapes))
         if self.blocking:
             self.clock.wait(name, [queue])
-            self.races.host_waits([queue])
+            self.races.record_host_wait([queue])
 
     def fail(self, index: int, text: str) -> None:
         """Record that the kernel launched last failed, with the text that it prints; the device does no more work."""
@@ -330,11 +330,11 @@ class Machine:
         seconds = spec.latency + busy
         if self.capture is not None and (capture := self.capturing(index)):
             capture.copy(pinned=pinned or peer, blocks=blocks)
-            capture.work(direction, queues[0], seconds, direction, busy, (nbytes, ()))
+            capture.add_work(direction, queues[0], seconds, direction, busy, (nbytes, ()))
             return
         tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
         tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
-        self.clock.work(direction, queues, spec.launch, seconds, direction, busy, (nbytes, ()))
+        self.clock.add_work(direction, queues, spec.launch, seconds, direction, busy, (nbytes, ()))
         if len(queues) > 1:
             self.races.synchronize(*queues)
         if blocks:
@@ -352,7 +352,7 @@ class Machine:
         self.tally.scalars_read += 1
         queue = self.devices[index].queue
         # Reading a number is queued like any other work: it comes after all that its queue was given before.
-        self.clock.work("scalar to host", [queue], self.spec.launch, self.spec.latency, DEVICE_TO_HOST, 0.0)
+        self.clock.add_work("scalar to host", [queue], self.spec.launch, self.spec.latency, DEVICE_TO_HOST, 0.0)
         self.wait(reason, [queue])
 
     def wait(self, reason: str, queues: list[Queue], *, warns: bool = True) -> None:
@@ -369,7 +369,7 @@ class Machine:
             warn_of_wait(self.sync_debug)
         self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
         self.clock.wait(reason, queues)
-        self.races.host_waits(queues)
+        self.races.record_host_wait(queues)
         for index, _ in queues:
             if self.devices[index].fault is not None:
                 self.check(index)
@@ -383,12 +383,12 @@ class Machine:
 
     def counters(self) -> dict[str, Any]:
         """Return what was counted since the last reset, as plain numbers, dicts and lists."""
-        counts: dict[str, Any] = self.tally.by_name()
+        counts: dict[str, Any] = self.tally.as_dict()
         counts["allocated_bytes"] = [device.memory.total for device in self.devices]
         counts["current_bytes"] = [device.memory.current for device in self.devices]
         counts["peak_bytes"] = [device.memory.peak for device in self.devices]
         counts["host_seconds"] = self.clock.host
-        counts["device_seconds"] = [self.clock.done(device.index) for device in self.devices]
+        counts["device_seconds"] = [self.clock.idle_at(device.index) for device in self.devices]
         return counts
 
     def reset(self) -> None:

@@ -85,7 +85,7 @@ class Statistics:
             count.allocated, count.before = 0, count.current
         self.full = 0
 
-    def by_name(self) -> dict[str, int]:
+    def as_dict(self) -> dict[str, int]:
         """Return the statistics by the names of `torch.cuda.memory_stats`, in its order."""
         rows: dict[str, int] = {}
         for name, pool in self.pools.items():

@@ -84,7 +84,7 @@ class Block:
         """The bytes that the block takes on the device, rounded up."""
         return self._taken
 
-    def resized(self) -> None:
+    def resize(self) -> None:
         """Free the old size of the storage on the device, and allocate its new size."""
         # The old size is given back first: a storage that grows needs room for the new size only.
         self.memory.give(self._taken, self.requested)
@@ -94,7 +94,7 @@ class Block:
 
     def __del__(self) -> None:
         if self._races.several:
-            self._races.freed(self, self._taken)
+            self._races.record_free(self, self._taken)
         self.memory.give(self._taken, self.requested)
         # Where the garbage collector breaks a circle, the weak reference is dead before this runs. By then another
         # block of the same storage may stand there, and must stay.
@@ -131,7 +131,7 @@ class Races:
         """Return, by queue, the number of the last work that is known to be done once the given queue is empty."""
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
-    def waits_for(self, queue: Queue | None, seen: Known) -> None:
+    def record_wait(self, queue: Queue | None, seen: Known) -> None:
         """Record that a queue, or the host if it is None, waits for the work that `seen_by` returned as `seen`."""
         known = self._host if queue is None else self._known.setdefault(queue, {})
         if queue is None and self._copied:
@@ -142,12 +142,12 @@ class Races:
         if queue is None and self._copied:
             self._forget_copies()
 
-    def host_waits(self, queues: Iterable[Queue]) -> None:
+    def record_host_wait(self, queues: Iterable[Queue]) -> None:
         """Record that the host waits until these queues are empty."""
         for queue in queues:
-            self.waits_for(None, self.seen_by(queue))
+            self.record_wait(None, self.seen_by(queue))
 
-    def copies_from(self, pinned: torch.Tensor) -> None:
+    def record_copy_from(self, pinned: torch.Tensor) -> None:
         """Record that the last work is a copy from this pinned memory, for which the host does not wait."""
         if not pinned.is_inference():
             self._copied.append((pinned, pinned._version, self._last))
@@ -173,8 +173,8 @@ class Races:
 
     def synchronize(self, one: Queue, other: Queue) -> None:
         """Record that two queues wait for each other, as they do for a copy between devices."""
-        self.waits_for(one, self.seen_by(other))
-        self.waits_for(other, self.seen_by(one))
+        self.record_wait(one, self.seen_by(other))
+        self.record_wait(other, self.seen_by(one))
 
     # -- what is used
 
@@ -232,7 +232,7 @@ class Races:
 
     # -- memory that is given back
 
-    def freed(self, block: Block, nbytes: int) -> None:
+    def record_free(self, block: Block, nbytes: int) -> None:
         """Record the accesses to a freed block that may not be done when its own queue reuses the memory."""
         accesses = [*block.reads.values(), *([block.written] if block.written is not None else [])]
         for access in accesses:

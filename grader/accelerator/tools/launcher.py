@@ -203,7 +203,7 @@ def _summary(machine: Machine, ledger: Ledger, *, virtual: bool) -> Iterator[str
     yield f"waits             {sum(tally.syncs.values()):,}" + "".join(f", {name} {n:,}" for name, n in waits[:4])
     yield f"virtual time      {time_text(end)}" + ("" if virtual else ", work of the CPU not counted")
     for device in machine.devices:
-        busy = ledger.worked(device.index)
+        busy = ledger.busy_seconds(device.index)
         if device.memory.peak or busy:
             share = f"busy {time_text(busy)}, idle {time_text(end - busy)}"
             yield f"device {device.index}          {share}, peak {size_text(device.memory.peak)}"

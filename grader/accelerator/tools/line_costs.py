@@ -85,7 +85,7 @@ class Ledger:
         else:
             cost.host += seconds
 
-    def worked(self, index: int) -> float:
+    def busy_seconds(self, index: int) -> float:
         """Return the virtual seconds for which a device had work in any stream."""
         return self._devices[str(index)].total() if str(index) in self._devices else 0.0
 

@@ -7,7 +7,7 @@ import copy
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from grader.author.port.text import Edits, indented
+from grader.author.port.text import Edits, indent_block
 from grader.lint.scope import Function, Source, parameters
 
 _COMPARED: dict[str, ast.cmpop] = {
@@ -30,7 +30,7 @@ _PLACES = 7
 """Decimal places that `assertAlmostEqual` compares, where it is not told how many."""
 
 
-def in_words_of_pytest(text: str) -> str:
+def convert_to_pytest(text: str) -> str:
     """Return a test file with `assert` for asserts of `unittest` and nose, and the code of `setUp` in each test.
 
     What has no such form stays, and is reported as what a check file does not know.
@@ -208,7 +208,7 @@ def _setup_code(text: str, setup: Function, column: int) -> str:
     edits = Edits(text)
     for one in _attributes_of_self(setup):
         edits.replace(one, one.attr)
-    return indented(edits.result(body), column - body[0].col_offset)
+    return indent_block(edits.result(body), column - body[0].col_offset)
 
 
 def _attributes_of_self(method: Function) -> Iterator[ast.Attribute]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.author.port.rewrite import WORDS, Tests, has_generator, with_helpers
-from grader.author.port.text import HELPERS, Edits, Item, assemble, items_needed, items_of, not_installed
+from grader.author.port.text import HELPERS, Edits, Item, assemble, items_needed, items_of, missing_packages
 from grader.course.answers import first_line, names_of
 from grader.course.layout import Places
 from grader.lint.lines import findings
@@ -58,7 +58,7 @@ class Draft:
     counts: tuple[int, int, int]
 
     def files(self, places: Places) -> dict[Path, str]:
-        """Return the texts of all files of the exercise but exercise.yaml, by path from the course's root."""
+        """Return the texts of all files of the exercise except exercise.yaml, by path from the course's root."""
         texts = {
             places.starter: self.starter,
             places.reference: self.reference,
@@ -331,7 +331,7 @@ def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Name) and node.id in missing:
             yield node.lineno, f"`{node.id}` is not defined here: define it in this file, or inside the check"
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            for module in not_installed(node):
+            for module in missing_packages(node):
                 yield node.lineno, f"`{module}` is not installed here: install it, or write this without it"
         elif isinstance(node, ast.Call) and (todo := _todo_of_call(source, node, of_checks=of_checks)):
             yield node.lineno, todo
@@ -401,7 +401,7 @@ def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
         found: names of files that the exercise has.
     """
     tree = ast.parse(reference)
-    modules = [name for node in ast.walk(tree) for name in not_installed(node)]
+    modules = [name for node in ast.walk(tree) for name in missing_packages(node)]
     for module in dict.fromkeys(modules):
         yield f"the reference imports `{module}`, which is not installed here: install it, or write this without it"
     if gaps := [node for node in ast.walk(tree) if _is_gap(node)]:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.author.port.text import Item, items_needed, items_of, not_installed
+from grader.author.port.text import Item, items_needed, items_of, missing_packages
 from grader.course.answers import names_of
 from grader.course.files import parse_yaml
 from grader.intake.cells import python_of
@@ -100,7 +100,7 @@ class Assignment:
         return students & self._names_used_by_tests() & {name for item in items if not item.name for name in item.binds}
 
     def reference(self) -> str:
-        """Return the source of the reference: functions, classes and tested variables, with what these need."""
+        """Return the source of the reference: functions, classes, tested variables, and the statements they need."""
         tested = [item for source in self.tests.values() for item in items_of(source) if imported(item.node)]
         own = self._items()
         items = [*tested, *own]  # a test may import what the solution uses
@@ -108,7 +108,7 @@ class Assignment:
         names += sorted(self._tested_variables())
         kept = items_needed(items, names)
         unused = [item for item in own if imported(item.node) and item not in kept]
-        imports = [item for item in unused if not not_installed(item.node)]
+        imports = [item for item in unused if not missing_packages(item.node)]
         chosen = [item for item in items if item in kept or item in imports]
         return "\n\n".join(dict.fromkeys(item.text.rstrip("\n") for item in chosen)) + "\n"
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 
-from grader.author.port.asserts import in_words_of_pytest
-from grader.author.port.text import Edits, Item, assemble, indented, items_of
+from grader.author.port.asserts import convert_to_pytest
+from grader.author.port.text import Edits, Item, assemble, indent_block, items_of
 from grader.course.answers import first_line, lines_of, names_of
 from grader.lint.scope import FIXTURE, Function, Kind, Scope, Source, imported, parameters, scopes
 from grader.model.errors import CourseError
@@ -75,12 +75,12 @@ class Tests:
     def __init__(self, text: str, defined: Collection[str] = (), module: str = "") -> None:
         self._module = module
         try:
-            text = in_words_of_pytest(text)
+            text = convert_to_pytest(text)
             whole = items_of(text)
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
         names = Source(ast.parse(text))
-        self.items = items_of("\n\n".join(_flattened(item, names) for item in whole if self._is_kept(item)))
+        self.items = items_of("\n\n".join(_flatten(item, names) for item in whole if self._is_kept(item)))
         self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
         self._modules = set[str]()
         self._imported = {name for item in whole for name in imported(item.node)}
@@ -201,7 +201,7 @@ class Tests:
                 edits.insert(edits.start(first) - column, f'{" " * column}"""{title}"""\n')
         self._decorators(edits, item, node)
         self._rewrite_body(edits, node, self.needs, "student.")
-        own, keeps = dict(self._own_generators(edits, node)), self.keeps_seed(node)
+        own, keeps = dict(self._replace_seeded_draws(edits, node)), self.keeps_seed(node)
         name = self._generator_name(node, "torch") if keeps else "rng"
         for call in filter(self._draws, ast.walk(node) if keeps or "rng" in needs else ()):
             assert isinstance(call, ast.Call)
@@ -248,8 +248,8 @@ class Tests:
                  if isinstance(statement, ast.Expr) and self._is_seed(statement)}  # fmt: skip
         return _GENERATOR if paths <= {module} else f"{module.split('.')[0]}_{_GENERATOR}"
 
-    def _own_generators(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
-        """Replace draws of NumPy and `random` after a seed by those of a generator with that seed: the same numbers.
+    def _replace_seeded_draws(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
+        """Replace draws of NumPy and `random` after a seed by draws of a new generator with that seed: equal numbers.
 
         Yields:
             Each such seed, with the statement that makes the generator.
@@ -314,7 +314,7 @@ class Tests:
         """Return the source of a check that calls a test's function in the probe file."""
         assert isinstance(test.node, Function)
         assert isinstance(check.node, Function)
-        given = self._given_to_probe(test.node)
+        given = self._probe_parameters(test.node)
         args = ", ".join([*(f"student.{name}" for name in self.beside[test.name]), *given])
         lines = [
             *check.text.splitlines()[: check.node.lineno - 1],
@@ -332,7 +332,7 @@ class Tests:
         node = item.node
         if not isinstance(node, Function):
             return "" if self._is_seed(node) else item.text
-        taken, params = parameters(node), [*self.beside[item.name], *self._given_to_probe(node)]
+        taken, params = parameters(node), [*self.beside[item.name], *self._probe_parameters(node)]
         if item.name in self._helpers:
             params = [*self.beside[item.name], *filter(None, [ast.unparse(node.args)])]
         edits = Edits(item.text)
@@ -349,10 +349,10 @@ class Tests:
                 for name in taken if name in self.fixtures]  # fmt: skip
         text = "".join(made) + (edits.result(body) if body else f"{blanks}pass\n")
         for name in reversed([name for name in taken if name in _WRAPS]):
-            text = "".join(f"{blanks}{line}" for line in _WRAPS[name]) + indented(text, 4)
+            text = "".join(f"{blanks}{line}" for line in _WRAPS[name]) + indent_block(text, 4)
         return f"def {self.name_in_probe(item.name)}({', '.join(params)}):\n{text}"
 
-    def _given_to_probe(self, node: Function) -> list[str]:
+    def _probe_parameters(self, node: Function) -> list[str]:
         """Return the parameters that a check passes to the probe: those of `parametrize`, and unknown fixtures."""
         return [name for name in parameters(node) if name not in self.fixtures and name not in _WRAPS]
 
@@ -367,7 +367,7 @@ class Tests:
         return f"try_{short}" if taken or not short.isidentifier() else short
 
 
-def _flattened(item: Item, source: Source) -> str:
+def _flatten(item: Item, source: Source) -> str:
     """Return a test class as functions, a function of one line as several lines, and anything else as it is."""
     node, text = item.node, item.text
     if not isinstance(node, (Function, ast.ClassDef)):
@@ -384,7 +384,7 @@ def _flattened(item: Item, source: Source) -> str:
 def _functions_of(node: ast.ClassDef, text: str) -> str:
     """Return the methods of a test class as functions, and its other statements as statements of the file."""
     first = node.body[0]
-    body = indented("".join(lines_of(text)[first_line(first) - 1 : node.end_lineno]), -first.col_offset)
+    body = indent_block("".join(lines_of(text)[first_line(first) - 1 : node.end_lineno]), -first.col_offset)
     statements, edits = ast.parse(body).body, Edits(body)
     methods = [one for one in statements if isinstance(one, Function)]
     targets = [target for one in statements if isinstance(one, ast.Assign) for target in one.targets]

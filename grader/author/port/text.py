@@ -97,7 +97,7 @@ class Edits:
         return b"".join([*parts, self._bytes[done:last]]).decode()
 
 
-def indented(block: str, columns: int) -> str:
+def indent_block(block: str, columns: int) -> str:
     """Return a block of statements indented by more columns, or by fewer if the number is negative.
 
     A line that begins inside a text stays: it is a part of a value.
@@ -174,7 +174,7 @@ def _mutated_names(node: ast.stmt) -> set[str]:
     return changed
 
 
-def not_installed(node: ast.AST) -> list[str]:
+def missing_packages(node: ast.AST) -> list[str]:
     """Return the packages that a statement imports and that are not installed here."""
     roots = dict.fromkeys(module.split(".")[0] for module, _ in imported(node).values())
     return [root for root in roots if root and find_spec(root) is None]

@@ -395,11 +395,11 @@ def log_line(text: str) -> str:
 def _rendered(
     template: str, report: ReportFile, options: Options, most_text: int = _MOST_TEXT, **values: object
 ) -> str:
-    from grader.report.html import rendered  # jinja2, which few commands need
+    from grader.report.html import render_template  # jinja2, which few commands need
 
     items, total = items_of(report, points=options.points), final_points_text(report)
     shortened = partial(cut_text, most=most_text)
-    return rendered(template, report=report, options=options, items=items, total=total, cut=shortened, **values)
+    return render_template(template, report=report, options=options, items=items, total=total, cut=shortened, **values)
 
 
 def codequality(report: ReportFile, options: Options) -> str:

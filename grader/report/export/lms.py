@@ -55,7 +55,7 @@ class Column:
 
 @dataclass
 class Filled:
-    """The cells of a table that were filled in; authors are named where nothing was.
+    """The cells of a table that were filled in, and the authors for whom no cell was.
 
     Attributes:
         scores: how many cells have a score now.
@@ -72,7 +72,7 @@ class Filled:
     named: dict[str, list[str]] = field(default_factory=lambda: {why: [] for why in (UNDECIDED, LOCKED, OVER, UNKNOWN)})
 
     def lines(self, place: str, names: Mapping[str, str], *, zeros: bool = False) -> Iterator[str]:
-        """Yield sentences for people: what was filled in where, and who has no score, or another one.
+        """Yield sentences: how many scores were filled in, how many others they replaced, who got no score, and why.
 
         Args:
             place: the file that was written.
@@ -232,7 +232,7 @@ def _scaled(table: Table, column: Column, score: int, most: int | None, *, scale
 
 @dataclass(frozen=True)
 class _Maxima:
-    """The most points of a column on the platform: where they stand, and in hundredths by the row of a person."""
+    """The maximum of a column on the platform, in hundredths, by the row of a person, and the column that states it."""
 
     column: int
     points: Mapping[int, int | None]

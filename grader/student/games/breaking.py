@@ -37,7 +37,7 @@ class Planted:
     old: str
 
 
-def planted_in(course: Course, exercise: Exercise) -> Planted | None:
+def planted_fault(course: Course, exercise: Exercise) -> Planted | None:
     """Return the fault that is planted in an exercise's file now, or None."""
     try:
         planted = from_json(Planted, _planted_path(course, exercise).read_bytes())
@@ -64,7 +64,7 @@ def play(
         CourseError: no fault is planted, or none can be.
         GraderError: a process of ours cannot be started.
     """
-    planted = planted_in(course, exercise)
+    planted = planted_fault(course, exercise)
     if planted is None and give_up:
         raise CourseError(f"no fault is planted in {exercise.id}. To plant one:  grade break {exercise.id}")
     with own_exercise(course, exercise, setup, progress) as own:

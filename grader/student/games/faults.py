@@ -108,17 +108,17 @@ class _Text:
         start, end = (self._starts[row - 1] + len(self._lines[row - 1].encode()[:at].decode()) for row, at in places)
         return start, end
 
-    def of(self, node: ast.expr | ast.keyword) -> str:
+    def source_of(self, node: ast.expr | ast.keyword) -> str:
         """Return the source of a node."""
         start, end = self.span(node)
         return self.source[start:end]
 
     def operand(self, node: ast.expr) -> str:
         """Return the source of a node as an operand: in parentheses where that is needed."""
-        return self.of(node) if _is_operand(node) else f"({self.of(node)})"
+        return self.source_of(node) if _is_operand(node) else f"({self.source_of(node)})"
 
-    def sign_between(self, left: ast.expr, right: ast.expr) -> tuple[int, str] | None:
-        """Return the operator between two operands and its position; None if no fault replaces that operator."""
+    def operator_between(self, left: ast.expr, right: ast.expr) -> tuple[int, str] | None:
+        """Return the position and the text of the operator between two operands; None if no fault replaces it."""
         start, end = self.span(left)[1], self.span(right)[0]
         return next(((place, sign) for place, sign in self._signs if start <= place < end), None)
 
@@ -153,7 +153,7 @@ def _faults(node: ast.AST, text: _Text) -> Iterator[Fault]:
             | ast.AugAssign(target=left, value=right)
             | ast.Compare(left=left, comparators=[right])
         ):
-            if (found := text.sign_between(left, right)) is not None:
+            if (found := text.operator_between(left, right)) is not None:
                 place, sign = found
                 is_changed = f"`{_OTHER_SIGN[sign]}` stands where you had `{sign}`"
                 what = "a comparison is reversed" if isinstance(node, ast.Compare) else is_changed
@@ -191,7 +191,7 @@ def _call_faults(node: ast.Call, text: _Text) -> Iterator[Fault]:
         yield from _swapped(args[1], args[2], text, "a mask is inverted")
     if name in ("masked_fill", "masked_fill_", "masked_select") and len(args) > of_torch:
         mask = args[int(of_torch)]
-        yield text.fault_at(*text.span(mask), f"~({text.of(mask)})", "a mask is inverted")
+        yield text.fault_at(*text.span(mask), f"~({text.source_of(mask)})", "a mask is inverted")
 
 
 def _dropped_argument(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> Fault:
@@ -222,7 +222,9 @@ def _int_of(value: ast.expr) -> int | None:
 def _swapped(one: ast.expr, other: ast.expr, text: _Text, what: str) -> Iterator[Fault]:
     (start, middle), (again, end) = text.span(one), text.span(other)
     if not isinstance(one, ast.Starred) and not isinstance(other, ast.Starred):
-        yield text.fault_at(start, end, f"{text.of(other)}{text.source[middle:again]}{text.of(one)}", what)
+        yield text.fault_at(
+            start, end, f"{text.source_of(other)}{text.source[middle:again]}{text.source_of(one)}", what
+        )
 
 
 def _is_python(source: str) -> bool:

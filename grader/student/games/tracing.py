@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from grader.accelerator.timeline import Span, shifted, write_trace
+from grader.accelerator.timeline import Span, shift_spans, write_trace
 from grader.grading.runtime import Runtime
 from grader.model import Check, Course, Exercise, Picture
 from grader.model.errors import CourseError
@@ -99,7 +99,7 @@ def spans_of(runs: Sequence[Traced]) -> list[Span]:
     for title, moments in (run for run in runs if run.moments):
         zero, end = min(one.start for one in moments), max(one.end for one in moments)
         spans.append(Span(title, "run", now, now + end - zero))
-        spans += shifted(moments, now - zero)
+        spans += shift_spans(moments, now - zero)
         now += end - zero + _PAUSE_S
     return spans
 
