@@ -84,7 +84,7 @@ ELSEWHERE = (
 
 
 def on_host(dtype: torch.dtype, storage: Any, *layout: Any) -> torch.Tensor:
-    """Return a CPU tensor on a storage, also on one of a simulated device, which a program's `set_` refuses.
+    """Return a CPU tensor that views a storage; it may be one of a simulated device, which a program's `set_` refuses.
 
     Args:
         dtype: that of the tensor.

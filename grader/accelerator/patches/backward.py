@@ -34,7 +34,7 @@ def _patch_backward(machine: Machine) -> None:
             # PyTorch lets streams of backward wait for each other, and for none that made the gradient it starts from.
             if isinstance(grad, SimTensor):
                 machine.use(grad._place, "backward", [grad._block], [])
-        args = (args[0], tuple(_on_their_devices(machine, args[0], args[1])), *args[2:])
+        args = (args[0], tuple(_check_initial_gradients(machine, args[0], args[1])), *args[2:])
         try:
             with RaisedAfter():
                 return original(*args, **kwargs)
@@ -45,10 +45,10 @@ def _patch_backward(machine: Machine) -> None:
         put(owner, "_engine_run_backward", run_backward)
 
 
-def _on_their_devices(machine: Machine, outputs: Any, grads: Any) -> list[Any]:
-    """Return the gradients that backward starts from; raise PyTorch's error for one on another device.
+def _check_initial_gradients(machine: Machine, outputs: Any, grads: Any) -> list[Any]:
+    """Return the gradients that backward starts from; raise if one is on another device than its output.
 
-    A number is moved. PyTorch's engine (`validate_outputs`) does both, except for tensors like ours.
+    A number is moved. PyTorch's engine (`validate_outputs`) does both, except for wrapper subclasses.
     """
     checked = list(grads)
     for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):

@@ -30,8 +30,8 @@ def install(machine: Machine) -> None:
         is_parameter = isinstance(tensor, torch.nn.Parameter)
         inner = tensor._inner
         layout = inner.dtype, inner.storage_offset(), inner.size(), inner.stride()
-        shared = _shared(inner.untyped_storage())
-        return _rebuild, (*shared, layout, tensor._place.index, tensor.requires_grad, is_parameter)
+        shared = _share_storage(inner.untyped_storage())
+        return _rebuild_tensor, (*shared, layout, tensor._place.index, tensor.requires_grad, is_parameter)
 
     put(reductions, "reduce_tensor", reduce_tensor)
     # The table of what sends which class has the function itself.
@@ -39,8 +39,8 @@ def install(machine: Machine) -> None:
         ForkingPickler.register(kind, reduce_tensor)
 
 
-def _shared(storage: torch.UntypedStorage) -> Any:
-    """Move what a storage holds to shared memory, and return how the receiving process gets it."""
+def _share_storage(storage: torch.UntypedStorage) -> Any:
+    """Move a storage to shared memory, and return the `__reduce__` value by which another process opens it."""
     if not isinstance(storage, SimStorage):
         return reductions.reduce_storage(storage)
     # PyTorch's function refuses a storage of CUDA's: it sends tensors by a handle of the driver's.
@@ -53,7 +53,7 @@ def _shared(storage: torch.UntypedStorage) -> Any:
         plain.__class__ = kind
 
 
-def _rebuild(
+def _rebuild_tensor(
     rebuild: Any, parts: Any, layout: Any, index: int, requires_grad: bool, is_parameter: bool
 ) -> torch.Tensor:
     machine = machine_or_none()

@@ -42,11 +42,11 @@ def install(machine: Machine) -> None:
         both = {torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA}
         for owner in (torch.profiler, torch.profiler.profiler):
             put(owner, "supported_activities", lambda: set(both))
-        _leave_nvtx_alone(machine)
+        _replace_emit_nvtx(machine)
 
 
-def _leave_nvtx_alone(machine: Machine) -> None:
-    """Let `emit_nvtx` wait as it does on CUDA and note nothing: spans of the clock have the operators' names."""
+def _replace_emit_nvtx(machine: Machine) -> None:
+    """Replace `emit_nvtx`: it waits for the device, and adds no ranges, as spans have the operators' names already."""
     emit_nvtx: Any = torch.autograd.profiler.emit_nvtx
 
     def enter(self: Any) -> Any:

@@ -17,7 +17,7 @@ def install(machine: Machine) -> None:
     """Patch the methods of PyTorch that move and create storages."""
     _patch_moves(machine)
     _patch_constructors(machine)
-    _keep_from_host()
+    _refuse_on_host()
 
 
 def _patch_moves(machine: Machine) -> None:
@@ -72,8 +72,8 @@ def _patch_constructors(machine: Machine) -> None:
     put(torch.storage.TypedStorage, "_new_wrapped_storage", wrapped)
 
 
-def _keep_from_host() -> None:
-    """Let a CPU tensor refuse memory of the device, which C++ takes for the CPU's."""
+def _refuse_on_host() -> None:
+    """Let `set_` of a CPU tensor raise for a storage of the device, which C++ would take for one of the CPU."""
     original: Any = torch.Tensor.set_
 
     def set_(self: torch.Tensor, source: Any = None, *args: Any, **kwargs: Any) -> Any:
