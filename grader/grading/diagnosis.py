@@ -465,6 +465,39 @@ class _Task:
         share = len(wrong - other) / len(wrong)
         return share if share >= LEAST_AGREEMENT else 0
 
+    def _agree_together(self, pair: tuple[Answer, Answer], checks: _Ids) -> bool:
+        """Return whether a submission may have the mistakes of two wrong answers, by all inputs of all checks.
+
+        A call that only one of them gets wrong returns the same as it, or what is right in a few; one that both get
+        right is right. One that both get wrong may return anything, as two mistakes may change it together.
+        """
+        if self._costs.issuperset(checks):
+            return True
+        called = self._called(checks)
+        functions = called.intersection(name for answer in pair for name in self._changed(answer)) or called
+        compared = {id for id in self._checks_to_compare() if functions & self._called([id])}
+        known = [self._results_of(answer, compared) for answer in pair]
+        if self._exercise.reference is not None:
+            known.append(self._results_of(read_answer(self._exercise, self._exercise.reference), compared))
+        rows = [_calls_of(results, compared, functions) for results in (self._results_here, *known)]
+        mine, first, second, right = [*rows, {}][:4]
+        if mine is None or first is None or second is None or right is None:
+            return False
+        if self._exercise.reference is None:  # what is right is unknown
+            right = {call: result for call, result in first.items() if _is_same_result(result, second.get(call, ""))}
+        if not mine.keys() == first.keys() == second.keys() or not right.keys() <= mine.keys():
+            return False
+        alike: list[bool] = []
+        for call, result in mine.items():
+            expected = right.get(call, "")
+            wrong = [row[call] for row in (first, second) if not _is_same_result(row[call], expected)]
+            is_right = _is_same_result(result, expected)
+            if len(wrong) == 1:
+                alike.append(_is_same_result(result, wrong[0]))
+            if not (is_right or len(wrong) == 2 or (wrong and alike[-1])):
+                return False
+        return sum(alike) >= LEAST_AGREEMENT * len(alike)
+
     def _results_of(self, answer: Answer, checks: _Ids) -> Results:
         """Return what the functions of a known answer return for all inputs of these checks."""
         results, late = self._known.results(self._lane, answer, self._exercise, SEEDS[0], checks)
@@ -510,6 +543,7 @@ class _Task:
             for a, b in pairs
             if mine[a] - mine[b] and mine[b] - mine[a] and self._loses_little_elsewhere([a, b], group)
         ]
+        pairs = [pair for pair in pairs if self._agree_together(pair, group)]
         sentences = [{answer.sentence for answer in pair} for pair in pairs]
         certain = [answer for pair in pairs[:1] for answer in pair if all(answer.sentence in row for row in sentences)]
         return sorted(certain, key=lambda answer: self._first_index(mine[answer]))

@@ -370,6 +370,42 @@ def test_a_corner_in_which_a_student_is_right_hides_no_mistake(weak: tuple[Lane,
     assert [diagnosed(*weak, text) for text in texts] == ["You add one.", None, None]
 
 
+PRODUCTS = f'''"""You `square`.\n\ncaught by: kinds\nbreaks: C2, C1\n"""\n\n
+def double(x):
+    return 2 * x if x.is_floating_point() else 2 * x.square()\n\n\n{IN_PLACE}'''
+KINDS = '''
+@check("C2", share=2)
+def check_kinds(student):
+    """Doubles ints"""
+    assert_values(student.double(torch.tensor([3, 3])), torch.tensor([6, 6]))
+    assert_values(student.double(torch.tensor([4, 1])), torch.tensor([8, 2]))
+    assert_values(student.double(torch.tensor([1, 5])), torch.tensor([2, 10]))
+'''
+
+
+def test_two_mistakes_agree_with_all_inputs_too(weak: tuple[Lane, Exercise], tmp_path: Path) -> None:
+    """Each of the two matches at the first input of its check; behind it, the submission does something else."""
+    home = Path(shutil.copytree(weak[1].folder.parents[2], tmp_path / "course"))
+    checks = home / "solutions/01_basics/double/check_double.py"
+    checks.write_text(HIDDEN + KINDS)
+    adds = ADDS.replace("2 * x + 1", "2 * x + x.is_floating_point()")
+    exercise = with_wrong(load_course(home).exercises[0], home, adds, PRODUCTS)
+    with open_lane([exercise], FORK) as lane:
+        told = [
+            diagnosed(
+                lane,
+                exercise,
+                f"def double(x):\n    return {floats} if x.is_floating_point() else {ints}\n\n\n{IN_PLACE}",
+            )
+            for floats, ints in (
+                ("x + 1 + x", "2 * x.square()"),
+                ("3 * x + 1", "2 * x.square()"),
+                ("x + 1 + x", "x.square() * 0 + 18"),
+            )
+        ]
+    assert told == ["You add one. And: You `square`.", None, None]
+
+
 def test_another_function_that_crashes_hides_no_mistake(weak: tuple[Lane, Exercise]) -> None:
     """A check of both ends in the function that it calls first, and says nothing of the other one."""
     text = "def double(x):\n    return x + x + 1\n\n\ndef double_(x):\n    raise ValueError(len(x))\n"
