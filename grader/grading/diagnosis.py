@@ -473,9 +473,9 @@ class _Task:
         """
         if self._costs.issuperset(checks):
             return True
-        called = self._called(checks)
+        called = self._functions_called(checks)
         functions = called.intersection(name for answer in pair for name in self._changed(answer)) or called
-        compared = {id for id in self._checks_to_compare() if functions & self._called([id])}
+        compared = {id for id in self._checks_to_compare() if functions & self._functions_called([id])}
         known = [self._results_of(answer, compared) for answer in pair]
         if self._exercise.reference is not None:
             known.append(self._results_of(read_answer(self._exercise, self._exercise.reference), compared))
