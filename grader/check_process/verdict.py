@@ -257,7 +257,7 @@ def _ended_by_the_check(error: BaseException, path: Path, comparison: Comparison
         case TypeError() if _NOT_CALLABLE.match(str(error)) and (name := _called_value(error, path, student)):
             return Reason(Verdict.ERROR, say("`{}` in your file is not a function", name))
         case AssertionError():
-            return Reason(Verdict.FAILED, NOT_EXPECTED, _plain_assert(error, path, comparison))
+            return Reason(Verdict.FAILED, NOT_EXPECTED, _plain_assert_message(error, path, comparison))
     return Reason(Verdict.BROKEN, f"{type(error).__name__}: {error}")
 
 
@@ -272,7 +272,7 @@ def _called_value(error: TypeError, path: Path, student: Connection) -> str:
     return ""
 
 
-def _plain_assert(error: AssertionError, path: Path, comparison: Comparison | None) -> str:
+def _plain_assert_message(error: AssertionError, path: Path, comparison: Comparison | None) -> str:
     """Return the author's message of a plain `assert`; without one, the condition and both of its sides."""
     text = str(error)
     if text and not text.startswith("assert "):

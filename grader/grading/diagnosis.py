@@ -399,17 +399,22 @@ class _Task:
         mine = self.run(SEEDS[0])
         # One check, and most differ in it.
         answers = [
-            answer for answer in answers if self._checks_alike(answer, SEEDS[0], _only(mine, [answer.caught_by]))
+            answer
+            for answer in answers
+            if self._checks_failing_alike(answer, SEEDS[0], _only(mine, [answer.caught_by]))
         ]
         # Which costs pass is not compared: to run all these checks for each wrong answer takes long.
-        parts = {answer: self._checks_alike(answer, SEEDS[0], mine, self._passing - self._costs) for answer in answers}
+        parts = {
+            answer: self._checks_failing_alike(answer, SEEDS[0], mine, self._passing - self._costs)
+            for answer in answers
+        }
         for number, seed in enumerate(SEEDS[1:]):
             parts = {answer: part for answer, part in parts.items() if part}
             # The last seeds are for answers that explain the same.
             if not parts or (number > 0 and len(set(parts.values())) == len(parts)):
                 break
             mine = self.run(seed)
-            parts = {answer: part & self._checks_alike(answer, seed, mine) for answer, part in parts.items()}
+            parts = {answer: part & self._checks_failing_alike(answer, seed, mine) for answer, part in parts.items()}
         shown = {answer: part for answer, part in parts.items() if part}
         return {
             answer: part
@@ -515,7 +520,7 @@ class _Task:
         """Return the ids of the checks whose calls are compared: all that can be compared, without those of costs."""
         return {*self._passing, *self._failing} - self._costs
 
-    def _checks_alike(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
+    def _checks_failing_alike(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
         """Return the checks that fail alike for a wrong answer and the submission; none if the answer fails others."""
         theirs, late = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.late |= late

@@ -140,7 +140,7 @@ def graded_from(
 def graded_so_far(
     exercise: Exercise, submission: Submission, checks: Sequence[Check], outcomes: Sequence[Outcome]
 ) -> GradedExercise:
-    """Return the result of an exercise that is still graded: points of checks that have not ended are undecided.
+    """Return the result of an exercise while it is being graded: points of checks that have not ended are undecided.
 
     Args:
         exercise: the exercise that is being graded.

@@ -148,7 +148,7 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], fun
         plain = anonymous_code(source, people, _words_of(graded.exercise))
     except SubmissionError as error:
         raise ValueError(str(error)) from None
-    caught_by, rule = _caught_by(graded, function)
+    caught_by, rule = _catching_check(graded, function)
     others = {row.check.contract for row in lost_rows(graded) if row.score.possible} - {rule, ""}
     rules = sorted({*others, rule}, key=lambda name: (len(name), name)) if others else []
     breaks = f"breaks: {', '.join(rules)}\n" if rules else ""
@@ -157,7 +157,7 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], fun
     return f'"""{_SENTENCE}\n\ncaught by: {caught_by}\n{breaks}"""\n\n{code}\n'
 
 
-def _caught_by(graded: GradedExercise, function: str) -> tuple[str, str]:
+def _catching_check(graded: GradedExercise, function: str) -> tuple[str, str]:
     """Return the id of the check that must catch a new wrong answer, and the rule that this check belongs to."""
     rows = [row for row in lost_rows(graded, function) if row.outcome.verdict in _CAUGHT and is_comparable(row.outcome)]
     rows = [row for row in rows if row.check.category != COSTS] or rows

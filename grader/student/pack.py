@@ -61,7 +61,7 @@ class Receipt:
         return "\n".join(lines) + "\n"
 
     def lines(self) -> Iterator[str]:
-        """Yield the receipt's lines for a terminal, in which digests of files are cut."""
+        """Yield the receipt's lines for a terminal, with shortened digests of files."""
         for graded in self.report.exercises:
             exercise, folder = graded.exercise, f"{Places.of(graded.exercise).shown.as_posix()}/"
             yield f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"

@@ -129,7 +129,7 @@ def test_real_gpus(name: str) -> None:
     spec = spec_of(name)
     assert spec.double <= 1 <= spec.tf32 <= spec.half
     assert spec_of(name.upper().replace("-", " ")) == spec
-    assert spec.times(torch.float16, "mm") * spec.flops > 40e12
+    assert spec.rate_factor(torch.float16, "mm") * spec.flops > 40e12
 
 
 def test_how_long_a_device_had_work() -> None:

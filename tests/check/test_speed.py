@@ -45,7 +45,7 @@ def written_time(monkeypatch: pytest.MonkeyPatch) -> None:
         return worker.printed_bytes() / 1e6 if worker is not None else 0.0
 
     monkeypatch.setattr(TimedWorker, "_cpu", cpu)
-    monkeypatch.setattr(TimedWorker, "_look", lambda timed: _Clocks(cpu(timed), 0.0))
+    monkeypatch.setattr(TimedWorker, "_read_clocks", lambda timed: _Clocks(cpu(timed), 0.0))
     monkeypatch.setattr(WorkerProcess, "last_clocks", lambda worker: None)
     monkeypatch.setattr(PairedRun, "have_cpu_clock", lambda pair: True)
 
@@ -192,7 +192,7 @@ def test_loading_is_not_the_machines_time(function: Function) -> None:
 def test_sleep_is_not_the_machines_time(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does a call that sleeps, and it is not made several times in a sample."""
     asleep = itertools.count()
-    monkeypatch.setattr(TimedWorker, "_look", lambda timed: _Clocks(timed._cpu(), float(next(asleep))))
+    monkeypatch.setattr(TimedWorker, "_read_clocks", lambda timed: _Clocks(timed._cpu(), float(next(asleep))))
     measurement = compare(function(writing(10)), function(REFERENCE, "given", "the reference's"))
     found = measurement.decide()
     assert measurement.calls is not None
@@ -207,7 +207,9 @@ def test_long_sleep_is_not_measured_again(
     """Who sleeps for seconds while other things go on has failed, unless its own processes may wait for a core."""
     asleep = itertools.count()
     seen = {"your `total`": asleep, "the reference's `total`": itertools.repeat(0)}
-    monkeypatch.setattr(TimedWorker, "_look", lambda timed: _Clocks(timed._cpu(), float(next(seen[timed._what]))))
+    monkeypatch.setattr(
+        TimedWorker, "_read_clocks", lambda timed: _Clocks(timed._cpu(), float(next(seen[timed._what])))
+    )
     mine = function(writing(10), processes=processes)
     connection_of(mine).record.unconfirmed = True
     with pytest.raises(raised, match="`total` sleeps"):

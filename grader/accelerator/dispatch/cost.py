@@ -97,7 +97,7 @@ def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
         nbytes += sum([nbytes_of(one) for one in call.written])
     if facts.flops is None and (kind is None or kind is torch.float32) and not facts.is_linalg:
         return most, nbytes
-    times = call.machine.spec.times(kind or torch.float32, facts.name if facts.flops is not None else "")
+    times = call.machine.spec.rate_factor(kind or torch.float32, facts.name if facts.flops is not None else "")
     return _operations(call, out, most) / times, nbytes
 
 

@@ -25,10 +25,10 @@ def cuda_error(said: str, name: str) -> Exception:
     """Return the exception that PyTorch raises for an error of CUDA's runtime, with CUDA's text and name for it."""
     # Whoever waits for each kernel needs no advice to do so.
     later = "" if launches_block() else LATER
-    return of_accelerator(f"CUDA error: {said}\n{_HELP.format(name=name)}{later}\n{BY_COMPILER}")
+    return accelerator_error(f"CUDA error: {said}\n{_HELP.format(name=name)}{later}\n{BY_COMPILER}")
 
 
-def of_accelerator(text: str) -> Exception:
+def accelerator_error(text: str) -> Exception:
     """Return a `torch.AcceleratorError` with this text; a `RuntimeError` where PyTorch does not have that class yet."""
     error: type[Exception] = getattr(torch, "AcceleratorError", RuntimeError)
     return error(text)
@@ -41,4 +41,4 @@ def invalid_ordinal(kind: str) -> Exception:
     """Return the exception for a device index that does not exist."""
     name = "CUDA" if kind == "cuda" else kind
     more = _ORDINAL if kind == "cuda" else ""
-    return of_accelerator(f"{name} error: invalid device ordinal\n{more}")
+    return accelerator_error(f"{name} error: invalid device ordinal\n{more}")

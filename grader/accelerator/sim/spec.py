@@ -64,7 +64,7 @@ class Spec:
     host_call: float = 1e-6
     """The least time of an operator on the host."""
 
-    def times(self, dtype: torch.dtype, product: str) -> float:
+    def rate_factor(self, dtype: torch.dtype, product: str) -> float:
         """Return the rate of operations in a dtype as a multiple of `flops`, the rate in float32.
 
         Args:

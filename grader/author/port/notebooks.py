@@ -341,6 +341,6 @@ def _body(source: str) -> str:
 
 
 def points_of(assignment: Assignment) -> Iterator[str]:
-    """Yield for each test with points in the notebook the sentence that its check should have them as its share."""
+    """Yield for each test that has points in the notebook a sentence: its check should have these points as share."""
     for name, points in assignment.points.items():
         yield f"{name.removeprefix('test_')} had {points:g} points in the notebook: give its check that share"

@@ -182,7 +182,7 @@ def _fill(table: Table, people: People, column: Column, place: int, done: Filled
             f"--zeros: {listed(unknown)} cannot be found in {table.path}, so a 0 might be for one of them"
         )
     done.named[UNKNOWN] += unknown
-    maxima, changeable = _maxima(table, people, place), _changeable(table, people, place)
+    maxima, changeable = _maxima(table, people, place), _changeable_column(table, people, place)
     cells = [table.cell(row, at) for row in range(1, len(table.rows)) for at in {place, maxima.column}]
     comma = any(map(_WITH_COMMA.fullmatch, cells))
     graded = people.worksheet.graded
@@ -271,7 +271,7 @@ def _points(table: Table, at: int, text: str) -> int:
     return most
 
 
-def _changeable(table: Table, people: People, place: int) -> int | None:
+def _changeable_column(table: Table, people: People, place: int) -> int | None:
     """Return the index of the column in which Moodle says whether a grade can be changed; None without one.
 
     Raises:
