@@ -177,7 +177,7 @@ def _known_parameters(function: Proxy, name: str, args: Sequence[Any]) -> dict[i
 
 
 def _parameters_of(statement: ast.AST, name: str) -> Iterator[list[ast.arg]]:
-    """Yield the positional parameters of a function if a statement defines it."""
+    """Yield the list of positional parameters of the function `name`, if a statement defines it; else nothing."""
     match statement:
         case ast.FunctionDef(name=defined, args=parameters) | ast.AsyncFunctionDef(name=defined, args=parameters):
             if defined == name:
@@ -321,7 +321,7 @@ def _recursions(statements: Sequence[tuple[str, ast.AST]]) -> Iterator[Mention]:
         for name, method, function in _named_functions(statement):
             key = f"self.{name}" if method else name
             places[key].append((file, function.lineno))  # type: ignore[attr-defined]
-            leads[key] |= set(_names_to_call(function, method))
+            leads[key] |= set(_called_names(function, method))
     for key in places:
         reached, todo = set[str](), [key]
         while todo:
@@ -345,8 +345,8 @@ def _named_functions(statement: ast.AST) -> Iterator[tuple[str, bool, ast.AST]]:
         todo += [(part, isinstance(node, ast.ClassDef)) for part in ast.iter_child_nodes(node)]
 
 
-def _names_to_call(function: ast.AST, method: bool) -> Iterator[str]:
-    """Yield the names by which a function may call others of its file; methods of `self` as "self.NAME"."""
+def _called_names(function: ast.AST, method: bool) -> Iterator[str]:
+    """Yield the names in a function that may be calls of other functions in its file; `self.NAME` for a method."""
     arguments = function.args  # type: ignore[attr-defined]
     first = next((each.arg for each in (*arguments.posonlyargs, *arguments.args)), "") if method else ""
     outside = free_names(function)

@@ -143,9 +143,9 @@ def assert_values_unless_wrong_elsewhere(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
-    """Fail if a value is wrong, unless it is wrong in the same way for an input to which the rule does not apply.
+    """Fail if a value is wrong because of the rule that this check is about, and pass if another rule is broken.
 
-    What is wrong there in the same way is for another rule.
+    Another rule is broken if the value is wrong in the same way for an input to which the rule does not apply.
 
     Args:
         actual: the student's value.

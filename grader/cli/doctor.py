@@ -156,7 +156,9 @@ def _course_rows() -> Iterator[tuple[str, str]]:
 def _doctor_lines(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> Iterator[str]:
     """Yield what `grade doctor` prints: facts, what the sandbox prevents, and what check processes can reach."""
     for name, value in facts.items():
-        notes = [note for note in (_NOTES.get(name) or _NOTES.get(str(value)), _newer(name, str(value))) if note]
+        notes = [
+            note for note in (_NOTES.get(name) or _NOTES.get(str(value)), _note_if_newer(name, str(value))) if note
+        ]
         yield from _row(name, f"{value}: {'; '.join(notes)}" if notes else str(value))
     yield from _row("GPU", "not needed: device exercises run on a simulated GPU")
     for text in _warm_lines():
@@ -182,7 +184,7 @@ def _doctor_lines(facts: Mapping[str, object], reached: Reached, remains: Mappin
         yield from prose(f"{name:{_NAME - 2}}{for_terminal(value, one_line=True)}", WIDTH, "  ", " " * (_NAME - 2))
 
 
-def _newer(name: str, version: str) -> str:
+def _note_if_newer(name: str, version: str) -> str:
     """Return a note if a library is newer than the version that was tested; else ""."""
     from packaging.version import Version
 

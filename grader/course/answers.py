@@ -73,7 +73,7 @@ class Answer:
 
 
 def public_text(source: str) -> str:
-    """Return the source of a known answer; of its docstring, without the lines for staff such as `caught by: ...`."""
+    """Return the source of a known answer without the lines for staff in its docstring, such as `caught by: ...`."""
     first = ast.parse(source).body[0]
     doc = ast.get_docstring(ast.parse(source))
     if doc is None:

@@ -241,7 +241,10 @@ def _with_item(text: str, names: Any, rows: list[str], inline: str) -> str:
 
 
 def _end_positions(node: Any) -> Iterator[int]:
-    """Yield the positions at which the parts of a YAML node end; the node itself may end after further comments."""
+    """Yield the position at which each scalar below a YAML node ends.
+
+    The end that the parser states for the node itself may lie behind the comments that follow.
+    """
     if isinstance(node, yaml.ScalarNode) or node.flow_style:
         yield node.end_mark.index
         return

@@ -375,7 +375,7 @@ def _names_from_row(row: Mapping[str, Any]) -> Names:
 
 
 def sealed_file(mistakes: Sealed) -> bytes:
-    """Return the content of the file with the sealed mistakes of an exercise."""
+    """Return sealed mistakes as the bytes of the file that an exercise keeps them in, which is JSON."""
     rows = {name: mistakes[name] for name in sorted(mistakes)}
     return (json.dumps({"version": _VERSION, "mistakes": rows}, indent=1) + "\n").encode()
 

@@ -85,7 +85,7 @@ class _ComparingProgress(Progress):
         self._progress = progress
 
     def running(self, what: str, seconds: float) -> None:
-        """Report the fixed text in place of the title of a check."""
+        """Report that answers are compared, and not which check is run for that."""
         del what
         self._progress.running(_WHAT, seconds)
 

@@ -337,7 +337,7 @@ def _fits_clones(items: Sequence[Path]) -> bool:
 
 def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise], *, alike: bool = False) -> Taken:
     folders = [item for item in items if item.is_dir()]
-    slug = _repository_prefix(folders) or (_common_prefix([item.name for item in folders]) if alike else "")
+    slug = _repository_prefix(folders) or (_prefix_to_hyphen([item.name for item in folders]) if alike else "")
     handed = [Handed(author, (author,), (Part(item),)) for item in folders if (author := item.name[len(slug) :])]
     others = [item for item in items if not item.is_dir() and item.name != _SCORES]
     return handed, [_without_author(item, "a file beside the repositories") for item in others]
@@ -368,8 +368,8 @@ def _classroom50_students(table: Path) -> set[str]:
         return {name.lower() for row in rows if (name := row[_STUDENT])} if is_scores else set()
 
 
-def _common_prefix(names: Sequence[str]) -> str:
-    """Return the common beginning of names up to its last hyphen; "" if it is all of a name."""
+def _prefix_to_hyphen(names: Sequence[str]) -> str:
+    """Return the prefix that all names share, cut after its last hyphen; "" if a name is nothing but this prefix."""
     shared = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071  of letters
     slug = shared[: shared.rfind("-") + 1]
     return slug if slug not in names else ""
@@ -515,7 +515,7 @@ def _single_item_note(layout: Layout, root: Path, items: Sequence[Path]) -> Iter
 def _prefix_note(items: Sequence[Path]) -> Iterator[str]:
     """Yield a note about the prefix that is cut off from names of clones, if only their own beginnings show it."""
     folders = [item for item in items if item.is_dir()]
-    if not _repository_prefix(folders) and (shared := _common_prefix([item.name for item in folders])):
+    if not _repository_prefix(folders) and (shared := _prefix_to_hyphen([item.name for item in folders])):
         yield (
             f"All names begin with {shared}, which is cut off as the assignment's name. If it is not, put the folders "
             "into one that is called ASSIGNMENT-submissions, with the assignment's name."

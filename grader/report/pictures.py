@@ -76,7 +76,7 @@ def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool
     for part in _parts(picture):
         lines = [for_terminal(line, one_line=True) for line in part.draw(width)]
         fits = fits and all(columns(line) <= width for line in lines)
-        drawn += map(_in_red, lines) if colours and part.marked else lines
+        drawn += map(_marks_in_red, lines) if colours and part.marked else lines
     return drawn if fits else filled(for_terminal(sentence_of(picture), one_line=True), "", width, "")
 
 
@@ -99,8 +99,8 @@ def _boxed(rows: list[list[str]]) -> list[str]:
 # -- values
 
 
-def _in_red(line: str) -> str:
-    """Return a line of a grid with colour in place of the marks `> <`, also in the line that explains them."""
+def _marks_in_red(line: str) -> str:
+    """Return a line of a grid, or of its legend, in which red replaces the marks `> <`."""
     if line.startswith(_MARKS):
         return f"{_red(' ' * len(_MARKS))}{line.removeprefix(_MARKS)}"
     return _MARKED.sub(lambda cell: _red(f" {cell[1]} "), line)

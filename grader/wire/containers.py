@@ -274,7 +274,7 @@ class PlainDecoder:
 
 
 def items_of(obj: Any) -> Any:
-    """Return the items of a container in one sequence; of a dict, keys and values in turn."""
+    """Return what a container holds as one flat sequence; of a dict: key, value, key, value, and so on."""
     if type(obj) is dict:
         return [item for pair in obj.items() for item in pair]
     return (obj.start, obj.stop, obj.step) if type(obj) is slice else obj

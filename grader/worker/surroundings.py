@@ -59,10 +59,10 @@ def fill_memory(on: bool) -> None:
 def preload() -> None:
     """Disable PyTorch's compiler, and imports that take long, in a process that forks workers."""
     slow_imports.leave_slow_imports_out()
-    compile_nothing()
+    disable_torch_compile()
 
 
-def compile_nothing() -> None:
+def disable_torch_compile() -> None:
     """Replace `torch.compile` by a function that compiles nothing: the compiler starts programs, which is not allowed.
 
     PyTorch does the same with `TORCHDYNAMO_DISABLE=1`, but loads the compiler first, which takes seconds. A module is

@@ -61,7 +61,7 @@ _REAL = {int, float, bool, str, type(None), torch.dtype, torch.layout, torch.mem
 
 
 def record(machine: Machine, facts: Facts, func: Any, args: Any, kwargs: dict[str, Any]) -> Dispatch:
-    """Return the record of one call of an operator: it finds the tensors of the device among the arguments.
+    """Return the `Dispatch` of one operator call: the operator, its facts, and the simulated tensors of its arguments.
 
     Args:
         machine: the simulated machine.

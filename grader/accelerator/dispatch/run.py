@@ -113,7 +113,7 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
 
 
 def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Run an operator with the simulated device, and none of its tensors, among its arguments."""
+    """Run an operator that gets the simulated device and no tensor on it, such as `torch.zeros(3, device="cuda")`."""
     if RECORDERS:
         with inside():
             return _run_with_keys(func, args, kwargs)

@@ -110,7 +110,7 @@ def _message_against(
 
 
 def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
-    """Return the rules that a wrong answer breaks, by its own file and by the check that must catch it."""
+    """Return the rules that a wrong answer breaks: those that its file names, and that of the check that catches it."""
     files = [path for path in (exercise.shown_checks, exercise.hidden_checks) if path is not None]
     caught_by = answer.caught_by.split("[")[0]
     rules = {*answer.breaks, *(rule for path in files for id, rule, _ in declared_checks(path) if id == caught_by)}
