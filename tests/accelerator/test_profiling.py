@@ -24,9 +24,15 @@ def row(found: Any, name: str) -> tuple[float, ...]:
     return one.count, *(round(time, 3) for time in times)
 
 
+def _ignore_cycles() -> None:
+    """Let PyTorch warn that each cycle of a profiler begins anew; an older one does so for the first cycle, too."""
+    warnings.simplefilter("ignore", UserWarning)
+
+
 @in_mode("cuda")
 def test_tables_have_columns_of_the_device(tmp_path: Path) -> None:
     """Operators have the time of their kernels, kernels and calls have rows; what the CPU does instead has none."""
+    _ignore_cycles()
     layer, x = nn.Linear(1000, 1000).cuda(), torch.rand(1000, 1000, device="cuda")
     torch.cuda.synchronize()
     with profile(activities=BOTH, profile_memory=True) as found, record_function("forward"):
@@ -60,7 +66,7 @@ def test_schedules() -> None:
     def ready(found: Any) -> None:
         counts.append(row(found, "aten::add")[0])
 
-    warnings.simplefilter("ignore", UserWarning)  # that each cycle begins anew
+    _ignore_cycles()
     with profile(schedule=schedule(wait=1, warmup=1, active=2, repeat=2), on_trace_ready=ready) as found:
         for _ in range(8):
             x + 1
@@ -71,6 +77,7 @@ def test_schedules() -> None:
 @in_mode("cuda")
 def test_other_activities() -> None:
     """Of the device alone there are kernels and calls; where the device does nothing, the host's times are real."""
+    _ignore_cycles()
     x = torch.ones(4, device="cuda")
     with profile(activities=[ProfilerActivity.CUDA]) as found:
         x + 1
