@@ -149,7 +149,7 @@ class Connections:
         return self._starter.waiting
 
     def end_output(self) -> None:
-        """Read what the student printed until now, and nothing later: that could contain hidden inputs.
+        """Read what the student printed until now; later output is never read, as it could contain hidden inputs.
 
         A connection reads the output of a worker that it loses.
         """

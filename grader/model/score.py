@@ -183,7 +183,7 @@ def final_of(scores: Mapping[str, Score], handin: HandIn | None) -> FinalScore |
 
 
 def final_score_text(total: Score, policy: FinalScore | None) -> str:
-    """Return the score that counts in a line, with what it was before late days, and with undecided points apart.
+    """Return in one line the score that counts, the score before late days, and how many points are undecided.
 
     Args:
         total: the score that counts, of `score_after_policy`.

@@ -135,7 +135,7 @@ def release(
 
 
 def _refuse_place(course: Course, place: Path, *, zipped: bool) -> None:
-    """Refuse a place in which no copy can be written, before anything is run."""
+    """Raise `CourseError` for a place in which no copy can be written, before anything is run."""
     where, root = place.resolve(), course.root.resolve()
     if where == root or root in where.parents:
         raise CourseError(f"{place} is in the course itself, beside the solutions; name a place elsewhere")

@@ -254,7 +254,7 @@ class PairedRun:
         return Calls(_calls_in_sample(mine, most_mine), _calls_in_sample(other, most))
 
     def _is_disturbed(self, timing: Timing, work: tuple[str, int, int]) -> bool:
-        """Return whether preemptions and page faults took a good part of the time, beyond those of the function itself.
+        """Return whether preemptions and page faults, beyond the function's own, took a good part of the time.
 
         Args:
             timing: of the calls.

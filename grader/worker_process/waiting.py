@@ -61,7 +61,7 @@ class Waiting:
         return self._depth > 0
 
     def seconds(self) -> float:
-        """Return all seconds of waiting so far, with the wait that goes on now."""
+        """Return all seconds of waiting so far, including the current wait."""
         return self._total + (time.monotonic() - self._since if self._depth else 0.0)
 
     def _holds_much(self) -> bool:

@@ -19,7 +19,7 @@ from grader.accelerator.sim.memory import Memory
 from grader.accelerator.sim.races import Block, Races
 from grader.accelerator.sim.spec import Spec
 from grader.accelerator.sim.sync_debug import warn_of_wait
-from grader.accelerator.sim.visible_devices import visible_of
+from grader.accelerator.sim.visible_devices import visible_count
 
 INNER = "sim"
 """The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
@@ -134,7 +134,7 @@ class Machine:
         """
         if not self._settled:
             self._settled = True
-            self.devices[:] = self.devices[: visible_of(len(self.devices))]
+            self.devices[:] = self.devices[: visible_count(len(self.devices))]
         if not self.devices:
             raise RuntimeError("No CUDA GPUs are available")
         if use and not self.used:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 
-def visible_of(count: int) -> int:
+def visible_count(count: int) -> int:
     """Return how many of `count` devices CUDA_VISIBLE_DEVICES lets a program see; all if it is not set.
 
     Which of them hardly matters: they are all alike, and numbered anew from 0.
