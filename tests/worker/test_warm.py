@@ -40,4 +40,6 @@ def test_a_warm_server_has_one_thread() -> None:
     environment = {**os.environ, **workers_environment()}
     command = [sys.executable, "-W", "always", "-c", WARM]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert (done.stdout, done.stderr) == ("1\n", "")
+    # With a toolkit of CUDA's and no GPU, PyTorch for CUDA says so when this is imported.
+    said = [line for line in done.stderr.splitlines() if "No CUDA runtime is found" not in line]
+    assert (done.stdout, said) == ("1\n", [])
