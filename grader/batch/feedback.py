@@ -14,7 +14,7 @@ from grader.batch.results_folder import RETURNED, ResultsFolder, page_of
 from grader.course.layout import NOTEBOOK
 from grader.intake.match import place_in
 from grader.model import GradedCheck, GradedExercise, Report
-from grader.model.files import whole_file
+from grader.model.files import replacing_file
 from grader.model.score import Causes
 from grader.report.export.formats import Options, markdown
 from grader.report.html import CodeLine, page
@@ -134,7 +134,7 @@ def return_pages(results: ResultsFolder, journal: Journal, people: People) -> tu
     """
     starts, count, unknown = journal.upload_prefixes(), 0, []
     target = results.path / RETURNED
-    with whole_file(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+    with replacing_file(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for noted in journal.submissions():
             page, text = (results.path / page_of(noted.author, end) for end in ("html", "md"))
             names = {page.name: page, text.name: text}

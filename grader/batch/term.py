@@ -58,8 +58,8 @@ class HandInScores:
         """Return the name of the hand-in for messages."""
         return f"{self.handin} ({self.folder.path})" if self.handin else str(self.folder.path)
 
-    def points_of(self, score: FinalScore) -> int:
-        """Return the maximum of a score, in hundredths of a point."""
+    def maximum_of(self, score: FinalScore) -> int:
+        """Return the most points that a score can have, in hundredths."""
         return score.possible or self.extra
 
 
@@ -94,7 +94,7 @@ def column_of(marks: HandInScores, title: str) -> Column:
     most = marks.extra or max(score.possible for score in marks.scores.values())
     # Of exercises with different points, different ones may have been dropped.
     scores = {
-        who: score.final if score.final is None else round(Fraction(score.final * most, marks.points_of(score)))
+        who: score.final if score.final is None else round(Fraction(score.final * most, marks.maximum_of(score)))
         for who, score in marks.scores.items()
     }
     return Column(title, most, scores, bool(marks.extra), marks.names, marks.platform, marks.label)
@@ -152,8 +152,8 @@ def _scores_with_grace(
 ) -> list[FinalScore]:
     """Return the scores of one person, in the order of the due dates, each with its grace days."""
     own = [(marks[place], marks[place].scores[author]) for place, author in places]
-    rows = [(score, one.points_of(score)) for one, score in own]
-    values = [_worth_in_term(one.handin, one.points_of(score), course) for one, score in own]
+    rows = [(score, one.maximum_of(score)) for one, score in own]
+    values = [_worth_in_term(one.handin, one.maximum_of(score), course) for one, score in own]
     # What was not handed in counts as 0, and is dropped first.
     drop = max(0, min(course.policy.drop, len(marks) - 1) - (len(marks) - len(rows)))
     while True:  # until no hand-in that is dropped has grace days
@@ -258,7 +258,7 @@ def _term_row(
 ) -> TermRow:
     """Return one person's row of the term; what was not handed in counts as 0."""
     bonus = {id for id, one in marks.items() if one.extra}
-    points = {id: marks[id].points_of(score) for id, score in scores.items()}
+    points = {id: marks[id].maximum_of(score) for id, score in scores.items()}
     part = {one.id: Fraction(0) for one in handins}
     part |= {id: Fraction(score.final or 0, points[id]) for id, score in scores.items()}
     plain = [one for one in handins if one.id not in bonus]

@@ -177,7 +177,7 @@ class InputStream:
         random.seed(self._digest(b"python"))
 
     def are_global_generators_untouched(self) -> bool:
-        """Return whether nothing was drawn from the global generators since they were seeded; seed them again."""
+        """Seed the global generators again, and return whether nothing had been drawn from them since the last time."""
         states = _global_states()
         self.seed_global_generators()
         return states == _global_states()

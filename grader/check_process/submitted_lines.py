@@ -61,7 +61,7 @@ def is_stub(content: bytes, line: int) -> bool:
 def is_empty(content: bytes, name: str) -> bool:
     """Return whether a function does nothing but return None, as a stub does.
 
-    It has `pass`, `...`, a docstring, `return None`, and names that it gives the value None and returns.
+    A stub has `pass`, `...`, a docstring, `return None`, or assigns None to a name and returns that.
 
     Args:
         content: of the file.

@@ -120,7 +120,7 @@ class Record:
         self.called[name] = None
 
     def has_weak_input(self) -> bool:
-        """Return whether the only call had tensors that are all empty or constant, which hide many mistakes."""
+        """Return whether there was one call, with tensors that are all empty or constant: these hide many mistakes."""
         if self.calls_made != 1:
             return False
         with self.arguments_as_they_were():

@@ -101,7 +101,7 @@ def _missing(connection: Connection, name: str) -> str:
     if connection.left_out:
         _, line, package = connection.left_out[0]
         hint = f": line {line} needs {package}, which is not available in this exercise"
-    elif elsewhere := _other_definition_text(connection, name):
+    elif elsewhere := _where_else_defined(connection, name):
         hint = f" at its top level: {elsewhere}"
     return f"{connection.owner} {connection.module}.py has no `{name}`{hint}"
 
@@ -115,8 +115,8 @@ def _tree_of(connection: Connection) -> tuple[ast.Module, str]:
         return ast.Module([], []), file
 
 
-def _other_definition_text(connection: Connection, name: str) -> str:
-    """Return in words where the file defines a name that its top level lacks, and what to do; "" if nowhere."""
+def _where_else_defined(connection: Connection, name: str) -> str:
+    """Return where a name is defined if not at the top level, such as in a class, and what to do; "" if nowhere."""
     tree, file = _tree_of(connection)
     todo: list[tuple[ast.AST, str]] = [(tree, "")]
     while todo:

@@ -163,7 +163,7 @@ def _ids_meant_by(root: Path, named: Collection[str], modules: Sequence[ModuleEn
 
 
 def _numbers(root: Path, modules: Sequence[ModuleEntry]) -> dict[str, tuple[int, ...]]:
-    """Return the number of each exercise by id; its description is not parsed, which takes fifty times as long."""
+    """Return the number of each exercise, such as (2, 1), by its id; parsing descriptions takes fifty times as long."""
     numbers = {}
     for entry in modules:
         for id in entry.exercises:

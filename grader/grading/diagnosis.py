@@ -359,7 +359,9 @@ class _Task:
             ]
             # Who explains other functions as well is the likelier one.
             most = max((len(parts[answer]) for answer in alone), default=0)
-            agree = {answer: self._agreement(answer, group) for answer in alone if len(parts[answer]) == most}
+            agree = {
+                answer: self._share_of_same_mistakes(answer, group) for answer in alone if len(parts[answer]) == most
+            }
             alone = [answer for answer, share in agree.items() if share and share == max(agree.values())]
             if not alone:
                 yield from (self._mistake_of([each], parts[each] & group) for each in self._two_at_once(parts, group))
@@ -440,8 +442,8 @@ class _Task:
             self._names[failing] = names_in(self._files, failing)
         return names.fit(self._names[failing])
 
-    def _agreement(self, answer: Answer, checks: _Ids) -> float:
-        """Return the share of a wrong answer's wrong calls in which the submission returns the same.
+    def _share_of_same_mistakes(self, answer: Answer, checks: _Ids) -> float:
+        """Return in what share of the calls in which a wrong answer is wrong the submission returns the same value.
 
         The inputs are those of all checks. It is 0 where the submission returns anything else in a call, except for
         what is right, or where it is right in too many calls. What only costs too much returns what is right.

@@ -60,7 +60,7 @@ def submissions_of(
     root: Path | None = None,
     direct: bool = False,
 ) -> tuple[list[Submission], list[Unmatched]]:
-    """Return the submissions of an author, the one that counts first, and what could not be matched.
+    """Return an author's submissions, first the one that counts, and the files that match no exercise.
 
     Args:
         handed: what the author handed in.

@@ -72,7 +72,10 @@ def _statements_needed(trees: Sequence[ast.Module], functions: Collection[str]) 
             yield statement
             leads = {(place, each) for each in _leads_to(statement)}
             leads |= {
-                (at, each) for at in range(len(tables)) if at != place for each in _imported(statement, trees[place])
+                (at, each)
+                for at in range(len(tables))
+                if at != place
+                for each in _names_imported_by(statement, trees[place])
             }
             new = [(at, each) for at, each in leads - seen if each in tables[at]]
             todo += new
@@ -85,8 +88,8 @@ def _leads_to(statement: ast.stmt) -> Iterator[str]:
     yield from (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
 
 
-def _imported(statement: ast.stmt, tree: ast.Module) -> Iterator[str]:
-    """Yield the names that a statement may have of another text: of a module all that this text uses."""
+def _names_imported_by(statement: ast.stmt, tree: ast.Module) -> Iterator[str]:
+    """Yield the names that an import statement may take from another file; for `import m`, every `x` of an `m.x`."""
     match statement:
         case ast.Import():
             yield from (node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))

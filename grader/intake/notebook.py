@@ -274,7 +274,13 @@ def _defined_in_failed_cells(needed: Needed, cells: Sequence[Cell], label: str) 
 
 
 def _placed_statements(at: int, place: RankedCell, calls: Collection[tuple[int, int]]) -> Iterator[Placed]:
-    """Yield the statements of a cell that an exercise may need."""
+    """Yield each statement of a cell with its place in the notebook, but `calls` and imports from `__future__`.
+
+    Args:
+        at: the number of the cell.
+        place: the cell.
+        calls: line and column of statements that are left out.
+    """
     for step in steps_of(place.cell.source):
         if not _is_future(step.node) and (step.node.lineno, step.node.col_offset) not in calls:
             yield Placed(step, at, place.rank, place.may_define, place.cell.failed)

@@ -199,7 +199,7 @@ def sync(path: Path) -> None:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def replacing_file(path: Path) -> Iterator[Path]:
     """Yield the path of a draft; when the block ends without an error, the draft replaces the file.
 
     Raises:

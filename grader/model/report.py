@@ -136,7 +136,7 @@ class GradedCheck:
 
     @property
     def seconds(self) -> float | None:
-        """Wall seconds that the check took; None for a hidden check, as student code could tell its inputs by them."""
+        """Wall seconds that the check took; None for a hidden check: student code could sleep, to tell its inputs."""
         return self.outcome.seconds if self.check.shown else None
 
 

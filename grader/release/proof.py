@@ -175,7 +175,7 @@ def _remove_white_space(text: str) -> str:
 
 
 def prove(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
-    """Search the files of a copy for secrets, and refuse them if there are any.
+    """Prove that no file of a copy has a secret.
 
     Args:
         files: their contents by path.
@@ -212,7 +212,7 @@ def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secre
 def _leaks(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> list[str]:
     """Return a sentence for each line of the files that has a secret."""
     problems = [problem for path in sorted(files) for problem in _canaries(path, files[path], secrets)]
-    targets = {path: _readings(path, files[path]) for path in sorted(files)}
+    targets = {path: _texts_to_search(path, files[path]) for path in sorted(files)}
     # Nearly no secret is anywhere: one look into a set shows that, and only the others are searched for in each file.
     texts = [text for streams in targets.values() for text, _ in streams]
     starts = {text[at : at + _SHORTEST] for text in texts for at in range(len(text))}
@@ -240,8 +240,8 @@ _Stream = tuple[str, Sequence[int]]
 """A text without white space, and the number of the line of each of its characters."""
 
 
-def _readings(path: str, data: bytes) -> list[_Stream]:
-    """Return the text of a file without white space, read in several ways, such as without marks of comments."""
+def _texts_to_search(path: str, data: bytes) -> list[_Stream]:
+    """Return the texts of a file that are searched for secrets: without white space, without signs of comments."""
     plain = list(enumerate(data.decode("utf-8", "replace").splitlines(), 1))
     quoted = [(number, _MARKS.sub("", line)) for number, line in plain]
     readings = [plain, quoted, [(number, _COMMENT.sub("", line)) for number, line in quoted]]

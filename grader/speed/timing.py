@@ -151,7 +151,7 @@ class TimedWorker:
 
     @contextmanager
     def _prepared(self, inputs: Inputs) -> Iterator[None]:
-        """Load the module if needed and send the arguments without numbers, which are written while the block runs."""
+        """Send the arguments of a timed call, whose elements the block writes into memory; load the module first."""
         connection, started = self.connection, time.monotonic()
         try:
             if connection.record.renew is not None:

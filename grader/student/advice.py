@@ -53,7 +53,7 @@ def after_run(course: Course, report: Report, width: int, whole: Whole = same_mo
         yield from prose(text, width, "", "  ")
 
 
-def unchanged_lines(count: int, width: int) -> Iterator[str]:
+def unchanged_note(count: int, width: int) -> Iterator[str]:
     """Yield a sentence on how many exercises were not run again because they are unchanged."""
     if count:
         since = "has not changed since it was" if count == 1 else "have not changed since they were"

@@ -149,7 +149,7 @@ class Encoder(PlainEncoder):
 
 
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
-    """Return whether PyTorch can resolve a lazily conjugated or negated view of a dtype; it can make more than that.
+    """Return whether PyTorch can resolve a lazily conjugated or negated view of a dtype: some it can only make.
 
     Args:
         dtype: of the view.

@@ -111,6 +111,6 @@ class WithTorch(Libraries):
         torch.set_grad_enabled(self._gradients)
 
     def write(self, blocks: Sequence[Any], data: memoryview) -> None:
-        """Write the numbers of a timed call into memory that was prepared for them."""
+        """Fill the tensors that were prepared as arguments of a timed call with their elements."""
         for block, start in zip(blocks, starts_of([block.nbytes for block in blocks]), strict=False):
             block.data[:] = np.frombuffer(data[start : start + block.nbytes], np.uint8)

@@ -89,7 +89,7 @@ def _convolution_kernel(
 
 
 def compares_dtypes(facts: Facts) -> bool:
-    """Return whether `check_dtypes` checks this operator."""
+    """Return whether the operator has a weight whose dtype `check_dtypes` compares with that of the input."""
     return facts.name == "convolution" or facts.name in _WEIGHTS
 
 

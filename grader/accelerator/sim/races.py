@@ -135,7 +135,7 @@ class Races:
         """Record that a queue, or the host if it is None, waits for the work that `seen_by` returned as `seen`."""
         known = self._host if queue is None else self._known.setdefault(queue, {})
         if queue is None and self._copied:
-            self.look_at_copies()
+            self.warn_of_overwritten_copies()
         for other, number in seen.items():
             if number > known.get(other, 0):
                 known[other] = number
@@ -152,8 +152,12 @@ class Races:
         if not pinned.is_inference():
             self._copied.append((pinned, pinned._version, self._last))
 
-    def look_at_copies(self, *, all_of_them: bool = False) -> None:
-        """Warn of each asynchronous copy whose pinned memory the host wrote to before it waited for the copy."""
+    def warn_of_overwritten_copies(self, *, all_of_them: bool = False) -> None:
+        """Warn of each asynchronous copy whose pinned memory the host wrote to before it waited for the copy.
+
+        Args:
+            all_of_them: whether the other copies are forgotten, too.
+        """
         for entry in list(self._copied):
             pinned, version, (queue, _, name, site) = entry
             if pinned._version != version:

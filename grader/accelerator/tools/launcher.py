@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with virtual_time() if options.virtual_time else contextlib.nullcontext():
         status = _run_to_status(program.run)
     _flush()
-    machine.races.look_at_copies(all_of_them=True)
+    machine.races.warn_of_overwritten_copies(all_of_them=True)
     sys.stderr.write("\n".join(_summary(machine, ledger, virtual=options.virtual_time)) + "\n")
     if options.trace:
         write_trace(machine.clock.spans, options.trace)

@@ -228,7 +228,7 @@ def _stub_of(item: Item) -> str:
 
 
 def _first_paragraph(text: str, column: int) -> str:
-    """Return the first paragraph of a docstring that begins in a column."""
+    """Return the first paragraph of a docstring, wrapped to lines that begin in a column."""
     return f"\n{' ' * column}".join(textwrap.wrap(text.split("\n\n")[0], 110 - column, break_long_words=False))
 
 
