@@ -163,8 +163,10 @@ class Full(Sandbox):
         try:
             pid = fork_into(namespaces, self._proc, self._here)
         except OSError:
-            # Whatever it was: the next one gets new ones. Without a worker in there, nobody misses these.
-            self._close(namespaces)
+            # Whatever it was: the next one gets new ones, unless other workers are at work in these. With the process
+            # that holds them, those have ended, too.
+            if many or _has_ended(namespaces.pidfd):
+                self._close(namespaces)
             raise
         self._many = many
         if many:
@@ -219,6 +221,11 @@ class Full(Sandbox):
         self._ended.append(namespaces.holder)
         if namespaces is self._shared:
             self._shared = None
+
+
+def _has_ended(pidfd: int) -> bool:
+    """Return whether a child of this process has ended; it is not reaped."""
+    return os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _give_up_privileges() -> None:

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 from grader.sandbox import kernel
 from grader.sandbox.levels import Sandbox
+from grader.sandbox.namespace_limits import retry_while_out_of_namespaces
 from grader.sandbox.start_messages import TryOut, WorkerLimits
 
 _LATE_MODULES = ("getpass", "xml.dom.minidom")
@@ -251,16 +252,18 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     begin_second = partial(_begin_action, sandbox, folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
     begun: list[_Begun] = []
     try:
-        # The second is made while the first is at work, and goes to work after it: threads of both, on two cores, would
-        # wait for each other ten times as long as they work.
-        begun.append(begin_first())
-        begun.append(begin_second(waits=True))
-        ended = [_end_action(sandbox, begun.pop(0)) for _ in (1, 2)]
+        begun.append(retry_while_out_of_namespaces(begin_first))
+        # The second is made while the first is at work, unless there is no room for both, and goes to work after it:
+        # threads of both, on two cores, would wait for each other ten times as long as they work.
+        with contextlib.suppress(OSError):
+            begun.append(begin_second(waits=True))
+        first, _ = _end_action(sandbox, begun.pop(0))
+        second, left = _end_action(sandbox, begun.pop(0) if begun else retry_while_out_of_namespaces(begin_second))
         # A machine short of memory may have killed one, which shows nothing of how workers are confined: once more.
-        (first, _), (second, left) = (
-            end if end[0] else _end_action(sandbox, begin())
-            for begin, end in zip((begin_first, begin_second), ended, strict=True)
-        )
+        if not first:
+            first, _ = _end_action(sandbox, begin_first())
+        if not second:
+            second, left = _end_action(sandbox, begin_second())
     except OSError as error:  # the system gave a worker when the sandbox was built, and gives none now
         for each in begun:
             _end_action(sandbox, each)
