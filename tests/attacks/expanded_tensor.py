@@ -3,7 +3,7 @@ r"""Returns tensors that say they are huge and have one element.
 ---
 exercise: double
 verdicts: {all: failed|skipped|crashed}
-message: shape|cannot take
+message: shape|cannot read
 """
 
 import torch
