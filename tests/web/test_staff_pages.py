@@ -104,11 +104,13 @@ def choose_file(staff: Any, path: Path) -> None:
 
 def test_a_rubric_is_clicked(staff: Any, graded: Path) -> None:
     """A rule that a person grades has its sentences; one that somebody got is offered for the next."""
+    from playwright.sync_api import expect
+
     open_author(staff, "ada")
     form = staff.locator("details:has(input[aria-label=Points])")
     assert form.get_attribute("open") is not None  # these points are missing
     form.locator("button:has-text('2: Says why, in a sentence.')").click()
-    assert form.locator("input[aria-label=Points]").input_value() == "2"
+    expect(form.locator("input[aria-label=Points]")).to_have_value("2")
     form.locator("input[aria-label^=Reason]").fill("Says why, and well.")
     save(form, "Saved in overrides.csv. The total is 10 / 10 points now.")
     assert rows_of(graded / "out" / "overrides.csv") == [["ada", "double", "C9", "2", "Says why, and well."]]
