@@ -67,7 +67,7 @@ def row(root: Path, groups: cgroup.Group | None) -> dict[str, int]:
         "namespaces": len(namespaces(pids)),
         "files": len(list(root.iterdir())) + len(os.listdir(tempfile.gettempdir())),
         "shared": len(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else 0,
-        "groups": len(list(groups.memory.glob("tensorgrade-*"))) if groups else 0,
+        "groups": len(list(groups.memory.glob("tensorgrade.*"))) if groups else 0,
         "slab MB": slab_mb(),
     }
 

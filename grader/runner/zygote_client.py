@@ -118,7 +118,7 @@ class Forked:
                 self._pidfd = -1
 
     def _wait_until_reaped(self) -> None:
-        """Wait until the process was reaped: control groups are removed when its process id is gone."""
+        """Wait until the process was reaped: its control group can be removed once nothing is in it."""
         latest = time.monotonic() + GRACE_S
         with contextlib.suppress(ProcessLookupError):  # this is what is waited for
             while time.monotonic() < latest:

@@ -3,6 +3,10 @@
 Version 1 has a folder for each controller; version 2 has one tree. Both are used where they can be written, which is
 for root mostly. Without them the limits of `levels` hold for each process, and the private file system is capped by
 itself. Version 2 could not be tried where this was written; see docs/security.md.
+
+Who makes a group keeps its folders locked (flock(2)) until it is removed. The kernel releases the locks of a process
+that ends, in any way. So a group without a lock has been left. That holds for graders in other containers, too, of
+which neither a number nor a name says whether they live.
 """
 
 from __future__ import annotations
@@ -11,10 +15,14 @@ import contextlib
 import errno
 import os
 import secrets
+import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
 
 _MIB = 1 << 20
 _CONTROLLERS = ("memory", "pids")
@@ -23,11 +31,19 @@ _PREFIX = "tensorgrade"
 
 @dataclass(frozen=True)
 class Group:
-    """A control group of one worker, or of other groups: its folder for each controller; one for all with version 2."""
+    """A control group of one worker, or of other groups: its folder for each controller; one for all with version 2.
+
+    Attributes:
+        memory: the folder with the limit on memory.
+        pids: the folder with the limit on processes.
+        version: 1 or 2.
+        locks: descriptors that keep its folders locked; none if this process did not make it.
+    """
 
     memory: Path
     pids: Path
     version: int
+    locks: list[int] = field(default_factory=list, compare=False)
 
     @property
     def folders(self) -> list[Path]:
@@ -37,11 +53,14 @@ class Group:
     def remove_left_groups(self) -> None:
         """Remove the groups in this group that belong to killed graders."""
         for folder in self.folders:
-            # The number of the grader is part of the name, so that what belongs to a living one is left alone.
-            for left in folder.glob(f"{_PREFIX}-*-*"):
-                if not os.path.exists(f"/proc/{left.name.split('-')[1]}"):
-                    with contextlib.suppress(OSError):  # another grader was quicker, or something still lives in it
-                        left.rmdir()
+            for left in folder.glob(f"{_PREFIX}.*"):
+                with contextlib.suppress(OSError):  # another grader was quicker, or something still lives in it
+                    lock = _lock(left)
+                    if lock is not None:
+                        try:
+                            left.rmdir()
+                        finally:
+                            os.close(lock)
 
     def make(self, memory_mb: int, tasks: int) -> Group:
         """Make an empty group in this one, with limits.
@@ -53,11 +72,8 @@ class Group:
         Raises:
             OSError: the kernel refuses.
         """
-        name, size = f"{_PREFIX}-{os.getpid()}-{secrets.token_hex(4)}", str(memory_mb * _MIB)
-        group = Group(self.memory / name, self.pids / name, self.version)
+        group, size = self._make_locked(), str(memory_mb * _MIB)
         try:
-            for folder in group.folders:
-                folder.mkdir()
             # Without swap, memory is what was allowed and not a multiple of it.
             limit, with_swap, most = {
                 1: ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", size),
@@ -69,8 +85,31 @@ class Group:
             (group.pids / "pids.max").write_text(str(tasks))
         except OSError:
             group.remove(0)
+            group.release()
             raise
         return group
+
+    def _make_locked(self) -> Group:
+        while True:
+            # The number tells an administrator whose it is. In another container it may be another process's.
+            name = f"{_PREFIX}.{os.getpid()}.{secrets.token_hex(4)}"
+            group, made = Group(self.memory / name, self.pids / name, self.version), False
+            try:
+                made = all(group._make_folder(folder) for folder in group.folders)
+            finally:
+                if not made:
+                    group.remove(0)
+                    group.release()
+            if made:
+                return group
+
+    def _make_folder(self, folder: Path) -> bool:
+        """Make and lock a folder of this group; return False if another grader removed it before it was locked."""
+        folder.mkdir()
+        lock = _lock(folder)
+        if lock is not None:
+            self.locks.append(lock)
+        return lock is not None
 
     def entry_descriptors(self) -> list[int]:
         """Return descriptors by which a thread enters the group by itself; none where that saves no time."""
@@ -122,7 +161,31 @@ class Group:
                     if time.monotonic() >= deadline:
                         return False
                     time.sleep(0.002)
+        self.release()
         return True
+
+    def release(self) -> None:
+        """Unlock the group: if something is left in it, any grader removes it once that has ended."""
+        while self.locks:
+            os.close(self.locks.pop())
+
+
+def _lock(folder: Path) -> int | None:
+    """Return a descriptor that keeps a group's folder locked; None if another process has locked or removed it."""
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        folder.stat()  # it may have been removed before it was locked
+    except (BlockingIOError, FileNotFoundError):
+        os.close(lock)
+        return None
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
 
 
 def enter(files: Sequence[int]) -> None:

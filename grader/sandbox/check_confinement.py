@@ -72,7 +72,7 @@ def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequ
 def _enter_group(groups: cgroup.Group | None) -> None:
     if groups is None:
         raise OSError(errno.EROFS, "control groups cannot be written here")
-    # Nobody removes it by name: whoever sweeps sees that the process of this number is gone.
+    # It stays locked as long as this process lives; whoever looks for groups that were left removes it then.
     groups.make(MEMORY_MB, THREADS).take_in(os.getpid())
 
 

@@ -115,6 +115,7 @@ class ForkStarter(Starter):
             end.close()
         if group is not None:
             group.remove(GRACE_S)
+            group.release()
         if not isinstance(message, Refused):
             # No submission's fault. The host starts another.
             raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
@@ -204,6 +205,7 @@ class _Forked(WorkerProcess):
             self.remove_files()
         if self.group is not None:
             self.group.remove(_LOOK_S)  # if it is there still: the server is gone, or something of the worker stays
+            self.group.release()
 
     def ran_out_of_memory(self) -> bool:
         return bool(self._ended and self._ended.out_of_memory) or (self.group is not None and self.group.was_killed())

@@ -141,7 +141,7 @@ def _cgroups() -> list[str]:
     found = []
     for folder, names, _ in os.walk("/sys/fs/cgroup"):
         for name in names:
-            owner = re.match(r"tensorgrade-(\d+)-", name)
+            owner = re.match(r"tensorgrade\.(\d+)\.", name)
             if "grade" in name and not (owner and os.path.exists(f"/proc/{owner[1]}")):
                 found.append(os.path.join(folder, name))
     return sorted(found)

@@ -72,7 +72,7 @@ def check_sockets(student):
 def check_group(student):
     """Is in a control group of its own"""
     names = [line.rpartition("/")[2] for line in Path("/proc/self/cgroup").read_text().split()]
-    if GROUPS and not any(name.startswith("tensorgrade-") for name in names):
+    if GROUPS and not any(name.startswith("tensorgrade.") for name in names):
         raise RuntimeError(str(names))
 '''
 
@@ -103,6 +103,6 @@ def test_what_a_check_process_cannot_do(tmp_path: Path) -> None:
             assert lane._process is not None
             if groups := cgroup.find():
                 name = "memory.limit_in_bytes" if groups.version == 1 else "memory.max"
-                limits = groups.memory.glob(f"tensorgrade-{lane._process.pid}-*/{name}")  # workers have their own, too
+                limits = groups.memory.glob(f"tensorgrade.{lane._process.pid}.*/{name}")  # workers have their own, too
                 assert MEMORY_MB << 20 in [int(limit.read_text()) for limit in limits]
     shutil.rmtree(folder)

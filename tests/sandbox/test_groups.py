@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import closing
@@ -121,7 +123,63 @@ def test_a_worker_is_in_its_group_before_its_first_request(
 
 
 def made_here(groups: cgroup.Group) -> set[Path]:
-    return {path for folder in (groups.memory, groups.pids) for path in folder.glob(f"*-{os.getpid()}-*")}
+    return {path for folder in (groups.memory, groups.pids) for path in folder.glob(f"*.{os.getpid()}.*")}
+
+
+IN_ANOTHER_CONTAINER = """
+import os, sys
+from pathlib import Path
+from grader.sandbox import cgroup, kernel
+groups = cgroup.Group(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
+if os.geteuid() != 0:
+    user, group, proc = os.getuid(), os.getgid(), os.open("/proc", os.O_RDONLY)
+    kernel.unshare(kernel.CLONE_NEWUSER)
+    kernel.map_user(proc, user, user, group)
+kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID)
+pid = os.fork()
+if pid == 0:
+    kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("proc", "/proc", "proc", 0)
+    if sys.argv[1] == "look":
+        groups.remove_left_groups()
+    else:
+        print(groups.make(256, 8).memory.name, flush=True)
+    os._exit(0)  # removes nothing, like a grader that is killed
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+def in_another_container(what: str, groups: cgroup.Group) -> str:
+    """Make a group, or look for groups that were left, in a process namespace that has the control groups of ours."""
+    command = [sys.executable, "-c", IN_ANOTHER_CONTAINER, what, *map(str, (groups.memory, groups.pids))]
+    return subprocess.run([*command, str(groups.version)], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_another_container_leaves_groups_of_ours_alone(
+    starter: ForkStarter, groups: cgroup.Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A grader that cannot see our processes removes no group of ours, not even before a worker is in it."""
+    new_folder_and_output = starter.new_folder_and_output
+
+    def meanwhile() -> tuple[Path, Path]:
+        in_another_container("look", groups)
+        return new_folder_and_output()
+
+    monkeypatch.setattr(starter, "new_folder_and_output", meanwhile)
+    worker = starter.start_worker(Limits())
+    group: cgroup.Group = worker.group  # type: ignore[attr-defined]
+    assert all((folder / "cgroup.procs").read_text().split() == [str(worker.pid)] for folder in group.folders)
+    worker.close()
+
+
+@pytest.mark.usefixtures("starter")
+def test_groups_of_a_killed_grader_are_removed(groups: cgroup.Group) -> None:
+    """By any grader, also where the process number in the name is that of another process here."""
+    name = in_another_container("make", groups)
+    left = [folder / name for folder in dict.fromkeys((groups.memory, groups.pids))]
+    assert name and all(folder.exists() for folder in left)
+    groups.remove_left_groups()
+    assert not any(folder.exists() for folder in left)
 
 
 def test_workers_that_die_at_birth_leave_no_groups(starter: ForkStarter, groups: cgroup.Group) -> None:
