@@ -70,6 +70,7 @@ class ExercisePage:
         self._pause: asyncio.TimerHandle | None = None
         self._report: ui.html | None = None
         self._missed: Result | None = None
+        self._catches_up = False
 
     # -- building
 
@@ -147,21 +148,36 @@ class ExercisePage:
             look.button("Restore the starter", self._reset)
 
     async def _on_connect(self) -> None:
+        # NiceGUI sends what a lost connection did not deliver again, and after what is shown meanwhile: an old state
+        # would replace a new one. The browser answers when it has all of it; until then results wait.
+        self._catches_up = True
+        try:
+            draft = await self._ask_for_draft()
+        finally:
+            self._catches_up = False
+        if not self._client.has_socket_connection:
+            return  # the page was closed, or its connection is lost again; the next connection goes on
         if (missed := self._missed) is not None:
             self._missed = self._report = None
             self._show_result(missed)
+        if draft is None:
+            return
+        if draft:
+            await self._on_draft(draft)
+        await self._read_again()
+
+    async def _ask_for_draft(self) -> str | None:
+        """Return the text that the browser kept, or ""; None if it does not answer."""
         key = f"{self._live.course.root}/{self._exercise.id}"
         script = f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})"
         try:
             found = await ui.run_javascript(script, timeout=_SLOW_BROWSER_S)
         except TimeoutError:
-            return  # the page was closed, or its connection is lost; the next connection reads it
+            return None
         ui.run_javascript(f"window.tensorgradeBase = {json.dumps(self._base)};")
         ui.run_javascript(_DRAFT % {"key": json.dumps(key), "id": self._editor.id})
         self._scroll_to_code()
-        if found:
-            await self._on_draft(found)
-        await self._read_again()
+        return found or ""
 
     async def _on_draft(self, found: str) -> None:
         """Show the text that the browser kept because the server could not save it."""
@@ -304,7 +320,7 @@ class ExercisePage:
 
     def _on_result(self, result: Result) -> None:
         """Show a result; a window without a connection shows it when the connection is back."""
-        if self._client.has_socket_connection:
+        if self._client.has_socket_connection and not self._catches_up:
             with self._client:
                 background_tasks.create(self._read_again())
                 self._show_result(result)
