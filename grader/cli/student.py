@@ -45,6 +45,7 @@ def start_command(words: tuple[str, ...]) -> None:
         windows = f"  (grade is in {commands}: put that on your PATH first)"
         say(windows if os.name == "nt" else f'  export PATH="{commands}:$PATH"')
     say(*(["  grade next", "  grade"] if here else [f"  cd {shlex.quote(shown)}", "  grade next"]))
+    say("Or in a browser:  grade web")
 
 
 @click.command("update")

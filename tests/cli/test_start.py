@@ -69,7 +69,7 @@ def test_first_exercise_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     """Started, solved by changing one line, graded with the hidden checks, which are not in the student's folder."""
     ran = run_installed(installed, "start", "my course", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.endswith("  cd 'my course'\n  grade next\n")
+    assert ran.stdout.endswith("  cd 'my course'\n  grade next\nOr in a browser:  grade web\n")
     home = tmp_path / "my course"
     assert not (home / "solutions").exists()
     told = json.loads(run_installed(installed, "next", "--json", cwd=home).stdout)["exercises"][0]["path"]
@@ -88,7 +88,7 @@ def test_start_in_this_folder_and_from_a_checkout(type_grade: WarmGrade, tmp_pat
     ran = type_grade("start", ".", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert "exercises are in this folder" in ran.stdout
-    assert ran.stdout.endswith("  grade next\n  grade\n")
+    assert ran.stdout.endswith("  grade next\n  grade\nOr in a browser:  grade web\n")
     laid = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
     assert laid == {*given_files(load_course(bundled_course())), Path(".grade-given.json")}
     again = type_grade("start", ".", cwd=tmp_path)

@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from web_server import Server
 
+SETTLED = """() => Promise.allSettled(
+  document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))"""
+"""Colours that fade into those of the other scheme have arrived there."""
 SCREENS = (("light", 1400), ("dark", 1400), ("light", 390))
 
 
@@ -18,6 +21,7 @@ def problems(page: Any, where: str) -> list[str]:
         shown = f"{where or 'the first page'} ({scheme}, {width} pixels)"
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
+        page.evaluate(SETTLED)
         for one in api.Axe().run(page).response["violations"]:
             elements = "; ".join(node["html"][:160] for node in one["nodes"][:3])
             found.append(f"{shown}: {one['id']}: {elements}")
