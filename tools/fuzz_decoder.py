@@ -42,7 +42,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 with atheris.instrument_imports(include=["grader"]):  # only what is imported here: the wire imports nothing else
     from grader.wire.decode import Decoder
     from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel, Frame, ProtocolError
-    from grader.wire.table import Table
+    from grader.wire.table import ObjectTable
     from grader.wire.transport import ChannelClosed, Patience, SocketTransport
 
 from wire.hostile import (
@@ -109,7 +109,7 @@ class Worker:
 
 def layouts(text: bytes) -> None:
     """One row, over one block."""
-    table = Table()
+    table = ObjectTable()
     tree = {"roots": [["ref", 0]], "rows": [[0, parsed(text)]], "blocks": [[0, BLOCK]]}
     with contextlib.suppress(ProtocolError):
         (value,) = Decoder(table, refuse, CAPS).decode(tree, memoryview(bytearray(range(BLOCK))))

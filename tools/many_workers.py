@@ -54,7 +54,7 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def row(root: Path, groups: cgroup.Group | None) -> dict[str, int]:
+def row(root: Path, groups: cgroup.ControlGroup | None) -> dict[str, int]:
     """What is there now, after a moment in which the kernel may take the last worker apart."""
     time.sleep(1)
     pids = [os.getpid(), *sorted(descendants(os.getpid()))]

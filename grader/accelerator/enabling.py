@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-from grader.accelerator.core.backward_errors import Guard
+from grader.accelerator.core.backward_errors import DeviceGuard
 from grader.accelerator.cuda.device_module import default_generators, make_module
 from grader.accelerator.dispatch import run
 from grader.accelerator.patches import (
@@ -183,7 +183,9 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
         raise RuntimeError("the simulated accelerator is on already; a process has one, and for good")
     # PrivateUse1 is the place that PyTorch keeps for devices that it does not know. It can be renamed once, and CUDA's
     # name is taken, so the device is `sim` for C++ in every mode.
-    _setup_privateuseone_for_python_backend(INNER, module := make_module(INNER), hook=_Hooks(), device_guard=Guard())
+    _setup_privateuseone_for_python_backend(
+        INNER, module := make_module(INNER), hook=_Hooks(), device_guard=DeviceGuard()
+    )
     machine = Machine(mode, indices, spec or Spec())
     set_machine(machine)
     # After the machine is set, whose generators these are.

@@ -43,7 +43,7 @@ from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
 from grader.model.progress import Progress
 from grader.model.score import counted
-from grader.report.blocks import Column, table_lines
+from grader.report.blocks import TableColumn, table_lines
 from grader.report.safe import WIDTH, for_terminal, prose
 
 WATCH_SEEDS = 2
@@ -52,10 +52,10 @@ WATCH_SEEDS = 2
 _SAVED = (".py", ".yaml", ".md")
 _NAME, _NUMBER = 34, 7
 _LOSSES = (
-    Column("wrong answer", 46, is_text=True),
-    Column("lost", 4),
-    Column("its rules", 10, is_text=True),
-    Column("other rules", is_text=True),
+    TableColumn("wrong answer", 46, is_text=True),
+    TableColumn("lost", 4),
+    TableColumn("its rules", 10, is_text=True),
+    TableColumn("other rules", is_text=True),
 )
 
 
@@ -320,7 +320,7 @@ def _table(proofs: Sequence[Proof]) -> Iterator[str]:
         cells = [f"{good}/{total}" if total else "-" for good, total in counts]
         name = for_terminal(f"{proof.exercise.number} {proof.exercise.id}", one_line=True)
         rows.append([name, *cells, f"{proof.seconds:.2f} s"])
-    heads = [Column("exercise", _NAME, is_text=True), *(Column(title, _NUMBER) for title in (*kinds, "time"))]
+    heads = [TableColumn("exercise", _NAME, is_text=True), *(TableColumn(title, _NUMBER) for title in (*kinds, "time"))]
     yield from table_lines(heads, rows, WIDTH, gap=1)
 
 

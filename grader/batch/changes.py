@@ -19,7 +19,7 @@ Ending = tuple[str, int] | None
 
 
 @dataclass(frozen=True)
-class Change:
+class RegradedExercise:
     """One exercise of an author that was graded again.
 
     Attributes:
@@ -55,7 +55,7 @@ class Change:
         return bool(self.checks) or self.before.score != self.after.score
 
 
-def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
+def last_regrade(course: Course, journal: Journal) -> tuple[str, list[RegradedExercise]]:
     """Return what changed in the last run that replaced results: each new result with the one before it.
 
     Lower scores that did not count because of `never_lower` are compared with those that count.
@@ -75,7 +75,7 @@ def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
         exercise = course.exercises[places[row.exercise]]
         old, new = journal.result(earlier), journal.result(later)
         why = old.key.why_not(new.key) + ("; not counted, because of --never-lower" if later != row.result else "")
-        changes.append(Change(row.author, journal.graded(old, exercise), journal.graded(new, exercise), why))
+        changes.append(RegradedExercise(row.author, journal.graded(old, exercise), journal.graded(new, exercise), why))
     return journal.begun_at(run), changes
 
 
@@ -96,7 +96,7 @@ def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[
     )
 
 
-def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
+def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[RegradedExercise]:
     """Yield each exercise of a submission that staff changed, by an override or a void check.
 
     Args:
@@ -112,6 +112,6 @@ def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Cha
         if report is not None and judged is not None:
             for before, after in zip(judged.exercises, report.exercises, strict=True):
                 why = dict.fromkeys(why for graded, _, why in rows if graded is after)
-                change = Change(noted.author, before, after, "; ".join(why))
+                change = RegradedExercise(noted.author, before, after, "; ".join(why))
                 if change.moves_points:  # a void check gives nothing to somebody who handed in nothing
                     yield change

@@ -16,7 +16,7 @@ from grader.batch.results_folder import ResultsFolder, page_of
 from grader.course.marks import with_marks
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
-from grader.grading.unexplained import Group, add_to_group, is_unexplained, lost_rows, named_groups
+from grader.grading.unexplained import SimilarSubmissions, add_to_group, is_unexplained, lost_rows, named_groups
 from grader.model import Check, Course, Exercise, FinalScore, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
 from grader.model.score import after_late_days, points_text
@@ -66,7 +66,7 @@ class ExerciseTally:
     missing: int = 0
     checks: dict[str, tuple[Check, Counter[str]]] = field(default_factory=dict)
     sentences: dict[str, list[str]] = field(default_factory=dict)
-    groups: list[Group] = field(default_factory=list)
+    groups: list[SimilarSubmissions] = field(default_factory=list)
 
     def add(self, author: str, graded: GradedExercise) -> None:
         """Count the exercise of one submission."""
@@ -190,7 +190,7 @@ class ClassSummary:
         self.by_staff = defaultdict[tuple[str, str, str], list[str]](list)
         self.notes = defaultdict[tuple[str, str], list[str]](list)
         self._tallies = {exercise.id: ExerciseTally(exercise) for exercise in course.exercises}
-        self._unexplained: dict[str, Group] = {}
+        self._unexplained: dict[str, SimilarSubmissions] = {}
         plan = RunPlan(course, course.exercises, Setup(Start.FORK), journal.handin())  # nothing is run
         rules = folder.rules(course, journal, journal.handin())
         self.handin = rules.handin.title if rules.handin else ""
@@ -236,7 +236,7 @@ class ClassSummary:
         values = {"spread": _histogram(scores), "what_to_do": _WHAT_TO_DO, "middle_text": _mean_and_median_text}
         return render_template("overview.html", overview=self, when=self.at[:16].replace("T", " "), **values)
 
-    def example(self, group: Group) -> Example:
+    def example(self, group: SimilarSubmissions) -> Example:
         """Return the shortest submission of a group, as an example of it."""
         saved = members_of(self._journal, group)[0]
         graded = saved.outcomes.graded(group.exercise)
@@ -248,7 +248,7 @@ class ClassSummary:
         return Example(saved.author, path, rows, lines)
 
 
-def members_of(journal: Journal, group: Group) -> list[Saved]:
+def members_of(journal: Journal, group: SimilarSubmissions) -> list[Saved]:
     """Return up to 100 results of a group, the shortest files first, and results without a file last."""
     results = [journal.result(number) for number in list(group.members.values())[:_MOST_LOOKED_AT]]
     return sorted(results, key=lambda saved: (saved.text is None, len(saved.text or b""), saved.author))

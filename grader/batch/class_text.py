@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from grader.batch.class_summary import ClassSummary
 from grader.model import Verdict
 from grader.model.score import counted
-from grader.report.blocks import Cell, Column, code_lines, table_lines
+from grader.report.blocks import Cell, TableColumn, code_lines, table_lines
 from grader.report.gradebook import BY_HAND, waiting_text
 from grader.report.safe import for_terminal, prose
 from grader.report.words import VERDICTS
@@ -34,7 +34,7 @@ def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:
 
 
 def _exercise_lines(overview: ClassSummary, width: int) -> Iterator[str]:
-    heads = [Column("in", 5), *(Column(title, len(title)) for title in ("all", "mean", "known", "new"))]
+    heads = [TableColumn("in", 5), *(TableColumn(title, len(title)) for title in ("all", "mean", "known", "new"))]
     rows: list[list[Cell]] = []
     below: list[str] = []
     for tally in overview.exercises:
@@ -50,7 +50,7 @@ def _exercise_lines(overview: ClassSummary, width: int) -> Iterator[str]:
             else:
                 below.append(f"{tally.exercise.number}: {text}")
         rows.append([*map(str, numbers), (title, *hardest)])
-    yield from table_lines([*heads, Column("exercise", is_text=True)], rows, width)
+    yield from table_lines([*heads, TableColumn("exercise", is_text=True)], rows, width)
     for text in below:
         yield from prose(text, width, "  ", "  ")
 

@@ -9,7 +9,7 @@ from grader.batch.class_summary import members_of
 from grader.batch.journal import Journal
 from grader.course.files import suggestion
 from grader.course.layout import Places, refuse_given
-from grader.grading.unexplained import Group, draft_text
+from grader.grading.unexplained import SimilarSubmissions, draft_text
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.model.files import write_named
@@ -23,7 +23,7 @@ STEPS = (
 """What to do with the draft of a wrong answer."""
 
 
-def group_of(groups: Sequence[Group], name: str) -> Group:
+def group_of(groups: Sequence[SimilarSubmissions], name: str) -> SimilarSubmissions:
     """Find the group whose name begins with `name`.
 
     Raises:
@@ -38,7 +38,7 @@ def group_of(groups: Sequence[Group], name: str) -> Group:
     return matching[0]
 
 
-def draft_path(course: Course, group: Group) -> Path:
+def draft_path(course: Course, group: SimilarSubmissions) -> Path:
     """Return the path in the course at which the draft of a group is written.
 
     Raises:
@@ -51,7 +51,7 @@ def draft_path(course: Course, group: Group) -> Path:
     return path
 
 
-def draft_of(journal: Journal, group: Group) -> str:
+def draft_of(journal: Journal, group: SimilarSubmissions) -> str:
     """Return the text of a draft, made of the shortest file of a group.
 
     Args:
@@ -74,7 +74,7 @@ def draft_of(journal: Journal, group: Group) -> str:
     raise CourseError(f"no wrong answer can be made of group {group.name}: {why}")
 
 
-def write_draft(course: Course, group: Group, text: str) -> Path:
+def write_draft(course: Course, group: SimilarSubmissions, text: str) -> Path:
     """Write a draft into the course's folder of wrong answers; return its path.
 
     Args:

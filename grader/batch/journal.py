@@ -24,7 +24,7 @@ from pathlib import Path
 from grader.batch.known_results import Head, KnownResults
 from grader.grading.outcomes import WorkResult
 from grader.grading.secret import load_or_make_secret
-from grader.grading.store import SAVE_TRACE, Key, Saved, Store, as_bytes, connect, now, prepare
+from grader.grading.store import SAVE_TRACE, ResultKey, Saved, Store, as_bytes, connect, now, prepare
 from grader.intake.contents import Handed
 from grader.model import Exercise, GradedExercise
 from grader.model.errors import CourseError, GraderError
@@ -174,7 +174,7 @@ class Journal(Store):
         rows = self.execute(
             "SELECT id, author, exercise, files, judge, seed, machine, mistakes, at, confinement FROM results"
         )
-        return {id: (author, exercise, Key(*key), at, level) for id, author, exercise, *key, at, level in rows}
+        return {id: (author, exercise, ResultKey(*key), at, level) for id, author, exercise, *key, at, level in rows}
 
     def save(self, one: WorkResult) -> int | None:
         """Write a result, with the text of its module unless that is the starter; return its number."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from grader.grading.store import Key, Saved
+from grader.grading.store import ResultKey, Saved
 from grader.model import Exercise, GradedExercise
 
-Head = tuple[str, str, Key, str, str | None]
+Head = tuple[str, str, ResultKey, str, str | None]
 """What tells a result from every other one that could get its number: see `head_of`."""
 
 

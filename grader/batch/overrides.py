@@ -13,7 +13,7 @@ from grader.course.files import Points, Strict, suggestion, validate
 from grader.model import Course, GradedCheck, GradedExercise, Report, Score
 from grader.model.errors import CourseError
 from grader.model.score import points_text
-from grader.report.csv_table import Table, with_row
+from grader.report.csv_table import CsvTable, with_row
 from grader.report.names import folded
 from grader.report.safe import for_csv
 
@@ -106,7 +106,7 @@ def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Ro
     """
     if not path.is_file():
         return []
-    table, problems = Table(path), list[str]()
+    table, problems = CsvTable(path), list[str]()
     names = {name: exercise.id for exercise in course.exercises for name in (exercise.id, exercise.number)}
     made: dict[Hashable, Row] = {}
     for row, line in zip(table.rows[1:], table.lines[1:], strict=True):

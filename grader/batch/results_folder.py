@@ -20,7 +20,7 @@ from grader.intake.contents import NOTE_KINDS, Unmatched
 from grader.model import Course, Report
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
-from grader.report.csv_table import Table
+from grader.report.csv_table import CsvTable
 from grader.report.gradebook import gradebook_csv
 from grader.report.names import folded
 from grader.report.people import NOBODY, People, missing_of, people_in
@@ -233,7 +233,7 @@ class ResultsFolder:
         for name in (UNMATCHED, _NOTES, GRADEBOOK, OVERRIDES, COMMENTS, ROSTER):
             path = self.path / name
             if path.is_file():
-                table, gone = Table(path), [person.row for person in rules.persons(noted)]
+                table, gone = CsvTable(path), [person.row for person in rules.persons(noted)]
                 if name != ROSTER:
                     place = table.header.index("author")
                     gone = [row for row in range(1, len(table.rows)) if folded(table.cell(row, place)) in meant]

@@ -18,7 +18,7 @@ from grader.course.files import suggestion
 from grader.model import Course, FinalScore, HandIn, Policy
 from grader.model.errors import CourseError
 from grader.model.score import counted, points_text
-from grader.report.export.lms import Column
+from grader.report.export.lms import ScoreColumn
 from grader.report.people import missing_of
 from grader.report.read import read_report
 from grader.report.safe import columns, csv_text, for_csv, for_terminal
@@ -89,7 +89,7 @@ def _possible(score: FinalScore) -> int:
     return score.possible
 
 
-def column_of(marks: HandInScores, title: str) -> Column:
+def column_of(marks: HandInScores, title: str) -> ScoreColumn:
     """Return the final scores of a hand-in as a column of an LMS, scaled to one maximum for everybody."""
     most = marks.extra or max(score.possible for score in marks.scores.values())
     # Of exercises with different points, different ones may have been dropped.
@@ -97,7 +97,7 @@ def column_of(marks: HandInScores, title: str) -> Column:
         who: score.final if score.final is None else round(Fraction(score.final * most, marks.maximum_of(score)))
         for who, score in marks.scores.items()
     }
-    return Column(title, most, scores, bool(marks.extra), marks.names, marks.platform, marks.label)
+    return ScoreColumn(title, most, scores, bool(marks.extra), marks.names, marks.platform, marks.label)
 
 
 def _final(report: ReportFile, ids: set[str]) -> FinalScore:

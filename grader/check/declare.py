@@ -21,7 +21,7 @@ from grader.connection.connection import Proxy, is_proxy
 from grader.connection.student import call_builtin_probe
 from grader.model import CATEGORIES, Device
 from grader.model.public_text import say
-from grader.wire.facts import Facts, note_facts
+from grader.wire.facts import TensorFacts, note_facts
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -200,7 +200,7 @@ class Accelerator:
         """
         copy = tensor.detach().clone()
         # This process has no such device. The worker puts the tensor where its facts say.
-        note_facts(copy, Facts(device=self.device(index)))
+        note_facts(copy, TensorFacts(device=self.device(index)))
         return copy
 
 

@@ -19,7 +19,7 @@ from grader.connection.connection import is_proxy, kind_of, proxy_of_name, targe
 from grader.model.endings import CheckFailed
 from grader.model.picture import Picture
 from grader.model.public_text import say
-from grader.wire.facts import Facts, facts_of
+from grader.wire.facts import TensorFacts, facts_of
 
 
 def assert_true(condition: Any, public: str, story: str = "") -> None:
@@ -270,7 +270,7 @@ def assert_memory_layout(actual: Any, expected: Any, what: str = "the result") -
             raise unequal_failure(say("{} has the wrong {}", what, name), wanted, mine, picture=picture)
 
 
-def facts(tensor: torch.Tensor) -> Facts:
+def facts(tensor: torch.Tensor) -> TensorFacts:
     """Return what the worker says about a tensor, untrusted: `requires_grad`, `grad_fn`, `device` and others.
 
     Args:

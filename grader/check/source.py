@@ -32,7 +32,7 @@ from grader.check.names import (
     words_of,
 )
 from grader.connection.connection import Connection
-from grader.connection.raised import Line, shown_lines
+from grader.connection.raised import TracebackLine, shown_lines
 
 _SWITCHES = words_of("torch.no_grad torch.enable_grad torch.inference_mode")
 """Decorators that run a function only where it is called."""
@@ -308,7 +308,7 @@ class SubmittedSource:
         if not 0 < mention.line <= len(lines):
             return ""
         text = lines[mention.line - 1].decode("utf-8", "replace").strip()
-        line = Line(mention.file, mention.line, "", text[:120])
+        line = TracebackLine(mention.file, mention.line, "", text[:120])
         return "\n".join(["", *shown_lines([line], folder)])
 
     def mentions(self, function: str = "") -> list[Mention]:

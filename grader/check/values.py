@@ -34,7 +34,7 @@ from grader.check.properties import (
 from grader.connection.connection import is_proxy
 from grader.connection.record import note_arguments_examined, note_comparison
 from grader.model.endings import CheckFailed
-from grader.model.public_text import Key, say
+from grader.model.public_text import DictKey, say
 from grader.wire.call import encode_call
 from grader.wire.frames import Unsupported
 from grader.wire.memory import address_range, byte_range
@@ -206,7 +206,7 @@ def _compare_items(actual: Any, expected: Any, what: str, rtol: float | None, at
     whole = unequal_failure(say("{} is not the expected value", what), show.show(expected), show.show(actual))
     if isinstance(expected, dict) and (missing := [key for key in expected if key not in actual]):
         keys = f"the key{'s' * (len(missing) > 1)} {', '.join(map(show.show, missing))}"
-        raise CheckFailed(say("{} lacks {}", what, Key(missing[0])), f"{what} lacks {keys}")
+        raise CheckFailed(say("{} lacks {}", what, DictKey(missing[0])), f"{what} lacks {keys}")
     if len(actual) != len(expected):
         counts = f"expected {what} to have {len(expected)} items, got {len(actual)}"
         raise CheckFailed(say("{} has the wrong number of items", what), whole.story if simple else counts)

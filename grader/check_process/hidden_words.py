@@ -15,7 +15,7 @@ from grader.check import show
 from grader.check.costs import ESCAPES
 from grader.check.names import words_of
 from grader.model import Limits
-from grader.model.public_text import Key, Limit, Public
+from grader.model.public_text import DictKey, Limit, Public
 from grader.wire.dtypes import DTYPES
 
 ERRORS = words_of(
@@ -60,7 +60,7 @@ class Words:
         nodes = [node for tree in trees for node in ast.walk(tree)]
         values = [node.value for node in nodes if isinstance(node, ast.Constant)]
         self._literals = {value for value in values if isinstance(value, str)}
-        self._keys = {Key(value) for value in values}
+        self._keys = {DictKey(value) for value in values}
         # An assertion of a probe is shown as the line where it begins.
         for text, tree in zip(texts, trees, strict=True):
             lines = text.encode("utf-8", "replace").splitlines()  # of bytes, whose lines are those of the parser
@@ -88,7 +88,7 @@ class Words:
         # A limit, or a key, that a check computed from its inputs could reveal them.
         if isinstance(word, Limit):
             return str(word) if str(word) in self._numbers else _ALLOWED
-        if isinstance(word, Key):
+        if isinstance(word, DictKey):
             return str(word) if str(word) in self._keys else "a key"
         return self.shown_text(word)
 

@@ -25,7 +25,7 @@ _NAMES = ("x", "y", "z")
 _MADE = ("torch.", "np.")
 
 
-class Lines(NamedTuple):
+class LinesToTry(NamedTuple):
     """The lines that a student can type: `text` has all, with a heading, `calls` only those that make the calls."""
 
     text: str
@@ -34,7 +34,7 @@ class Lines(NamedTuple):
 
 def reproduce(
     module: str, calls: Sequence[Call], folder: str, device: Device = Device.NONE, *, changes: bool = False
-) -> Lines | None:
+) -> LinesToTry | None:
     """Return the last calls of a check as lines of Python; None if one of them cannot be written.
 
     Args:
@@ -64,7 +64,7 @@ def reproduce(
     imports += device.lines_to_simulate
     imports.append(f"from {module} import {', '.join(sorted({call.name for call in last}))}")
     place = f", in the folder {folder}" if folder not in ("", ".") else ""
-    return Lines("\n    ".join([f"{LINES_TO_TRY}{place}:", *imports, *body]), "\n".join(body))
+    return LinesToTry("\n    ".join([f"{LINES_TO_TRY}{place}:", *imports, *body]), "\n".join(body))
 
 
 def _name_shared_arguments(rows: Sequence[tuple[str, list[str], list[str]]]) -> list[str]:

@@ -42,7 +42,7 @@ _PLUGINS_OFF = (
 )
 
 
-def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.Group | None = None) -> None:
+def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.ControlGroup | None = None) -> None:
     """Prepare this process, collect the checks of a plan, and grade jobs until there are no more.
 
     Args:

@@ -15,7 +15,7 @@ from pathlib import Path
 from grader.check_process.hidden_words import ERRORS
 from grader.check_process.submitted_lines import is_stub, lines_of, statement_spans, undefined_names
 from grader.connection.connection import Connection
-from grader.connection.raised import Line, Raised, debugger_hint, error_text, refuses_arguments, shown_lines
+from grader.connection.raised import Raised, TracebackLine, debugger_hint, error_text, refuses_arguments, shown_lines
 from grader.connection.student import unrun_assignment_text
 from grader.model import Verdict
 from grader.model.public_text import say
@@ -91,12 +91,12 @@ def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
     return Reason(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(after))
 
 
-def public_line_text(lines: Sequence[Line], student: Connection) -> str:
+def public_line_text(lines: Sequence[TracebackLine], student: Connection) -> str:
     """Return the end of a message with the line of student code that a hidden check may show; "" for no line."""
     return "\n".join(["", *shown_lines(public_line(lines, student), student.folder)])
 
 
-def public_line(lines: Sequence[Line], student: Connection) -> list[Line]:
+def public_line(lines: Sequence[TracebackLine], student: Connection) -> list[TracebackLine]:
     """Return a list with the innermost line of a traceback that a hidden check may show; [] if it may show no line.
 
     It is the first line of a statement in the student's file. Student code chooses where it raises, so a file of more
@@ -110,7 +110,7 @@ def public_line(lines: Sequence[Line], student: Connection) -> list[Line]:
     for line in reversed(lines):
         place = max((start for start, end in starts.items() if start <= line.line <= end), default=0)
         if line.file == file and place:
-            return [Line(file, place, "", lines_of(content)[place - 1])]
+            return [TracebackLine(file, place, "", lines_of(content)[place - 1])]
     return []
 
 

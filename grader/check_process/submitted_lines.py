@@ -9,10 +9,10 @@ import re
 import symtable
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from grader.connection.raised import Line
+from grader.connection.raised import TracebackLine
 
 
-def existing_lines(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple[Line, ...]:
+def existing_lines(claimed: Iterable[TracebackLine], files: Mapping[str, bytes]) -> tuple[TracebackLine, ...]:
     """Return the lines that a worker claims and that exist in the submitted files, with the text of the files."""
     lines = []
     # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
@@ -20,7 +20,7 @@ def existing_lines(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple
         content = files.get(file, b"")
         if 0 < number <= len(lines_of(content)):
             name = function if _has_word(content, function) else ""
-            lines.append(Line(file, number, name, lines_of(content)[number - 1]))
+            lines.append(TracebackLine(file, number, name, lines_of(content)[number - 1]))
     return tuple(lines)
 
 

@@ -24,7 +24,7 @@ from grader.check_process.features import FIXTURES
 from grader.check_process.student_error import Reason, public_line_text, reason_of_student_error
 from grader.check_process.submitted_lines import existing_lines, is_empty, may_lack_return
 from grader.connection.connection import Connection
-from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
+from grader.connection.raised import TracebackLine, raised_by_student, refuses_arguments, shown_lines
 from grader.connection.record import Record
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Outcome, Verdict
 from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, NotUsable, WorkerLost
@@ -216,7 +216,7 @@ def _reason_of(error: BaseException | None, path: Path, comparison: Comparison |
         return Reason(Verdict.BROKEN, f"the reference was lost: {reference.record.lost.message}")
     lost = student.record.lost or (error if isinstance(error, WorkerLost) else None)
     if lost is not None:
-        frames = existing_lines(map(Line._make, lost.frames), student.files)
+        frames = existing_lines(map(TracebackLine._make, lost.frames), student.files)
         lines = shown_lines(frames, student.folder)
         story = "\n".join([f"{lost.message}; it was then at", *lines]) if lines else lost.message
         return Reason(lost.verdict, lost.public, story, public_line_text(frames, student), unreadable=lost.in_load)

@@ -29,7 +29,7 @@ _CLASS = "Commit them to the private repository of the course, fill class.txt, s
 _OF_STUDENTS, _OF_CLASS = ("handin", "fail_below"), ("handin", "confinement")
 
 
-class Kind(NamedTuple):
+class Platform(NamedTuple):
     """What is known of one platform.
 
     Attributes:
@@ -46,28 +46,28 @@ class Kind(NamedTuple):
 
 
 PLATFORMS = {
-    "github": Kind(_OF_STUDENTS, _COMMIT, ".github/grade"),
-    "gitlab": Kind(_OF_STUDENTS, _COMMIT, ".gitlab/grade"),
-    **dict.fromkeys(("jenkins", "azure", "circleci"), Kind(_OF_STUDENTS, _COMMIT)),
-    "github-class": Kind(_OF_CLASS, _CLASS, ".github/grade"),
-    "gitlab-class": Kind(_OF_CLASS, _CLASS, ".gitlab/grade"),
-    "devcontainer": Kind(
+    "github": Platform(_OF_STUDENTS, _COMMIT, ".github/grade"),
+    "gitlab": Platform(_OF_STUDENTS, _COMMIT, ".gitlab/grade"),
+    **dict.fromkeys(("jenkins", "azure", "circleci"), Platform(_OF_STUDENTS, _COMMIT)),
+    "github-class": Platform(_OF_CLASS, _CLASS, ".github/grade"),
+    "gitlab-class": Platform(_OF_CLASS, _CLASS, ".gitlab/grade"),
+    "devcontainer": Platform(
         (),
         "Commit them to the students' repository: an editor that opens it there has the grader.",
         ".devcontainer/grade",
     ),
-    "classroom50": Kind(
+    "classroom50": Platform(
         ("handin",),
         "Put them into the assignment's folder, beside course, a copy that  grade release  made: it is published.",
         "install",
     ),
-    "gradescope": Kind(
+    "gradescope": Platform(
         (*_OF_CLASS, "hidden"),
         "These are the programs only;  grade package gradescope  makes the zip to upload, with the course.",
         "install",
         "secret.txt",
     ),
-    "prairielearn": Kind(
+    "prairielearn": Platform(
         _OF_CLASS,
         "Copy the course to grader/course, build grader/Dockerfile, and name the image in info.json.",
         "grader/install",

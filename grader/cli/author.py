@@ -130,7 +130,7 @@ def verify_command(
     from grader.course.answers import write_digest
     from grader.course.layout import kept_results, refuse_given
     from grader.grading.store import open_store
-    from grader.report.progress import NotesProgress, PacedProgress
+    from grader.report.progress_lines import NotesProgress, PacedProgress
 
     course, exercises = options.course_and_exercises(names, prints=False)
     refuse_given(course.root, "verify")
@@ -185,7 +185,7 @@ def release_command(
     say = Say(quiet=quiet)
     say.meanwhile("Releasing ...")
     from grader.release.make import release
-    from grader.report.progress import ProgressLine
+    from grader.report.progress_lines import ProgressLine
 
     course = options.course_here(course_folder, whole=True)
     chosen, setup = options.handin_of(course, handin), workers.setup()

@@ -94,7 +94,7 @@ def ci_command(
     from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
     from grader.grading.secret import read_secret
     from grader.report.export.formats import Options, write_format
-    from grader.report.progress import GradedNames
+    from grader.report.progress_lines import GradedNames
     from grader.report.schema import ReportFile
 
     places = [place for place in (json_path, *(place for _, place in formats)) if place]

@@ -40,17 +40,17 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
     from functools import cache, partial
 
     from grader.grading.runtime import Runtime
-    from grader.report.progress import ProgressLine
+    from grader.report.progress_lines import ProgressLine
     from grader.student.games import drilling
     from grader.student.lines_to_try import run_lines
     from grader.student.rows import ids_of
 
     course = options.course_here()
     wanted = ids_of(course, [name] if name else [], topic) if name or topic else None
-    memory = drilling.Memory(course)
+    memory = drilling.AnsweredQuestions(course)
     numbers = {exercise.id: exercise.number for exercise in course.exercises}
 
-    def ask(question: drilling.Question, found: drilling.Answer) -> bool:
+    def ask(question: drilling.Question, found: drilling.DrillAnswer) -> bool:
         say(*(f">>> {line}" for line in question.lines))
         if question.watch:
             typed = click.prompt(question.asked, type=click.Choice(["y", "n"], case_sensitive=False))
@@ -95,7 +95,7 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
 def break_command(name: str, give_up: bool, seed: int | None, workers: options.Workers) -> None:
     """Plant a fault in your own solution, for you to find. The same command then says whether you have found it."""
     say = Say()
-    from grader.report.progress import ProgressLine
+    from grader.report.progress_lines import ProgressLine
     from grader.student.games.breaking import play
 
     say.meanwhile("Looking for a fault that the checks see ..." if not give_up else "Looking ...")

@@ -157,7 +157,7 @@ def _grade(
     from grader.grading.runtime import Runtime
     from grader.grading.schedule import grade_submission
     from grader.grading.store import open_store
-    from grader.report.progress import ExerciseProgress
+    from grader.report.progress_lines import SubmissionProgress
     from grader.runner.compiled import is_compiled
     from grader.student.advice import after_run, unchanged_note
     from grader.student.folder import keeps_starters
@@ -170,7 +170,7 @@ def _grade(
         details.meanwhile("Compiling PyTorch, once ...")
 
     slots, to_run, hidden = lanes_for(plan, handed_in), plan.to_run(handed_in), (submission or course.root,)
-    progress = ExerciseProgress(details, shown, len(plan.exercises), slots)
+    progress = SubmissionProgress(details, shown, len(plan.exercises), slots)
     processes = Runtime.processes
     if early is not None:
         zygote, source = partial(early.take_zygote, processes.zygote), partial(early.take_server, processes.source)

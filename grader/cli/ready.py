@@ -30,7 +30,7 @@ IMPORTED = (
     *("grader.cli.run", "grader.cli.grade", "grader.course.load", "grader.course.files", "grader.course.answers"),
     *("grader.grading.runtime", "grader.grading.diagnosis", "grader.grading.lanes", "grader.grading.schedule"),
     *("grader.grading.store", "grader.grading.secret", "grader.intake.collect", "grader.report.terminal"),
-    *("grader.student.advice", "grader.student.folder", "grader.student.rows", "grader.report.progress"),
+    *("grader.student.advice", "grader.student.folder", "grader.student.rows", "grader.report.progress_lines"),
     *("grader.cli.student", "grader.student.hints", "grader.student.list_page", "grader.student.task_page"),
 )
 """With all that these import themselves."""
@@ -55,10 +55,10 @@ def main() -> Callable[[], None]:
     from grader.grading.store import machine_digest
     from grader.model import Outcome
     from grader.model.messages import Collected, Done
-    from grader.student.folder import Progress
+    from grader.student.folder import CourseProgress
 
     # What reads these is made when it is first used, which takes as long as importing a module.
-    for kind in (Progress, Outcomes, Collected, Outcome, Done):
+    for kind in (CourseProgress, Outcomes, Collected, Outcome, Done):
         adapter(kind)
     for model in (CourseFile, ExerciseFile, TopicsFile, RightEntry, WrongEntry):
         model.model_rebuild()

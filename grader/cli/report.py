@@ -17,13 +17,13 @@ from grader.report.console import Pace, Say, needing, print_error, shows_colours
 from grader.report.safe import filled, for_terminal
 
 if TYPE_CHECKING:
-    from grader.batch.changes import Change
+    from grader.batch.changes import RegradedExercise
     from grader.batch.class_summary import ClassSummary
     from grader.batch.journal import Journal
     from grader.model import Course
-    from grader.report.csv_table import Table
+    from grader.report.csv_table import CsvTable
     from grader.report.export.formats import Visibility
-    from grader.report.export.lms import Column
+    from grader.report.export.lms import ScoreColumn
 
 _FEW = 5
 
@@ -106,7 +106,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     say.meanwhile(what := f"Comparing the submissions of {out}")
     from grader.batch.results_folder import SIMILAR, ResultsFolder
     from grader.report.html import render_template
-    from grader.report.progress import PacedProgress
+    from grader.report.progress_lines import PacedProgress
 
     with needing("copydetect", "similarity"):
         from grader.batch.similar import similar_in
@@ -189,7 +189,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     say.prose(*notes)
 
 
-def _say_changes(say: Say, changes: Sequence[Change]) -> None:
+def _say_changes(say: Say, changes: Sequence[RegradedExercise]) -> None:
     for change in changes:
         before, after = (points_text(one.score.earned) for one in (change.before, change.after))
         author = for_terminal(change.author, one_line=True)
@@ -230,7 +230,7 @@ def export_command(
     downloaded from the platform. A Moodle worksheet gets the scores of its own hand-in; other folders count only for
     grace days.
     """
-    from grader.report.csv_table import Table
+    from grader.report.csv_table import CsvTable
     from grader.report.export.formats import Options, write_format
     from grader.report.export.lms import about_moodle, fill
     from grader.report.read import read_report
@@ -241,7 +241,7 @@ def export_command(
             raise CourseError(
                 f"--format {lms[0]} needs --into FILE, a file downloaded from the platform, and no other --format"
             )
-        table = Table(into)
+        table = CsvTable(into)
         columns, notes = _columns(reports, kind, handin, column, course_folder, table)
         done = fill(table, kind, columns, scales=scales, zeros=zeros)
         write_named(place or into, table.content(), "--format")
@@ -260,8 +260,8 @@ def export_command(
 
 
 def _columns(
-    outs: Sequence[Path], kind: str, handin: str | None, column: str, course_folder: Path | None, table: Table
-) -> tuple[list[Column], list[str]]:
+    outs: Sequence[Path], kind: str, handin: str | None, column: str, course_folder: Path | None, table: CsvTable
+) -> tuple[list[ScoreColumn], list[str]]:
     """Return the final scores of hand-ins, each with the title of its column, and notes about them.
 
     Raises:

@@ -163,7 +163,7 @@ def open_command(name: str | None) -> None:
 def try_command(name: str | None, seed: int | None, workers: options.Workers) -> None:
     """Run the lines that a failing check gives you to try."""
     say = Say()
-    from grader.report.progress import ProgressLine
+    from grader.report.progress_lines import ProgressLine
     from grader.report.terminal import failure_lines
     from grader.student.folder import typed
     from grader.student.lines_to_try import run_lines_to_try
@@ -240,7 +240,7 @@ def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, worker
     """Pack a hand-in into one zip, and print a receipt."""
     say, details = Say(), Say(quiet=quiet)
     details.meanwhile("Packing ...")
-    from grader.report.progress import ProgressLine
+    from grader.report.progress_lines import ProgressLine
     from grader.student.pack import only_handin, pack
 
     course = options.course_here()

@@ -24,7 +24,7 @@ from grader.model.public_text import say
 from grader.wire.call import EncodedCall, encode_call
 from grader.wire.decode import Decoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, is_index
-from grader.wire.table import Table
+from grader.wire.table import ObjectTable
 from grader.worker_process.process import Losses, WorkerProcess
 from grader.worker_process.starter import Starter
 
@@ -300,7 +300,7 @@ class Connection:
         tree["without"] = self.without
         try:
             frame = self.exchange(tree, [content for _, content, _ in given], what, self.limits.load_s)
-            answer = self.value_of(frame, what, "", Table())
+            answer = self.value_of(frame, what, "", ObjectTable())
         except Exception as error:
             raised = raised_by_student(error)
             if raised is None:
@@ -476,7 +476,7 @@ class Connection:
             self.record.printing.add(what)
         return frame
 
-    def value_of(self, frame: Frame, what: str, word: str, table: Table) -> Any:
+    def value_of(self, frame: Frame, what: str, word: str, table: ObjectTable) -> Any:
         """Return the value of a reply; apply to the arguments here what student code changed of them.
 
         Args:

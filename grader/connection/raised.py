@@ -30,7 +30,7 @@ _SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 _WRONG = "an exception is described wrongly"
 
 
-class Line(NamedTuple):
+class TracebackLine(NamedTuple):
     """One line of student code in the traceback of an exception."""
 
     file: str
@@ -60,7 +60,7 @@ class Raised:
     type: str
     builtin: str
     text: str
-    lines: tuple[Line, ...]
+    lines: tuple[TracebackLine, ...]
     signature: str
     statement: str
     what: str
@@ -93,7 +93,7 @@ class Raised:
         return cls(kind, name, text, lines_of(row), signature, statement, what, owner, caret=caret, absent=absent)
 
 
-def lines_of(row: Any) -> tuple[Line, ...]:
+def lines_of(row: Any) -> tuple[TracebackLine, ...]:
     """Return the lines of student code that a worker names for an exception.
 
     Raises:
@@ -104,10 +104,10 @@ def lines_of(row: Any) -> tuple[Line, ...]:
     return tuple(_read_line(each) for each in rows or ())
 
 
-def _read_line(row: Any) -> Line:
+def _read_line(row: Any) -> TracebackLine:
     match row:
         case [str(file), int(line), str(function), str(text)]:
-            return Line(file[:_MOST_NAME], line, function[:_MOST_NAME], text[:_MOST_TEXT])
+            return TracebackLine(file[:_MOST_NAME], line, function[:_MOST_NAME], text[:_MOST_TEXT])
     raise ProtocolError(_WRONG)
 
 
@@ -169,7 +169,7 @@ def refuses_arguments(raised: Raised) -> bool:
     return bool(raised.signature) and not raised.lines and _ARGUMENTS.search(raised.text) is not None
 
 
-def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
+def shown_lines(lines: Sequence[TracebackLine], folder: str = "") -> list[str]:
     """Return the innermost lines of student code on the way to an exception, as a message shows them.
 
     Args:

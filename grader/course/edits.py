@@ -26,7 +26,7 @@ _WIDE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Edit:
+class FileEdit:
     """A change of a file that is not written yet.
 
     Attributes:
@@ -44,7 +44,7 @@ class Edit:
     course: Course
 
 
-def void_check(course: Course, exercise: Exercise, check: str) -> Edit:
+def void_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
     """Return the change that makes a check void: everybody who handed in an answer gets its points.
 
     Args:
@@ -75,10 +75,10 @@ def void_check(course: Course, exercise: Exercise, check: str) -> Edit:
         changed = text
     after = _checked_content(changed, text, wanted, shown_as, by_hand)
     validate(parse_yaml(after, shown_as), shown_as, ExerciseFile)
-    return Edit(path, shown_as, before, after, _with_void(course, exercise, (*exercise.void, check)))
+    return FileEdit(path, shown_as, before, after, _with_void(course, exercise, (*exercise.void, check)))
 
 
-def count_check(course: Course, exercise: Exercise, check: str) -> Edit:
+def count_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
     """Return the change that makes a void check count again.
 
     Args:
@@ -101,7 +101,7 @@ def count_check(course: Course, exercise: Exercise, check: str) -> Edit:
         _without_void(text, shown_as, check), text, wanted, shown_as, f"remove {check} from  void:  by hand"
     )
     validate(parse_yaml(after, shown_as), shown_as, ExerciseFile)
-    return Edit(path, shown_as, before, after, _with_void(course, exercise, tuple(rest)))
+    return FileEdit(path, shown_as, before, after, _with_void(course, exercise, tuple(rest)))
 
 
 def _with_void(course: Course, exercise: Exercise, void: tuple[str, ...]) -> Course:
@@ -114,7 +114,7 @@ def _with_void(course: Course, exercise: Exercise, void: tuple[str, ...]) -> Cou
     return replace(course, modules=modules)
 
 
-def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Callable[[str], bool]) -> Edit:
+def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Callable[[str], bool]) -> FileEdit:
     """Return the change that sets an author's own due date for a hand-in, in place of an earlier one.
 
     Args:
@@ -152,10 +152,10 @@ def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Cal
     handins = handins_of(validate(parse_yaml(after, COURSE_FILE), COURSE_FILE, CourseFile), problems)
     if problems:
         raise CourseError(*problems)
-    return Edit(path, COURSE_FILE, before, after, replace(course, handins=handins))
+    return FileEdit(path, COURSE_FILE, before, after, replace(course, handins=handins))
 
 
-def write_edit(edit: Edit) -> None:
+def write_edit(edit: FileEdit) -> None:
     """Write a change to its file, unless somebody else changed the file after it was read.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grader.drawing.facts import facts_of
+from grader.drawing.facts import drawn_tensors
 from grader.drawing.svg import cells_svg
 from grader.drawing.tensor import Tensor, shared_sentence
 from grader.model.picture import Grid, NamedShape, Picture, Shapes
@@ -112,7 +112,7 @@ def drawing_of(values: Mapping[str, Any], expected: Any = None) -> Drawing:
     if all(_is_shape(value) for value in values.values()):
         rows = tuple(NamedShape(name, tuple(value)) for name, value in values.items())
         return Drawing(Picture(shapes=Shapes(rows, broadcast=True)))
-    facts = tuple(facts_of(values))
+    facts = tuple(drawn_tensors(values))
     if expected is not None:
         ((name, value),) = values.items()
         return _drawing_beside_expected(name, value, expected)

@@ -16,7 +16,7 @@ _LONGEST = 8000
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class EvaluatedLines:
     """The tensors that lines made, and the error that one of them raised.
 
     Attributes:
@@ -31,7 +31,7 @@ class Evaluated:
 
 
 def show(lines: Sequence[str], names: dict[str, Any] | None = None) -> None:
-    """Run lines of Python one after another, and print an `Evaluated` with the tensors that they made, as JSON.
+    """Run lines of Python one after another, and print an `EvaluatedLines` with the tensors that they made, as JSON.
 
     The value of a line that is an expression has the text of the line as its name.
 
@@ -42,7 +42,7 @@ def show(lines: Sequence[str], names: dict[str, Any] | None = None) -> None:
     import numpy as np
     import torch
 
-    from grader.drawing.facts import facts_of
+    from grader.drawing.facts import drawn_tensors
     from grader.drawing.for_you import explain
 
     known: dict[str, Any] = {"torch": torch, "np": np, **(names or {})}
@@ -66,17 +66,17 @@ def show(lines: Sequence[str], names: dict[str, Any] | None = None) -> None:
         }
     values = {name: value for name, value in found.items() if isinstance(value, (torch.Tensor, np.ndarray))}
     shown = dict(list(values.items())[-_MOST_TENSORS:])
-    facts = list(facts_of(shown))
+    facts = list(drawn_tensors(shown))
     for most in _MOST_VALUES:  # as many as fit into an answer
         tensors = tuple(replace(each, values=each.values[:most]) for each in facts)
-        text = to_json(Evaluated(tensors, error, failed)).decode()
+        text = to_json(EvaluatedLines(tensors, error, failed)).decode()
         if len(text) <= _LONGEST:
             break
     print(text)  # noqa: T201  the answer
 
 
 def program(lines: Sequence[str], module: str = "") -> str:
-    """Return the source of a program for a worker, which runs lines by `show` and so prints an `Evaluated`.
+    """Return the source of a program for a worker, which runs lines by `show` and so prints an `EvaluatedLines`.
 
     Args:
         lines: of Python.
@@ -87,10 +87,10 @@ def program(lines: Sequence[str], module: str = "") -> str:
     return f"{own}from grader.drawing.evaluated import show as _show\n_show({list(lines)!r}{names})"
 
 
-def answer_of(printed: str) -> Evaluated:
-    """Return the `Evaluated` in the text that a worker printed, which is untrusted.
+def answer_of(printed: str) -> EvaluatedLines:
+    """Return the `EvaluatedLines` in the text that a worker printed, which is untrusted.
 
     Raises:
-        FormatError: the last line of the text is not an `Evaluated`.
+        FormatError: the last line of the text is not an `EvaluatedLines`.
     """
-    return from_json(Evaluated, printed.strip().split("\n")[-1].encode())
+    return from_json(EvaluatedLines, printed.strip().split("\n")[-1].encode())

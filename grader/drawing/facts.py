@@ -20,7 +20,7 @@ _SHORT = 8
 
 
 @dataclass(frozen=True)
-class _Memory:
+class _StoragePlace:
     """The place of a storage: addresses in bytes, or an identity where memory has no address."""
 
     key: object
@@ -28,14 +28,14 @@ class _Memory:
     end: int
 
 
-def facts_of(tensors: Mapping[str, Any]) -> list[Tensor]:
+def drawn_tensors(tensors: Mapping[str, Any]) -> list[Tensor]:
     """Return the facts of tensors and NumPy arrays, by name; tensors that share memory become views on one storage.
 
     Raises:
         TypeError: one of them is neither.
     """
     found: list[Tensor] = []
-    storages: list[_Memory] = []
+    storages: list[_StoragePlace] = []
     for name, value in tensors.items():
         facts, memory = _of_array(name, value) if isinstance(value, np.ndarray) else _of_tensor(name, value)
         found.append(facts)
@@ -44,19 +44,19 @@ def facts_of(tensors: Mapping[str, Any]) -> list[Tensor]:
     return [_placed_in_shared_memory(facts, storages, groups, number) for number, facts in enumerate(found)]
 
 
-def _of_tensor(name: str, value: Any) -> tuple[Tensor, _Memory]:
+def _of_tensor(name: str, value: Any) -> tuple[Tensor, _StoragePlace]:
     if not isinstance(value, torch.Tensor):
         raise TypeError(
             f"{name} is a {type(value).__name__}; draw takes tensors, NumPy arrays and shapes such as (2, 3)"
         )
     value = value.detach() if (grad := _grad(value)) else value
     shape, dtype = tuple(value.shape), str(value.dtype).removeprefix("torch.")
-    view, memory, contiguous = None, _Memory(object(), 0, 0), False
+    view, memory, contiguous = None, _StoragePlace(object(), 0, 0), False
     if value.layout is torch.strided and not value.is_nested:
         storage, size = value.untyped_storage(), value.element_size()
         key = storage._cdata
         address = storage.data_ptr() if value.device.type in ("cpu", "cuda") else 0
-        memory = _Memory(key, address, address + storage.nbytes())
+        memory = _StoragePlace(key, address, address + storage.nbytes())
         strides = tuple(value.stride())
         view = View(name, shape, strides, value.storage_offset(), storage.nbytes() // size)
         contiguous = value.is_contiguous()
@@ -71,7 +71,7 @@ def _grad(value: torch.Tensor) -> str:
     return "a leaf that requires grad" if value.is_leaf else "requires grad"
 
 
-def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[Tensor, _Memory]:
+def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[Tensor, _StoragePlace]:
     whole: Any = value
     while isinstance(whole.base, np.ndarray):
         whole = whole.base
@@ -85,7 +85,7 @@ def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[Tensor, _Memory]:
     texts = tuple(_text(each) for each in islice(value.flat, MOST_VALUES))
     contiguous = bool(value.flags.c_contiguous)
     facts = Tensor(view, name, value.shape, str(value.dtype), "cpu (NumPy)", contiguous, "", texts, size)
-    return facts, _Memory(id(whole), start, end)
+    return facts, _StoragePlace(id(whole), start, end)
 
 
 def _texts(value: torch.Tensor) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def _text(value: Any) -> str:
     return str(value)[:_SHORT]
 
 
-def _group_by_memory(storages: Sequence[_Memory]) -> list[int]:
+def _group_by_memory(storages: Sequence[_StoragePlace]) -> list[int]:
     """Return for each storage the index of the first storage that shares memory with it, which may be itself."""
     groups: list[int] = []
     for number, one in enumerate(storages):
@@ -124,7 +124,9 @@ def _group_by_memory(storages: Sequence[_Memory]) -> list[int]:
     return groups
 
 
-def _placed_in_shared_memory(facts: Tensor, storages: Sequence[_Memory], groups: Sequence[int], number: int) -> Tensor:
+def _placed_in_shared_memory(
+    facts: Tensor, storages: Sequence[_StoragePlace], groups: Sequence[int], number: int
+) -> Tensor:
     """Return a tensor's facts with its offset counted from the beginning of all memory that it shares with others.
 
     NumPy and PyTorch may name different beginnings of the same memory.

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from grader.drawing.drawing import Drawing
-from grader.drawing.facts import facts_of
+from grader.drawing.facts import drawn_tensors
 from grader.drawing.failures import FailedCall, Operand, operands_of, student_expression
 from grader.model.picture import NamedShape, Picture, Shapes
 from grader.model.score import counted
@@ -75,7 +75,7 @@ def _shapes(operands: Sequence[Operand], *, broadcast: bool) -> Drawing | None:
 
 def _memory(operands: Sequence[Operand]) -> Drawing:
     values = {one.name: one.value for one in operands}
-    facts = tuple(facts_of(values))
+    facts = tuple(drawn_tensors(values))
     return Drawing(Picture(views=tuple(one.view for one in facts if one.view is not None)), facts)
 
 

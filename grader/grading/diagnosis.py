@@ -90,7 +90,7 @@ class _ComparingProgress(Progress):
         self._progress.running(_WHAT, seconds)
 
 
-class Traced(NamedTuple):
+class CheckTraces(NamedTuple):
     """The ends of checks, and whether a run of them was late."""
 
     traces: dict[str, Trace]
@@ -143,7 +143,7 @@ class Known:
         """Return how many wrong answers were compared so far, whether they ran now or in an earlier run."""
         return len(self._begun)
 
-    def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traced:
+    def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> CheckTraces:
         """Return the traces of a wrong answer in these checks; run the checks whose traces are not known yet.
 
         Args:
@@ -169,7 +169,7 @@ class Known:
             mine.update(new)
             if self._store is not None:
                 self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict.lasts})
-        return Traced(traces | {id: mine[id] for id in wanted}, late)
+        return CheckTraces(traces | {id: mine[id] for id in wanted}, late)
 
     def results(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> tuple[Results, bool]:
         """Return digests of what a wrong answer returns for all inputs of these checks, and whether a run was late.
@@ -219,7 +219,7 @@ def results_in(
     return {one.check: {name: [*rows] for name, rows in one.results.items()} for one in came}, run.late
 
 
-def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> Traced:
+def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> CheckTraces:
     """Run these checks for a submission, and return how each ends.
 
     Args:
@@ -230,12 +230,12 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
         checks: their ids.
     """
     if not checks:
-        return Traced({})
+        return CheckTraces({})
     categories = {check.id: check.category for check in lane.checks_of(exercise)}
     # What is too slow decides at once: it costs nobody a point.
     selection = CheckSelection(frozenset(checks), again=True, with_tries=False)
     run = lane.run(exercise, files, seed, selection=selection, progress=_ComparingProgress(lane.progress))
-    return Traced({one.check: Trace.of(one, categories[one.check]) for one in run.outcomes}, run.late)
+    return CheckTraces({one.check: Trace.of(one, categories[one.check]) for one in run.outcomes}, run.late)
 
 
 def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> Diagnosed:

@@ -23,7 +23,7 @@ from grader.model.progress import Cancel, Progress
 from grader.runner.compiled import compile_once
 from grader.runner.lane import JobResult, Lane
 from grader.runner.open_source import open_source
-from grader.runner.pool import Pool
+from grader.runner.pool import LanePool
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote_client import Zygote, open_zygote
@@ -104,7 +104,7 @@ class Runtime:
         self._opened = ExitStack()
         self._numbers = itertools.count()
         self._source: WorkerSource | None = None
-        self._pool: Pool | None = None
+        self._pool: LanePool | None = None
         self._is_small = warm and len(exercises) <= _FEW
         self._stopped: Submission | None = None
         self._changed: Sequence[Exercise] | None = None
@@ -175,7 +175,7 @@ class Runtime:
         """
         if self._pool is None:
             assert self.source  # once for all lanes, which are opened in threads of their own
-            pool = Pool(self.open_lane, self.slots, self.progress, self.cancel)
+            pool = LanePool(self.open_lane, self.slots, self.progress, self.cancel)
             self._pool = self._opened.enter_context(closing(pool))
 
         def done(lane: Lane) -> T:

@@ -87,7 +87,7 @@ _FORGET_OLDEST = "DELETE FROM {0} WHERE rowid IN (SELECT rowid FROM {0} ORDER BY
 
 
 @dataclass(frozen=True)
-class Key:
+class ResultKey:
     """The key of a saved result: what the result of one exercise of a submission depends on.
 
     Attributes:
@@ -104,7 +104,7 @@ class Key:
     machine: str
     mistakes: str
 
-    def why_not(self, other: Key) -> str:
+    def why_not(self, other: ResultKey) -> str:
         """Return in words which part of this key differs first from another key."""
         changed = (why for part, why in _REASONS.items() if getattr(self, part) != getattr(other, part))
         return next(changed, "graded again")
@@ -116,7 +116,7 @@ class Keys:
     def __init__(self) -> None:
         self._judges: dict[str, tuple[str, str]] = {}
 
-    def of(self, work: Work) -> Key:
+    def of(self, work: Work) -> ResultKey:
         """Return the key of a work."""
         plan, exercise = work.plan, work.exercise
         handed_in, seed = self.of_author(work)
@@ -125,7 +125,7 @@ class Keys:
         machine = digest_of(machine_digest(plan.setup), repr((*beside, plan.runs_untouched)))
         judge, mistakes = self._of_course(exercise)
         # An author's answers get no diagnosis, so that one may be edited without the others being run again.
-        return Key(handed_in, judge, seed, machine, mistakes if plan.with_tries else "")
+        return ResultKey(handed_in, judge, seed, machine, mistakes if plan.with_tries else "")
 
     def of_author(self, work: Work) -> tuple[str, str]:
         """Return the two parts of a key that depend on the author: digests of the files and of the inputs' seed."""
@@ -231,7 +231,7 @@ class Saved:
     id: int
     author: str
     exercise: str
-    key: Key
+    key: ResultKey
     at: str
     confinement: str | None
     outcomes: Outcomes
@@ -314,7 +314,7 @@ class Store:
     def _select(self, where: str, *values: Any) -> list[Saved]:
         rows = self.execute(f"SELECT * FROM results WHERE {where}", values)  # noqa: S608
         return [
-            Saved(id, author, exercise, Key(*key), at, confinement, _outcomes(outcomes, id), path, text)
+            Saved(id, author, exercise, ResultKey(*key), at, confinement, _outcomes(outcomes, id), path, text)
             for id, _, author, exercise, *key, at, confinement, outcomes, path, text in rows
         ]
 

@@ -33,7 +33,7 @@ _NOT_COMPARABLE = "no failing check shows how they behave; for example, they do 
 
 
 @dataclass(frozen=True)
-class Group:
+class SimilarSubmissions:
     """Submissions of an exercise in which a function lost points, and behaves alike and like no known wrong answer.
 
     Attributes:
@@ -85,7 +85,7 @@ def _is_self_explanatory(outcome: Outcome) -> bool:
     return unwritten or outcome.cause == "name" or outcome.got_none
 
 
-def add_to_group(groups: dict[str, Group], author: str, number: int, graded: GradedExercise) -> None:
+def add_to_group(groups: dict[str, SimilarSubmissions], author: str, number: int, graded: GradedExercise) -> None:
     """Add an author to a group for each function that no known mistake explains; members of a group behave alike.
 
     Args:
@@ -102,11 +102,11 @@ def add_to_group(groups: dict[str, Group], author: str, number: int, graded: Gra
             comparable = can_diagnose(graded) and any(is_comparable(row.outcome) for row in rows)
             key, why_not = _ending_digest(rows), unseen if comparable else _NOT_COMPARABLE
         digest = hashlib.sha256(f"{graded.exercise.id}\0{function}\0{key}".encode()).hexdigest()
-        group = groups.setdefault(digest, Group(graded.exercise, function, digest, why_not, {}))
+        group = groups.setdefault(digest, SimilarSubmissions(graded.exercise, function, digest, why_not, {}))
         group.members[author] = number
 
 
-def named_groups(groups: Mapping[str, Group]) -> list[Group]:
+def named_groups(groups: Mapping[str, SimilarSubmissions]) -> list[SimilarSubmissions]:
     """Return the groups, the largest first, each named by as many digits of its digest as make all names unique."""
     sizes = range(_SHORTEST_NAME, 65)
     length = next(size for size in sizes if len({digest[:size] for digest in groups}) == len(groups))

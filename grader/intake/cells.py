@@ -77,7 +77,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Edit:
+class CodeEdit:
     """A part of a text that something else replaces.
 
     Attributes:
@@ -122,7 +122,7 @@ def python_of(source: str) -> Code:
     awaiting = [node for node in tree.body if node not in cut and not _compiles(node)]
     cut += awaiting
     edits = [edit for edit in edits if not any(edit.node in ast.walk(node) for node in awaiting)]
-    edits += [Edit(node, "") for node in awaiting]
+    edits += [CodeEdit(node, "") for node in awaiting]
     unbound = frozenset(name for node in cut for name in bindings(node))
     lines = text.split("\n")
     for node in cut:
@@ -159,7 +159,7 @@ def listed_lines(left_out: tuple[str, ...]) -> str:
     return f"{', '.join(names)} and {more} more" if more else ", ".join(names)
 
 
-def apply_edits(text: str, edits: list[Edit]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def apply_edits(text: str, edits: list[CodeEdit]) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Apply edits to a text; blank lines stand for removed ones, so that other lines keep their numbers.
 
     Returns:
@@ -389,9 +389,9 @@ def _escaped(words: str, *, assigned: bool = False) -> str:
 # -- what is done with a magic -----------------------------------------------------------------------------------------
 
 
-def _magic_edits(tree: ast.Module) -> tuple[list[Edit], list[ast.stmt]]:
+def _magic_edits(tree: ast.Module) -> tuple[list[CodeEdit], list[ast.stmt]]:
     """Return the edits after which a cell needs no IPython, and the statements that these remove."""
-    edits: list[Edit] = []
+    edits: list[CodeEdit] = []
     cut: list[ast.stmt] = []
     for node, in_block in simple_statements(tree):
         calls = [call for call in ast.walk(node) if isinstance(call, ast.Call) and _ipython_method(call)]
@@ -399,13 +399,13 @@ def _magic_edits(tree: ast.Module) -> tuple[list[Edit], list[ast.stmt]]:
         if calls and len(new) == len(calls):
             edits += new
         elif calls:
-            edits.append(Edit(node, "pass" if in_block else ""))
+            edits.append(CodeEdit(node, "pass" if in_block else ""))
             cut.append(node)
     covered = {id(call) for edit in edits for call in ast.walk(edit.node)}
     for call in ast.walk(tree):
         # Outside a notebook, IPython's function of this name returns None.
         if isinstance(call, ast.Call) and dotted_name(call.func) == "get_ipython" and id(call) not in covered:
-            edits.append(Edit(call, "None"))
+            edits.append(CodeEdit(call, "None"))
     return edits, cut
 
 
@@ -417,7 +417,7 @@ def _ipython_method(call: ast.Call) -> str:
     return ""
 
 
-def _edit_for_timing_magic(call: ast.Call, statement: ast.stmt) -> Edit | None:
+def _edit_for_timing_magic(call: ast.Call, statement: ast.stmt) -> CodeEdit | None:
     """Return the edit that puts the code that a timing magic runs in its place; None for any other magic."""
     alone = isinstance(statement, ast.Expr) and statement.value is call
     match _ipython_method(call), call.args:
@@ -426,15 +426,15 @@ def _edit_for_timing_magic(call: ast.Call, statement: ast.stmt) -> Edit | None:
             if tree is None or not tree.body:
                 return None
             if alone:
-                return Edit(statement, code.strip())
+                return CodeEdit(statement, code.strip())
             # The value of `%time f()` is that of f(); where it times a statement, it returns nothing.
             match tree.body:
                 case [ast.Expr(value)]:
                     segment = ast.get_source_segment(code.strip(), value)
-                    return Edit(call, f"({segment})")
+                    return CodeEdit(call, f"({segment})")
         case "run_cell_magic", [ast.Constant(str() as name), ast.Constant(), ast.Constant(str() as body)]:
             if alone and name in _BODY_RUNS and statement.col_offset == 0 and tree_or_none(body) is not None:
-                return Edit(statement, body.rstrip("\n"))
+                return CodeEdit(statement, body.rstrip("\n"))
     return None
 
 

@@ -15,7 +15,7 @@ from grader.intake.archive import is_packed
 from grader.intake.code import unreadable_because
 from grader.intake.contents import LATE, Contents, Handed, Unmatched
 from grader.intake.match import Version, exercise_of_file_name
-from grader.intake.notebook import Module, module_of_script, modules_of, python_of_exported, written_files
+from grader.intake.notebook import ModuleText, module_of_script, modules_of, python_of_exported, written_files
 from grader.model import Exercise, Submission
 from grader.model.report import ExerciseFiles
 
@@ -45,7 +45,7 @@ class _Candidate:
     source: bytes
     how: str = ""
     version: Version = _UNNAMED
-    module: Module | None = None
+    module: ModuleText | None = None
     rank: int = 0
     notes: tuple[str, ...] = ()
     lines: tuple[tuple[int, int], ...] = ()

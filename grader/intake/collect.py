@@ -165,7 +165,7 @@ def taken_in(
     """
     with (
         tempfile.TemporaryDirectory(prefix="grade-class-", ignore_cleanup_errors=True) as folder,
-        closing(Reader(tuple(exercises), MEMORY_CLASS_MB)) as reader,
+        closing(ReaderProcess(tuple(exercises), MEMORY_CLASS_MB)) as reader,
     ):
         reply = reader.ask(Request(CPU_CLASS_S, download=Download(path, Path(folder), name, out)))
         assert reply.intake is not None
@@ -324,7 +324,7 @@ class Reply:
     problem: str = ""
 
 
-class Reader:
+class ReaderProcess:
     """A process that reads what strangers handed in, until a limit ends it.
 
     Args:
@@ -425,7 +425,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-_shared: list[Reader] = []
+_shared: list[ReaderProcess] = []
 _one_at_a_time = threading.Lock()
 """Lanes ask in threads of their own."""
 
@@ -444,6 +444,6 @@ def _ask(request: Request, course: tuple[Exercise, ...] | None = None) -> Reply:
             known = course if course is not None else _shared[0].course if _shared else ()
             while _shared:
                 _shared.pop().close()
-            _shared.append(Reader(known))
+            _shared.append(ReaderProcess(known))
             atexit.register(_shared[0].close)
         return _shared[0].ask(request)

@@ -22,7 +22,7 @@ from grader.course.answers import is_starter, names_of
 from grader.intake.cells import (
     DEFINITIONS,
     Code,
-    Edit,
+    CodeEdit,
     apply_edits,
     bindings,
     bound_by,
@@ -97,7 +97,7 @@ class Cell:
 
 
 @dataclass
-class Module:
+class ModuleText:
     """The text of an exercise module.
 
     Attributes:
@@ -157,7 +157,7 @@ def module_of(
     known: Collection[str],
     others: Collection[str] = (),
     given: Collection[str] = (),
-) -> Module:
+) -> ModuleText:
     """Return the module of an exercise from the cells that ran in a kernel.
 
     Args:
@@ -198,7 +198,7 @@ def module_of_cells(
     others: Collection[str] = (),
     given: Collection[str] = (),
     label: str = "In [{}]",
-) -> Module:
+) -> ModuleText:
     """Return the module of an exercise: the statements of cells that its functions need, in the order of the cells.
 
     Args:
@@ -209,7 +209,7 @@ def module_of_cells(
         given: all names that the exercise's starter has.
         label: how a cell is named by its number.
     """
-    module = Module(label)
+    module = ModuleText(label)
     placed = [one for at, place in enumerate(places) for one in _placed_statements(at, place, ours.get(place.cell, ()))]
     roots = {*roots, *({*given} & {name for one in placed for name in one.step.binds})}
     needed = _needed_or_all(roots, placed)
@@ -255,7 +255,7 @@ def _needed_or_all(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
     return Needed((), usual, [one for one in usual if one.failed])
 
 
-def _add_invalid_cell(module: Module, cell: Cell, code: Code, roots: Collection[str]) -> None:
+def _add_invalid_cell(module: ModuleText, cell: Cell, code: Code, roots: Collection[str]) -> None:
     """Add a cell that is not Python if it seems to define a function of the exercise, so that its author reads why."""
     error = syntax_error(code.text)
     if error and not defined_names(code.text) & {*roots}:
@@ -306,10 +306,10 @@ def _kept_lines(
     """Return the text of a cell with these statements alone, in lines, and the line of the cell of each."""
     assert code.tree is not None
     own = {one.step.node: one for one in its}
-    edits = [Edit(node, "") for node in code.tree.body if node not in own]
+    edits = [CodeEdit(node, "") for node in code.tree.body if node not in own]
     for node, _ in simple_statements(code.tree):
         if node not in code.tree.body and (node.lineno, node.col_offset) in calls:
-            edits.append(Edit(node, "pass"))
+            edits.append(CodeEdit(node, "pass"))
     for node, one in own.items():
         instead = text = ast.get_source_segment(code.text, node) or ""
         if isinstance(node, ast.Import | ast.ImportFrom) and needed.names and not one.step.is_star:
@@ -320,7 +320,7 @@ def _kept_lines(
             number = code.numbers[node.lineno - 1]
             instead = leave_out_if_failing(instead, f"{where}, line {number}, was left out:")
         if instead != text:
-            edits.append(Edit(node, instead))
+            edits.append(CodeEdit(node, instead))
     lines, numbers = apply_edits(code.text, edits)
     return lines, [code.numbers[number - 1] for number in numbers]
 
@@ -385,7 +385,7 @@ def _names(source: str) -> tuple[set[str], set[str]]:
     return set() if stars else used, given  # what a star brings along cannot be known here
 
 
-def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[str, Module]:
+def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[str, ModuleText]:
     """Return the module of each exercise that a saved notebook has an answer of, by id.
 
     Args:
@@ -434,7 +434,7 @@ def python_of_exported(data: bytes) -> Code | None:
     return code if is_marked and code.tree is not None else None
 
 
-def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exercise]) -> Module:
+def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exercise]) -> ModuleText:
     """Return the module of an exercise from a notebook that was saved as a script; its lines have the file's numbers.
 
     Args:

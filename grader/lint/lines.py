@@ -11,7 +11,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.lint.scope import CHECK, FIXTURE, Function, Kind, Scope, Source, arguments, parameters, scopes
+from grader.lint.scope import (
+    CHECK,
+    FIXTURE,
+    CheckSource,
+    ExprKind,
+    Function,
+    Scope,
+    arguments,
+    parameters,
+    scopes,
+)
 
 PROBE = "write a probe: a function of the probe file that does this beside the student's code"
 HEARD = "call `capture(student.f, ...)`, which returns what the call printed and what it warned of"
@@ -43,7 +53,7 @@ def findings(text: str, solution: str = "") -> list[Finding]:
         solution: the text of the reference, if there is one, which says what of the student's is a class.
     """
     try:
-        source = Source(ast.parse(text), solution)
+        source = CheckSource(ast.parse(text), solution)
     except (SyntaxError, ValueError, RecursionError):
         return []
     return sorted({*_ungraded_functions(source), *_process_wide(source), *_lines_around_calls(source)})
@@ -53,7 +63,7 @@ _XFAIL = re.compile(r"pytest\.(mark\.)?xfail|unittest\.expectedFailure")
 _SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\w*")
 
 
-def _ungraded_functions(source: Source) -> Iterator[Finding]:
+def _ungraded_functions(source: CheckSource) -> Iterator[Finding]:
     """Yield functions that look like checks and are not graded or never run, and each `xfail` and `skip`."""
     outer = [node for node in source.nodes if isinstance(node, (ast.ClassDef, Function))]
     inside = {node: parent.name for parent in outer for node in ast.walk(parent) if node is not parent}
@@ -102,7 +112,7 @@ _FIXTURES = {
 }
 
 
-def _process_wide(source: Source) -> Iterator[Finding]:
+def _process_wide(source: CheckSource) -> Iterator[Finding]:
     """Yield each line that changes the check process alone, where it was meant to change student code."""
     # A mode that ends with its block counts only where student code is called in it: see below.
     ends = {node.context_expr for node in source.nodes if isinstance(node, ast.withitem)}
@@ -148,21 +158,21 @@ _GRADIENT = "call `gradients(student.f, ...)`, which returns a gradient per argu
 _OPERATION = "a proxy supports attributes, calls, items, len and iteration: write a probe that returns a value"
 _OF_PYTHON = ("repr", "str", "format", "hash", "bool", "int", "float", "abs", "round")
 """Functions of Python's that see the proxy itself, and nothing of the object in the worker."""
-_UNSENDABLE: dict[Kind | None, tuple[str, str]] = {
-    Kind.LOCAL: ("a function or class of the check file", PROBE),
-    Kind.MADE: (
+_UNSENDABLE: dict[ExprKind | None, tuple[str, str]] = {
+    ExprKind.LOCAL: ("a function or class of the check file", PROBE),
+    ExprKind.MADE: (
         "an object of the check process",
         "`training_step` and `evaluation` make models, optimizers and loaders beside the student's code, `call_seeded` "
         "seeds it, and a probe does the rest",
     ),
-    Kind.FOLDER: (
+    ExprKind.FOLDER: (
         "a path of the check process, which student code cannot see",
         "write a probe that makes the folder beside the student's code and returns what its files hold",
     ),
 }
 
 
-def _lines_around_calls(source: Source) -> Iterator[Finding]:
+def _lines_around_calls(source: CheckSource) -> Iterator[Finding]:
     """Yield each line of a check that does not affect the student code that it calls, such as a `with` around it."""
     for scope in scopes(source):
         yield from _contexts_without_effect(scope)
@@ -203,10 +213,10 @@ def _lost_gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
     """Yield a call such as `backward` whose gradient would have to go back through student code."""
     used: list[ast.expr] = []
     if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
-        used = [call.func.value] if scope.kind(call.func) is not Kind.MEMBER else []
+        used = [call.func.value] if scope.kind(call.func) is not ExprKind.MEMBER else []
     elif _GRADIENTS.fullmatch(scope.source.path(call)):
         used = arguments(call)
-    if {Kind.FUNCTION, Kind.OBJECT, Kind.RESULT, Kind.DERIVED}.intersection(map(scope.kind, used)):
+    if {ExprKind.FUNCTION, ExprKind.OBJECT, ExprKind.RESULT, ExprKind.DERIVED}.intersection(map(scope.kind, used)):
         what = "no gradient goes back through student code, whose results arrive as plain values"
         yield Finding(call.lineno, what, _GRADIENT)
 
@@ -233,7 +243,7 @@ def _is_inside(scope: Scope, node: ast.AST) -> bool:
     depth = 0
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node, depth = node.value, depth + 1
-    return depth > 0 and scope.kind(node) is Kind.OBJECT
+    return depth > 0 and scope.kind(node) is ExprKind.OBJECT
 
 
 def _unsupported_operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
@@ -242,7 +252,7 @@ def _unsupported_operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
     match node:
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):
             used = [value]
-            if scope.kind(kind) is Kind.FUNCTION:
+            if scope.kind(kind) is ExprKind.FUNCTION:
                 yield Finding(node.lineno, f"`{ast.unparse(kind)}` is a proxy, not a class", _OPERATION)
         case ast.Call(func=ast.Name(id=name), args=[value, *_]) if name in _OF_PYTHON:
             used = [value]
@@ -254,9 +264,9 @@ def _unsupported_operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
             used = [value]
         case ast.ExceptHandler(type=ast.expr() as error) | ast.Call(args=[error, *_]):
             raises = isinstance(node, ast.ExceptHandler) or scope.source.path(node) == "pytest.raises"
-            if raises and scope.kind(error) is Kind.FUNCTION:
+            if raises and scope.kind(error) is ExprKind.FUNCTION:
                 instead = "name its builtin base, such as ValueError, or write a probe that catches it"
                 yield Finding(error.lineno, f"no error of student code arrives as `{ast.unparse(error)}`", instead)
     for value in used:
-        if scope.kind(value) is Kind.OBJECT:
+        if scope.kind(value) is ExprKind.OBJECT:
             yield Finding(value.lineno, f"`{ast.unparse(value)}` is a proxy and supports no such operation", _OPERATION)

@@ -16,7 +16,7 @@ CHECK, FIXTURE = "grader.check.check", "pytest.fixture"
 """The decorators of what pytest calls, and gives fixtures by the names of its parameters."""
 
 
-class Source:
+class CheckSource:
     """A check file.
 
     Args:
@@ -96,7 +96,7 @@ def parameters(function: Function) -> list[str]:
 _MADE = re.compile(r"torch\.(nn|optim|utils\.data)\.(\w+\.)*(?!(Parameter|Buffer)$)[A-Z]\w+|torch\.Generator")
 
 
-class Kind(Enum):
+class ExprKind(Enum):
     """The kind of an expression, where it is certain."""
 
     MODULE = auto()
@@ -119,21 +119,21 @@ class Kind(Enum):
     """A function or class of the check file."""
 
 
-_REMOTE = {Kind.MODULE, Kind.FUNCTION, Kind.OBJECT}
-_GIVEN: dict[str, Kind | None] = {
-    **dict.fromkeys(("student", "reference", "probe"), Kind.MODULE),
-    **dict.fromkeys(("tmp_path", "tmp_path_factory", "tmpdir"), Kind.FOLDER),
-    "rng": Kind.MADE,
+_REMOTE = {ExprKind.MODULE, ExprKind.FUNCTION, ExprKind.OBJECT}
+_GIVEN: dict[str, ExprKind | None] = {
+    **dict.fromkeys(("student", "reference", "probe"), ExprKind.MODULE),
+    **dict.fromkeys(("tmp_path", "tmp_path_factory", "tmpdir"), ExprKind.FOLDER),
+    "rng": ExprKind.MADE,
 }
 """What parameters are by their names."""
-_MEMBERS: dict[Kind | None, Kind] = {
-    Kind.MODULE: Kind.FUNCTION,
-    Kind.OBJECT: Kind.MEMBER,
-    Kind.RESULT: Kind.DERIVED,
-    Kind.DERIVED: Kind.DERIVED,
+_MEMBERS: dict[ExprKind | None, ExprKind] = {
+    ExprKind.MODULE: ExprKind.FUNCTION,
+    ExprKind.OBJECT: ExprKind.MEMBER,
+    ExprKind.RESULT: ExprKind.DERIVED,
+    ExprKind.DERIVED: ExprKind.DERIVED,
 }
 """What an attribute or an item of each is."""
-_NUMBERS = {Kind.RESULT, Kind.DERIVED}
+_NUMBERS = {ExprKind.RESULT, ExprKind.DERIVED}
 
 
 class Scope:
@@ -145,7 +145,7 @@ class Scope:
         known: what its parameters are, by name.
     """
 
-    def __init__(self, source: Source, function: Function, known: Mapping[str, Kind | None]) -> None:
+    def __init__(self, source: CheckSource, function: Function, known: Mapping[str, ExprKind | None]) -> None:
         self.source = source
         self.function = function
         self.nodes = list(ast.walk(function))
@@ -156,7 +156,7 @@ class Scope:
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 values[node.id].append(assigned.get(node))
         given = {node.arg: known.get(node.arg) for node in self.nodes if isinstance(node, ast.arg)}
-        self._kinds: dict[str, Kind | None] = dict(given)
+        self._kinds: dict[str, ExprKind | None] = dict(given)
         for _ in range(3):  # names that are made of names
             for name in values.keys() - given.keys():
                 kinds = {self.kind(value) for value in values[name]}
@@ -164,7 +164,12 @@ class Scope:
 
     def runs_in_worker(self, call: ast.Call) -> bool:
         """Return whether a call is one of student code, so that its arguments are sent to a worker."""
-        return self.kind(call.func) in (Kind.FUNCTION, Kind.OBJECT, Kind.MEMBER, Kind.RESULT)
+        return self.kind(call.func) in (
+            ExprKind.FUNCTION,
+            ExprKind.OBJECT,
+            ExprKind.MEMBER,
+            ExprKind.RESULT,
+        )
 
     def calls_student(self, node: ast.AST) -> bool:
         """Return whether a node calls student code, directly or by passing it to another function."""
@@ -187,13 +192,13 @@ class Scope:
         stored = [one for one in self.nodes if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)]
         return bool(lines) and whole not in map(ast.unparse, stored)
 
-    def kind(self, node: ast.AST | None) -> Kind | None:
+    def kind(self, node: ast.AST | None) -> ExprKind | None:
         """Return the kind of an expression, or None if that is not certain."""
         match node:
             case ast.Name(id=name):
-                return self._kinds.get(name, Kind.LOCAL if name in self.source.local else None)
+                return self._kinds.get(name, ExprKind.LOCAL if name in self.source.local else None)
             case ast.Lambda():
-                return Kind.LOCAL
+                return ExprKind.LOCAL
             case ast.Attribute(value=value) | ast.Subscript(value=value):
                 return _MEMBERS.get(self.kind(value))
             case ast.Call():
@@ -202,27 +207,29 @@ class Scope:
                 return _combined_kind(set(map(self.kind, ast.iter_child_nodes(node))))
         return None
 
-    def _kind_of_call(self, call: ast.Call) -> Kind | None:
+    def _kind_of_call(self, call: ast.Call) -> ExprKind | None:
         kind, name = self.kind(call.func), getattr(call.func, "attr", getattr(call.func, "id", ""))
         kinds = set(map(self.kind, arguments(call)))
         if self.runs_in_worker(call):
-            if kind is Kind.FUNCTION and self.source.makes_object(name):
-                return Kind.OBJECT
+            if kind is ExprKind.FUNCTION and self.source.makes_object(name):
+                return ExprKind.OBJECT
             # A method, or a function that takes an object, may well return another object.
-            return None if (kind is Kind.MEMBER and name != "forward") or Kind.OBJECT in kinds else Kind.RESULT
-        if (kind is Kind.LOCAL and name in self.source.classes) or _MADE.fullmatch(self.source.path(call)):
-            return Kind.MADE
+            return (
+                None if (kind is ExprKind.MEMBER and name != "forward") or ExprKind.OBJECT in kinds else ExprKind.RESULT
+            )
+        if (kind is ExprKind.LOCAL and name in self.source.classes) or _MADE.fullmatch(self.source.path(call)):
+            return ExprKind.MADE
         if name in ("str", "joinpath", "mktemp", "as_posix", "resolve"):
             return _combined_kind({*kinds, self.kind(getattr(call.func, "value", None))})
-        return _combined_kind({*kinds, kind} - {Kind.FOLDER})
+        return _combined_kind({*kinds, kind} - {ExprKind.FOLDER})
 
 
-def _combined_kind(parts: set[Kind | None]) -> Kind | None:
+def _combined_kind(parts: set[ExprKind | None]) -> ExprKind | None:
     """Return the kind of an expression that is calculated from parts of these kinds."""
-    return Kind.FOLDER if Kind.FOLDER in parts else Kind.DERIVED if parts & _NUMBERS else None
+    return ExprKind.FOLDER if ExprKind.FOLDER in parts else ExprKind.DERIVED if parts & _NUMBERS else None
 
 
-def scopes(source: Source) -> list[Scope]:
+def scopes(source: CheckSource) -> list[Scope]:
     """Return a scope for each function, with the kinds of its parameters as calls and fixtures show them."""
     known = {function: dict(_GIVEN) for function in source.functions}
     for _ in range(2):
@@ -236,7 +243,7 @@ def scopes(source: Source) -> list[Scope]:
             returned = [node.value for node in scope.nodes if isinstance(node, (ast.Return, ast.Yield))]
             if len(returned) == 1 and source.decorator(scope.function, FIXTURE):
                 kind = scope.kind(returned[0])
-                for function in source.functions if kind in {*_REMOTE, Kind.MADE, Kind.LOCAL} else ():
+                for function in source.functions if kind in {*_REMOTE, ExprKind.MADE, ExprKind.LOCAL} else ():
                     if source.decorator(function, CHECK, FIXTURE):
                         known[function].setdefault(scope.function.name, kind)
     return [Scope(source, function, known[function]) for function in source.functions]

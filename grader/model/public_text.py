@@ -43,12 +43,12 @@ class Limit(str):
     __slots__ = ()
 
 
-class Key(str):
+class DictKey(str):
     """A key of a dict as a word: a hidden check shows it if its file contains that text."""
 
     __slots__ = ()
 
-    def __new__(cls, key: object) -> Key:
+    def __new__(cls, key: object) -> DictKey:
         """Return the text `the key ...`, with the key as Python writes it."""
         return super().__new__(cls, f"the key {key!r}")
 

@@ -53,7 +53,7 @@ from grader.model.files import EPOCH_SECONDS, failing_as, zip_bytes
 from grader.model.messages import CheckSelection, Setup
 from grader.model.progress import Progress
 from grader.model.score import divide, in_points, points_text
-from grader.release.proof import Kind, LeakError, prove, prove_sentences, secrets_of
+from grader.release.proof import LeakError, SecretKind, prove, prove_sentences, secrets_of
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _WIDTH = 110
@@ -110,12 +110,12 @@ def release(
     if install.wheel:
         files[install.wheel] = _read_proven_wheel(course, install)
     progress.noted(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
-    facts: dict[str, Facts] = {}
+    facts: dict[str, CopyFacts] = {}
     secrets = tuple(secrets_of(course))
     with Runtime(part.exercises, setup) as runtime:
         for number, exercise in enumerate(part.exercises):
             progress.advanced(number, len(part.exercises))
-            facts[exercise.id] = facts_of(exercise, runtime, setup)
+            facts[exercise.id] = copy_facts_of(exercise, runtime, setup)
             sealed, sentences = mistakes_of(exercise, runtime)
             if sealed:
                 path = Places.of(exercise).mistakes.as_posix()
@@ -157,7 +157,7 @@ def _read_proven_wheel(course: Course, install: Install) -> bytes:
     """
     data = wheel_bytes(course, install)
     secret = {path.read_bytes(): path for path in layout.staff_files(course) if not layout.is_probe(path)}
-    canaries = [each.text.encode() for each in secrets_of(course) if each.kind is Kind.CANARY]
+    canaries = [each.text.encode() for each in secrets_of(course) if each.kind is SecretKind.CANARY]
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as wheel:
             for name in wheel.namelist():
@@ -210,7 +210,7 @@ def _write_folder(folder: Path, files: Files) -> None:
 
 
 @dataclass(frozen=True)
-class Facts:
+class CopyFacts:
     """The facts of one exercise that a copy states.
 
     Attributes:
@@ -222,7 +222,7 @@ class Facts:
     counters: Mapping[str, Mapping[str, int]]
 
 
-def facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> Facts:
+def copy_facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> CopyFacts:
     """Run the reference on the shown checks, and return the facts that a copy states of the exercise.
 
     Args:
@@ -256,7 +256,7 @@ def facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> Facts:
                 f"({outcome.verdict}); fix one of the two; {verify}"
             )
     counters = {outcome.check: dict(outcome.counters) for outcome in passed if outcome.counters}
-    return Facts(withheld, counters)
+    return CopyFacts(withheld, counters)
 
 
 def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]]:
@@ -377,7 +377,7 @@ def _starter_problems(exercise: Exercise) -> list[str]:
     return []
 
 
-def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
+def yaml_files(part: Course, facts: Mapping[str, CopyFacts]) -> Files:
     """Return the YAML files of a copy, written anew without comments and keys for staff."""
     ids = [exercise.id for exercise in part.exercises]
     files = {layout.COURSE_FILE: _yaml_of(_course_file(part))}
@@ -416,7 +416,7 @@ def _course_file(part: Course) -> dict[Any, Any]:
     return data
 
 
-def page_files(part: Course, facts: Mapping[str, Facts], install: Install, *, notebooks: bool) -> Files:
+def page_files(part: Course, facts: Mapping[str, CopyFacts], install: Install, *, notebooks: bool) -> Files:
     """Return the pages of a copy for students and for programs that help them, and its notebooks.
 
     Args:

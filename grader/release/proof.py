@@ -40,7 +40,7 @@ class LeakError(CourseError):
     """A copy has what only staff may have."""
 
 
-class Kind(Enum):
+class SecretKind(Enum):
     """The kind of a secret."""
 
     FUNCTION = "a function's body"
@@ -49,7 +49,7 @@ class Kind(Enum):
     CANARY = "a canary"
 
 
-class Source(Enum):
+class SecretSource(Enum):
     """The file that a secret comes from."""
 
     CHECK = "a hidden check"
@@ -70,18 +70,20 @@ class Secret:
     """
 
     text: str
-    kind: Kind
-    source: Source
+    kind: SecretKind
+    source: SecretSource
     where: str
     exercise: Exercise | None = None
 
     def is_leak(self, path: Path) -> bool:
         """Return whether a file of the copy must not contain this secret."""
         # Checks of both kinds, and of several exercises, call the same functions.
-        of_checks = layout.is_ours(path.name) and self.source is not Source.SOLUTION
-        if self.kind is Kind.LINE and (of_checks or layout.is_description(path)):  # the third hint is nearly the code
+        of_checks = layout.is_ours(path.name) and self.source is not SecretSource.SOLUTION
+        if self.kind is SecretKind.LINE and (
+            of_checks or layout.is_description(path)
+        ):  # the third hint is nearly the code
             return False
-        if self.kind is Kind.INPUT:  # the same numbers may stand in the example of another exercise
+        if self.kind is SecretKind.INPUT:  # the same numbers may stand in the example of another exercise
             return self._is_same_exercise(path)
         return self._is_same_exercise(path) or (not of_checks and len(self.text) >= _SHORTEST_ALONE)
 
@@ -102,14 +104,14 @@ def secrets_of(course: Course) -> Iterator[Secret]:
 
 
 def _of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Secret]:
-    data, shown_as, source = path.read_bytes(), path.relative_to(root).as_posix(), Source.SOLUTION
+    data, shown_as, source = path.read_bytes(), path.relative_to(root).as_posix(), SecretSource.SOLUTION
     if exercise is not None and path == exercise.hidden_checks:
-        source = Source.CHECK
+        source = SecretSource.CHECK
     elif exercise is not None and (path in exercise.wrong or path.name == layout.WRONG_FILE):
-        source = Source.WRONG
+        source = SecretSource.WRONG
     for mark in _CANARY.finditer(data):
         line = data.count(b"\n", 0, mark.start()) + 1
-        yield Secret(mark[1].decode("ascii"), Kind.CANARY, source, f"{shown_as}:{line}")
+        yield Secret(mark[1].decode("ascii"), SecretKind.CANARY, source, f"{shown_as}:{line}")
     if layout.is_probe(path):
         return  # it runs beside student code, which can read it, and contains no secret
     with contextlib.suppress(UnicodeDecodeError):  # a picture
@@ -119,7 +121,7 @@ def _of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Secr
                 yield Secret(part, kind, source, f"{shown_as}:{line}", exercise)
 
 
-def _text_of_students(exercise: Exercise | None, source: Source) -> str:
+def _text_of_students(exercise: Exercise | None, source: SecretSource) -> str:
     """Return the text that students have: the code of the starter, and, for files that are not solutions, the task.
 
     Comments of the starter do not count in its digest, so they may have been added by mistake.
@@ -128,11 +130,11 @@ def _text_of_students(exercise: Exercise | None, source: Source) -> str:
         return ""
     text, task = exercise.starter.read_bytes(), None
     with contextlib.suppress(SyntaxError, ValueError):  # fixing that may be the exercise
-        task = ast.get_docstring(ast.parse(text)) if source is not Source.SOLUTION else None
+        task = ast.get_docstring(ast.parse(text)) if source is not SecretSource.SOLUTION else None
     return _remove_white_space(code_of(text) + (task or ""))
 
 
-def _searched_parts(text: str, source: Source, *, is_python: bool) -> Iterator[tuple[int, Kind, str]]:
+def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iterator[tuple[int, SecretKind, str]]:
     """Yield the parts of a file that are long enough to recognize it by: line, kind and text of each."""
     tree = ast.Module([], [])
     with contextlib.suppress(SyntaxError, ValueError):
@@ -140,23 +142,23 @@ def _searched_parts(text: str, source: Source, *, is_python: bool) -> Iterator[t
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     # Students read the title of a check in their reports.
     titles = {node.body[0].lineno for node in functions if node.decorator_list and ast.get_docstring(node) is not None}
-    least = _SHORTEST if source is Source.SOLUTION else _SHORTEST_ALONE
+    least = _SHORTEST if source is SecretSource.SOLUTION else _SHORTEST_ALONE
     for number, line in enumerate(text.splitlines(), 1):
         part = _remove_white_space(line.strip("\"' #"))
         if len(part) >= least and number not in titles and not _OPENING.match(line.strip()):
-            yield number, Kind.LINE, part
+            yield number, SecretKind.LINE, part
     lines = [_remove_white_space(_COMMENT.sub("", line)) for line in text.splitlines()]
     for function in functions:
         body = function.body[1 if ast.get_docstring(function) is not None else 0 :]
         part = "".join(lines[body[0].lineno - 1 : function.end_lineno]) if body else ""
         if len(part) < _SHORTEST_BODY:  # a short one with its name, since `return t[:n]` could be anywhere
             part = "".join(lines[function.lineno - 1 : function.end_lineno])
-        yield function.lineno, Kind.FUNCTION, part
+        yield function.lineno, SecretKind.FUNCTION, part
     for node in ast.walk(tree):
-        if source is Source.CHECK and isinstance(node, ast.List | ast.Tuple) and _is_input(node):
+        if source is SecretSource.CHECK and isinstance(node, ast.List | ast.Tuple) and _is_input(node):
             part = _remove_white_space(ast.get_source_segment(text, node) or "")
             if len(part) >= _SHORTEST:
-                yield node.lineno, Kind.INPUT, part
+                yield node.lineno, SecretKind.INPUT, part
 
 
 def _is_input(node: ast.List | ast.Tuple) -> bool:
@@ -204,7 +206,7 @@ def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secre
     Raises:
         LeakError: one of them has what only staff may have, besides being the text of a wrong answer.
     """
-    others = [secret for secret in secrets if (secret.kind, secret.source) != (Kind.LINE, Source.WRONG)]
+    others = [secret for secret in secrets if (secret.kind, secret.source) != (SecretKind.LINE, SecretSource.WRONG)]
     if problems := _leaks({path: "\n".join(sentences).encode()}, others):
         raise LeakError(*(f"{problem}; students who make that mistake read this sentence" for problem in problems))
 
@@ -216,7 +218,7 @@ def _leaks(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> list[str]:
     # Nearly no secret is anywhere: one look into a set shows that, and only the others are searched for in each file.
     texts = [text for streams in targets.values() for text, _ in streams]
     starts = {text[at : at + _SHORTEST] for text in texts for at in range(len(text))}
-    suspects = [each for each in secrets if each.kind is not Kind.CANARY and each.text[:_SHORTEST] in starts]
+    suspects = [each for each in secrets if each.kind is not SecretKind.CANARY and each.text[:_SHORTEST] in starts]
     for path, streams in targets.items():
         leaks: dict[int, str] = {}
         for secret in (secret for secret in suspects if secret.is_leak(Path(path))):
@@ -229,9 +231,9 @@ def _leaks(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> list[str]:
 
 def _canaries(path: str, data: bytes, secrets: Sequence[Secret]) -> Iterator[str]:
     for secret in secrets:
-        if secret.kind is Kind.CANARY and secret.text in path:
+        if secret.kind is SecretKind.CANARY and secret.text in path:
             yield f"{path}: its name has the canary of {secret.where}"
-        elif secret.kind is Kind.CANARY and (at := data.find(secret.text.encode())) >= 0:
+        elif secret.kind is SecretKind.CANARY and (at := data.find(secret.text.encode())) >= 0:
             line = data.count(b"\n", 0, at) + 1
             yield f"{path}:{line}: has the canary of {secret.where}"
 

@@ -5,7 +5,7 @@ read       a report of that schema, read
 repeat     a run like that of a report, and how it differs
 student_line  the line of the student's file that a check is about
 terminal   a report for a terminal
-progress   what commands show of a run while it goes on
+progress_lines  what commands print of a run while it goes on
 console    what commands print: lines, a line that changes while work goes on, errors without a traceback
 blocks     what rich draws of it: tables, bars, the rate of a run, code with colours
 html       a report as a page, and as a part of one; pictures as SVG; `templates` has the markup

@@ -52,7 +52,7 @@ def _draw(what: RenderableType, width: int, *, colours: bool) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of a table.
 
     Attributes:
@@ -71,7 +71,7 @@ Cell = str | tuple[str, ...]
 
 
 def table_lines(
-    heads: Sequence[Column], rows: Iterable[Sequence[Cell]], width: int, *, gap: int = _STEP
+    heads: Sequence[TableColumn], rows: Iterable[Sequence[Cell]], width: int, *, gap: int = _STEP
 ) -> Iterator[str]:
     """Yield the lines of a table that is as wide as the terminal at most, if its numbers are not wider.
 

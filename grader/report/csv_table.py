@@ -19,7 +19,7 @@ _MOST_BYTES, _MOST_ROWS = 16 << 20, 100_000
 """Ten times what the gradebook of a class of ten thousand has."""
 
 
-class Table:
+class CsvTable:
     """A CSV file that another program wrote: cells are read and replaced, and every other byte stays as it is.
 
     Args:
@@ -142,7 +142,7 @@ def with_row(path: Path, titles: Sequence[str], cells: Mapping[str, str], gone: 
     """
     if not path.is_file():
         return csv_text([titles, [cells.get(title, "") for title in titles]])
-    table = Table(path)
+    table = CsvTable(path)
     if missing := [title for title in titles if title not in table.header and cells.get(title)]:
         raise CourseError(f"{path}: its first line has no column {missing[0]}; add it, then save again")
     table.append(cells)
@@ -156,7 +156,7 @@ def without_rows(path: Path, gone: Collection[int]) -> bytes:
     Raises:
         CourseError: the file cannot be read.
     """
-    table = Table(path)
+    table = CsvTable(path)
     table.remove([row for row, line in enumerate(table.lines) if line in gone])
     return table.content()
 

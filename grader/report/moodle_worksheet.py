@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from grader.report.csv_table import Table
+from grader.report.csv_table import CsvTable
 from grader.report.numbers import number_in
 
 FEW_COLUMNS = 4
@@ -47,7 +47,7 @@ class Worksheet:
     of_teams: bool = False
 
     @classmethod
-    def of(cls, table: Table) -> Worksheet:
+    def of(cls, table: CsvTable) -> Worksheet:
         """Find the columns of a worksheet: by their English titles, else by their contents, in the order of Moodle."""
         titles = [title.casefold() for title in table.header]
         place = {title: at for at, title in enumerate(titles)}

@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from grader.model.errors import CourseError
-from grader.report.csv_table import Table
+from grader.report.csv_table import CsvTable
 from grader.report.moodle_worksheet import FEW_COLUMNS, Worksheet, is_yes_no
 from grader.report.names import folded, letters_and_digits
 
@@ -80,7 +80,7 @@ class People:
         worksheet: where Moodle's columns stand.
     """
 
-    def __init__(self, table: Table | None, given: Mapping[str, str] | None = None, platform: str = "") -> None:
+    def __init__(self, table: CsvTable | None, given: Mapping[str, str] | None = None, platform: str = "") -> None:
         self.kind = _kind(table) if table else "plain"
         self.unread: list[str] = []
         self._given, self._platform = given or {}, platform
@@ -180,7 +180,7 @@ class People:
         """Return the identifier of a person in all hand-ins of a term; of two with one name, the platform's number."""
         return person.uid if person.uid in self._by_uid else person.author
 
-    def _of_canvas(self, table: Table, row: int) -> Person | None:
+    def _of_canvas(self, table: CsvTable, row: int) -> Person | None:
         header = table.header
         if set(_GROUPS) <= set(header):
             number, name = table.cell(row, header.index(_GROUPS[0])), table.cell(row, 0)
@@ -193,7 +193,7 @@ class People:
         cells = [table.cell(row, column) for column in range(place, header.index("Section"))]
         return Person(row, number, number, _keys(name, [name, *cells]), _keys(name, ()))
 
-    def _of_moodle(self, table: Table, row: int) -> Person | None:
+    def _of_moodle(self, table: CsvTable, row: int) -> Person | None:
         participant = _PARTICIPANT.fullmatch(table.cell(row, 0))
         if participant is None:
             return None
@@ -206,7 +206,7 @@ class People:
         uid = number if blind else next((cell for cell in cells if "@" in cell), name)
         return Person(row, number, uid, _keys(name, [*cells, participant[1]]), _keys(name, ()), at)
 
-    def _of_plain(self, table: Table, row: int) -> Person | None:
+    def _of_plain(self, table: CsvTable, row: int) -> Person | None:
         cells = [cell.strip() for cell in table.rows[row]]
         if not cells[0]:
             return None
@@ -240,13 +240,13 @@ def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str 
     Raises:
         CourseError: it cannot be read, or has nobody in it.
     """
-    people = People(Table(path), given, platform)
+    people = People(CsvTable(path), given, platform)
     if not people.persons:
         raise CourseError(f"{path} has no row for a person; expected a line with titles, then a line for each person")
     return people
 
 
-def _kind(table: Table) -> str:
+def _kind(table: CsvTable) -> str:
     header = table.header
     split = header[0] == "LastName" and header[1:2] == ["FirstName"]
     is_gradebook = ("Student" in header[0] or split) and {"ID", "Section"} <= set(header)

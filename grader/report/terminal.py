@@ -38,7 +38,9 @@ def exercise_lines(
         f"{exercise.number} {exercise.title}", f"{words.score_text(words.score_here(graded))} points", width
     )
     yield from (click.style(line, bold=True) for line in title)
-    for line in (words.Line((row,), in_full=True) for row in graded.checks) if every else words.condense(graded.checks):
+    for line in (
+        (words.CheckLine((row,), in_full=True) for row in graded.checks) if every else words.condense(graded.checks)
+    ):
         first = line.rows[0]
         yield from page.first(line)
         if line.in_full:
@@ -126,7 +128,7 @@ class _Page:
         points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
         return two_sides(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
 
-    def first(self, line: words.Line) -> Iterator[str]:
+    def first(self, line: words.CheckLine) -> Iterator[str]:
         """Yield the first lines of one check, or of several in one row: verdict, rule, title and points."""
         row, rules = line.rows[0], for_terminal(words.rules_of(line.rows), one_line=True)
         verdict = line.verdict if line.text else row.verdict

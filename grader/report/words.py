@@ -121,7 +121,7 @@ def message_beside_picture(outcome: Outcome) -> str:
 
 
 @dataclass(frozen=True)
-class Line:
+class CheckLine:
     """A row of a short report about an exercise: one check, or several that ended alike.
 
     Attributes:
@@ -137,22 +137,24 @@ class Line:
     in_full: bool = False
 
 
-def condense(rows: Sequence[GradedCheck]) -> Iterator[Line]:
+def condense(rows: Sequence[GradedCheck]) -> Iterator[CheckLine]:
     """Yield the rows of a short report: the first failure of each function in full, the cause first; others short."""
     groups = Causes.of(rows)
     if groups.cause is not None:
-        yield Line((groups.cause,), in_full=True)
+        yield CheckLine((groups.cause,), in_full=True)
     if count := len(groups.same):
-        yield Line(groups.same, f"{count} more {'check fails' if count == 1 else 'checks fail'} for the same reason")
+        yield CheckLine(
+            groups.same, f"{count} more {'check fails' if count == 1 else 'checks fail'} for the same reason"
+        )
     # Of a file with many functions, what is wrong in each of them.
-    yield from (Line((row,), in_full=row in groups.firsts) for row in groups.lost)
+    yield from (CheckLine((row,), in_full=row in groups.firsts) for row in groups.lost)
     if count := len(groups.unwritten):
         text = f"{count} {'check needs' if count == 1 else 'checks need'} code that is not written yet"
-        yield Line(groups.unwritten, text, Verdict.SKIPPED)
+        yield CheckLine(groups.unwritten, text, Verdict.SKIPPED)
     for number, row in enumerate(groups.open):
-        yield Line((row,), in_full=groups.cause is None and number == 0)
+        yield CheckLine((row,), in_full=groups.cause is None and number == 0)
     if groups.passed:
-        yield Line(groups.passed, counted(len(groups.passed), "check"), Verdict.PASSED)
+        yield CheckLine(groups.passed, counted(len(groups.passed), "check"), Verdict.PASSED)
 
 
 def has_more_messages(graded: GradedExercise) -> bool:

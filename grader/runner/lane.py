@@ -38,7 +38,7 @@ from grader.model.messages import (
 from grader.model.progress import Cancel, Progress
 from grader.runner.promises import Reached
 from grader.runner.worker_source import WorkerSource
-from grader.runner.zygote_client import START_S, Forked
+from grader.runner.zygote_client import START_S, ForkedProcess
 from grader.sandbox import cgroup
 from grader.sandbox.child import end, tail
 from grader.sandbox.clock import waited_s
@@ -141,7 +141,7 @@ class Lane:
         self._busy = False
         self._spawned: set[int] = set()
         self._waited_before = 0.0
-        self._process: Forked | subprocess.Popen[bytes] | None = None
+        self._process: ForkedProcess | subprocess.Popen[bytes] | None = None
         self.progress = Progress()
         self.cancel = Cancel()
         self._open()

@@ -29,7 +29,7 @@ def cores() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-class Pool:
+class LanePool:
     """Lanes with one queue. A lane is opened when there is something for it.
 
     Args:

@@ -24,13 +24,13 @@ from grader.model.errors import StartError
 from grader.model.messages import Level
 from grader.runner.promises import Reached, SandboxPlan, findings, highest_level
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource, packages_file
-from grader.runner.zygote_client import START_S, Forked, Zygote, start_apart
+from grader.runner.zygote_client import START_S, ForkedProcess, Zygote, start_apart
 from grader.sandbox import start_messages
 from grader.sandbox.child import SAID_NOTHING, end, tail
 from grader.sandbox.datagrams import Message, receive, send, to_text
 from grader.sandbox.process import bind_in, isolated_command, isolated_plain_command, plain_paths, workers_paths
 from grader.sandbox.start_messages import LaunchPlan, TryOut
-from grader.sandbox.view import View
+from grader.sandbox.view import FileView
 from grader.wire.transport import SocketTransport
 
 _MEMORY_MB = 512
@@ -61,7 +61,7 @@ class WorkerServer(WorkerSource):
         self._generation = 0
         self._before: Reached | None = None
         self._plain: WorkerServer | None = None
-        self._process: Forked | subprocess.Popen[bytes]
+        self._process: ForkedProcess | subprocess.Popen[bytes]
         self._start()
         if plan.plain and not is_plain:
             self._start_plain()
@@ -91,12 +91,12 @@ class WorkerServer(WorkerSource):
         with theirs:
             if self._zygote is not None:
                 shown, listed = workers_paths()
-                plan = LaunchPlan(View(tuple(shown), hidden, tuple(listed)), (), *asks)
+                plan = LaunchPlan(FileView(tuple(shown), hidden, tuple(listed)), (), *asks)
                 self._process = self._zygote.fork(start_messages.StartServer(plan), self._log, [theirs.fileno()])
             else:
                 server = isolated_plain_command("grader.worker", "plain", "server", str(theirs.fileno()))
                 shown, without = plain_paths()
-                plan = LaunchPlan(View(tuple(shown), (*hidden, *without)), tuple(server), *asks)
+                plan = LaunchPlan(FileView(tuple(shown), (*hidden, *without)), tuple(server), *asks)
                 command = isolated_command("grader.sandbox.launch", to_text(plan), str(os.getpid()))
                 start = partial(start_apart, command, self._log, [theirs.fileno()])
                 self._process = _starter.submit(start).result()
@@ -263,7 +263,7 @@ class WorkerServer(WorkerSource):
         self._socket.shutdown(socket.SHUT_RDWR)  # a trial that still waits for an answer fails at once
         concurrent.futures.wait([self._trial])
         self._socket.close()
-        if isinstance(self._process, Forked):
+        if isinstance(self._process, ForkedProcess):
             self._process.cancel()
         end(self._process)
         self._log.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from grader.runner.promises import Reached
-from grader.runner.zygote_client import Forked
+from grader.runner.zygote_client import ForkedProcess
 from grader.wire.transport import Transport
 
 
@@ -38,7 +38,7 @@ class CheckProcess:
         generation: which worker server it has, see `Supply`.
     """
 
-    process: Forked | subprocess.Popen[bytes]
+    process: ForkedProcess | subprocess.Popen[bytes]
     transport: Transport
     command: tuple[str, ...] = ()
     plain_command: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ START_S = 180.0
 _REAPED_S = 0.002
 
 
-class Forked:
+class ForkedProcess:
     """A process that a zygote forks, with what is used here of `subprocess.Popen`.
 
     The zygote may still import PyTorch; who needs to know the process waits for that.
@@ -174,7 +174,7 @@ class Zygote:
             command = isolated_command("grader.sandbox.zygote", str(theirs.fileno()), *words)
             return start_apart(command, self._log, [theirs.fileno(), *fds])
 
-    def fork(self, what: Message, log: IO[bytes], descriptors: Sequence[int]) -> Forked:
+    def fork(self, what: Message, log: IO[bytes], descriptors: Sequence[int]) -> ForkedProcess:
         """Have the zygote fork a process; start another zygote if it was lost.
 
         Args:
@@ -198,7 +198,7 @@ class Zygote:
                 except OSError:
                     ours.close()
                     raise StartError(f"no process can be started: {self.last_words()}") from None
-        return Forked(ours)
+        return ForkedProcess(ours)
 
     def last_words(self) -> str:
         """Return the last lines that the zygote printed."""

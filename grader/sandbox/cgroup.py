@@ -30,7 +30,7 @@ _PREFIX = "tensorgrade"
 
 
 @dataclass(frozen=True)
-class Group:
+class ControlGroup:
     """A control group of one worker, or of other groups: its folder for each controller; one for all with version 2.
 
     Attributes:
@@ -62,7 +62,7 @@ class Group:
                         finally:
                             os.close(lock)
 
-    def make(self, memory_mb: int, tasks: int) -> Group:
+    def make(self, memory_mb: int, tasks: int) -> ControlGroup:
         """Make an empty group in this one, with limits.
 
         Args:
@@ -89,11 +89,11 @@ class Group:
             raise
         return group
 
-    def _make_locked(self) -> Group:
+    def _make_locked(self) -> ControlGroup:
         while True:
             # The number tells an administrator whose it is. In another container it may be another process's.
             name = f"{_PREFIX}.{os.getpid()}.{secrets.token_hex(4)}"
-            group, made = Group(self.memory / name, self.pids / name, self.version), False
+            group, made = ControlGroup(self.memory / name, self.pids / name, self.version), False
             try:
                 made = all(group._make_folder(folder) for folder in group.folders)
             finally:
@@ -201,7 +201,7 @@ def enter(files: Sequence[int]) -> None:
         os.close(file)
 
 
-def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> Group | None:
+def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> ControlGroup | None:
     """Find where this process may make groups with caps on memory and processes; return None if nowhere.
 
     Args:
@@ -226,9 +226,9 @@ def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -
             folders.setdefault("", Path(words[4]))
     groups = None
     if all(name in folders for name in _CONTROLLERS):
-        groups = Group(folders["memory"], folders["pids"], 1)
+        groups = ControlGroup(folders["memory"], folders["pids"], 1)
     elif "" in folders:
         with contextlib.suppress(OSError):
             if set(_CONTROLLERS) <= set((folders[""] / "cgroup.subtree_control").read_text().split()):
-                groups = Group(folders[""], folders[""], 2)
+                groups = ControlGroup(folders[""], folders[""], 2)
     return groups if groups and all(os.access(path, os.W_OK) for path in (groups.memory, groups.pids)) else None

@@ -23,7 +23,7 @@ from pathlib import Path
 from grader.sandbox import cgroup, kernel, landlock, seccomp
 from grader.sandbox.process import bind_in, clean_environment, interpreter_paths, isolated_command
 from grader.sandbox.start_messages import THREADS
-from grader.sandbox.view import DEVICES, View
+from grader.sandbox.view import DEVICES, FileView
 
 MEMORY_MB = 3072
 """With PyTorch, the replies to one check of the student and the reference, and what comparing them takes."""
@@ -40,7 +40,7 @@ REACH = ("memory", "network", "files", "processes")
 """The kinds of access that `what_remains` tries."""
 
 
-def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> dict[str, str]:
+def give_up(groups: cgroup.ControlGroup | None, readable: Sequence[str], writable: Sequence[str]) -> dict[str, str]:
     """Confine this process: limit its memory, leave the network, keep access to some files only, forbid new sockets.
 
     The process must have one thread. The sockets that it has go on working.
@@ -69,7 +69,7 @@ def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequ
     return refused
 
 
-def _enter_group(groups: cgroup.Group | None) -> None:
+def _enter_group(groups: cgroup.ControlGroup | None) -> None:
     if groups is None:
         raise OSError(errno.EROFS, "control groups cannot be written here")
     # It stays locked as long as this process lives; whoever looks for groups that were left removes it then.
@@ -89,11 +89,11 @@ def _leave_network() -> None:
         os.close(proc)
 
 
-def _limit_files(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> None:
+def _limit_files(groups: cgroup.ControlGroup | None, readable: Sequence[str], writable: Sequence[str]) -> None:
     if not landlock.abi():
         raise OSError(errno.ENOSYS, "this kernel has no Landlock, or does not let us use it")
     kernel.forbid_new_privileges()
-    shown = [*View(tuple(interpreter_paths())).folders(), *readable, "/sys", "/etc"]
+    shown = [*FileView(tuple(interpreter_paths())).folders(), *readable, "/sys", "/etc"]
     places = [*writable, "/proc", *(f"/dev/{name}" for name in DEVICES)]
     places += [str(groups.memory), str(groups.pids)] if groups is not None else []
     # pytest lists each folder from the one that all check files have in common.

@@ -30,7 +30,7 @@ class Disturbances(NamedTuple):
         return Disturbances(self.faults - before.faults, self.preemptions - before.preemptions)
 
 
-class Memory(NamedTuple):
+class MemoryUse(NamedTuple):
     """Bytes of memory of a process.
 
     Attributes:
@@ -88,12 +88,12 @@ def disturbances(pid: int) -> Disturbances | None:
     return None
 
 
-def memory(pid: int) -> Memory | None:
+def memory(pid: int) -> MemoryUse | None:
     """Return the memory of a process; None if it cannot be read."""
     names = ("VmRSS", "VmHWM", "VmSize", "VmPeak")
     with contextlib.suppress(OSError, KeyError):  # no such files here, or it has ended
         rows = _status_lines(pid, *names)
-        return Memory(*(int(rows[name][0]) * 1024 for name in names))
+        return MemoryUse(*(int(rows[name][0]) * 1024 for name in names))
     return None
 
 

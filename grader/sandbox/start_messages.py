@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from grader.sandbox.datagrams import Message
-from grader.sandbox.view import View
+from grader.sandbox.view import FileView
 
 WARNED = "\x1e"
 """Stands before each warning in a worker's output, which has what was printed and what was warned of in one stream."""
@@ -62,9 +62,9 @@ class LaunchPlan(Message):
         rules: whether Landlock and system-call filters are, for the level `reduced`.
     """
 
-    PARTS: ClassVar[Mapping[str, Callable[..., Any]]] = {"view": View}
+    PARTS: ClassVar[Mapping[str, Callable[..., Any]]] = {"view": FileView}
 
-    view: View
+    view: FileView
     command: tuple[str, ...]
     namespaces: bool
     rules: bool

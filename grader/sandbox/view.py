@@ -45,7 +45,7 @@ _WRITTEN = {
 
 
 @dataclass(frozen=True)
-class View:
+class FileView:
     """The view that workers have of the machine's files.
 
     Attributes:
@@ -86,7 +86,7 @@ def _visible_parts(place: str, hidden: set[str]) -> Iterator[str]:
         yield place
 
 
-def build(view: View) -> None:
+def build(view: FileView) -> None:
     """Mount a new root over /proc, and enter it. Needs a mount namespace of its own.
 
     Raises:

@@ -34,7 +34,7 @@ from grader.sandbox import clock
 from grader.wire.containers import PlainEncoder
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, parts_of
-from grader.wire.table import Table, padded_blocks, starts_of
+from grader.wire.table import ObjectTable, padded_blocks, starts_of
 from grader.wire.transport import create_shared_memory
 
 _PREPARE_S = 10.0
@@ -83,7 +83,7 @@ class Inputs:
 
     def __init__(self, *calls: Sequence[Any], in_place: bool = False, plain: bool = False) -> None:
         encoder = PlainEncoder if plain else Encoder
-        self.tree, blocks = encoder(Table(), _refuse).encode([tuple(args) for args in calls])
+        self.tree, blocks = encoder(ObjectTable(), _refuse).encode([tuple(args) for args in calls])
         self.starts = starts_of([len(block) for block in blocks])
         self.size = self.starts.pop()
         self.blocks, self.in_place, self.count = blocks, in_place, len(calls)
@@ -133,7 +133,7 @@ class TimedWorker:
         with wait, connection.exclusive(), self._prepared(inputs):
             return self._go(inputs, seconds or connection.limits.call_s, idle=idle)
 
-    def memory_growth(self, inputs: Inputs) -> tuple[clock.Memory, clock.Memory, Any] | None:
+    def memory_growth(self, inputs: Inputs) -> tuple[clock.MemoryUse, clock.MemoryUse, Any] | None:
         """Call the function once; return the memory of its process just before and just after, and the result.
 
         The result is None if the system does not show the memory. The arguments are resident before, and the
@@ -226,7 +226,7 @@ class TimedWorker:
             expect(len(parts) == count, "another number of replies than of calls")
         except ProtocolError as fault:
             raise self.connection.lose_for_fault(self._what, fault) from None
-        return [self.connection.value_of(part, self._what, "", Table()) for part in parts]
+        return [self.connection.value_of(part, self._what, "", ObjectTable()) for part in parts]
 
     def _read_clocks(self) -> _Clocks:
         worker, wall, cpu = self.connection.worker, time.monotonic(), self._cpu()

@@ -13,7 +13,7 @@ from grader.model.report import PASSES_HERE
 from grader.model.score import counted, points_text
 from grader.report.safe import prose
 from grader.student import folder
-from grader.student.folder import Progress
+from grader.student.folder import CourseProgress
 from grader.student.rows import Row, Whole, next_row, rows_of, same_module
 from grader.student.side_effects import side_effects
 
@@ -62,7 +62,7 @@ def unchanged_note(count: int, width: int) -> Iterator[str]:
 
 
 def advice(
-    course: Course, report: Report, progress: Progress, *, saved: bool = True, whole: Whole = same_module
+    course: Course, report: Report, progress: CourseProgress, *, saved: bool = True, whole: Whole = same_module
 ) -> Iterator[str]:
     """Yield sentences of advice after a run.
 

@@ -284,7 +284,7 @@ class ExerciseProgress:
 
 
 @dataclass(frozen=True)
-class Progress:
+class CourseProgress:
     """A student's progress in a course, which reads its own JSON.
 
     Attributes:
@@ -303,11 +303,11 @@ class Progress:
         """Return the progress in one exercise, by its id."""
         return self.exercises.get(id, ExerciseProgress())
 
-    def with_exercise(self, id: str, changed: ExerciseProgress) -> Progress:
+    def with_exercise(self, id: str, changed: ExerciseProgress) -> CourseProgress:
         """Return a copy of the progress in which one exercise is changed."""
         return replace(self, exercises={**self.exercises, id: changed})
 
-    def after(self, report: Report) -> Progress:
+    def after(self, report: Report) -> CourseProgress:
         """Return the progress after a run, with the states and points of its report."""
         now = self
         for graded in report.exercises:
@@ -329,26 +329,26 @@ def _after(before: ExerciseProgress, graded: GradedExercise) -> ExerciseProgress
     return ExerciseProgress(graded.state, earned, before.solved or done, 0 if graded.passes else tries, before.hints)
 
 
-def read_progress(course: Course) -> Progress:
+def read_progress(course: Course) -> CourseProgress:
     """Return the saved progress; if it cannot be read, an empty one that says why."""
     path = layout.kept_progress(course)
     where = path.relative_to(course.root).as_posix()
     try:
-        return from_json(Progress, path.read_bytes())
+        return from_json(CourseProgress, path.read_bytes())
     except FileNotFoundError:
-        return Progress()
+        return CourseProgress()
     except OSError as error:
         is_locked = os.path.lexists(path)
         remedy = "; make that file readable" if is_locked else ""
-        return Progress(
+        return CourseProgress(
             problem=f"your progress cannot be read: {error.strerror} ({where}){remedy}", is_locked=is_locked
         )
     except FormatError:
         where = path.relative_to(course.root).as_posix()
-        return Progress(problem=f"{where} was damaged, so your progress starts from zero")
+        return CourseProgress(problem=f"{where} was damaged, so your progress starts from zero")
 
 
-def write_progress(course: Course, progress: Progress) -> str:
+def write_progress(course: Course, progress: CourseProgress) -> str:
     """Save the progress, in one step; return a sentence if that is not possible, else ""."""
     if progress.is_locked:
         return f"{progress.problem}. Until then nothing is saved"

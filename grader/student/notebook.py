@@ -31,7 +31,7 @@ from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.cells import tree_or_none
 from grader.intake.match import given_names, starter_names
-from grader.intake.notebook import Cell, Module, module_of, takes_from_file
+from grader.intake.notebook import Cell, ModuleText, module_of, takes_from_file
 from grader.model import Course, Exercise, GradedCheck, GradedExercise, Submission, Verdict
 from grader.model.check import LINES_TO_TRY
 from grader.model.errors import CourseError, GraderError
@@ -128,7 +128,7 @@ class NotebookGrader:
         places = f"The receipt is in {written}", f"Hand in  {folder / receipt.name}"
         return {"text": "\n".join([*receipt.problems, *receipt.lines(), *places])}
 
-    def _read_cells(self, course: Course, exercise: Exercise, request: Mapping[str, Any]) -> tuple[bytes, Module]:
+    def _read_cells(self, course: Course, exercise: Exercise, request: Mapping[str, Any]) -> tuple[bytes, ModuleText]:
         """Return the student's source of an exercise, and the module made of the cells, which may be empty.
 
         If the cells import the functions from a file beside the notebook, that file counts.
@@ -136,7 +136,7 @@ class NotebookGrader:
         cells, needed = [Cell(**row) for row in request["cells"]], starter_names(exercise)
         answer = Path(request["folder"]) / exercise.file_name
         if answer.is_file() and takes_from_file(cells, exercise.id, needed):
-            return answer.read_bytes(), Module("", notes=[_OF_FILE])
+            return answer.read_bytes(), ModuleText("", notes=[_OF_FILE])
         others = {name for other in course.exercises for name in starter_names(other)}.difference(needed)
         goes_by = (exercise.id, exercise.number)
         module = module_of(cells, goes_by, needed, request["names"], others, given_names(exercise))
@@ -156,7 +156,7 @@ class NotebookGrader:
         return self._grade(course, exercise, folder, source, module, own=own)
 
     def _grade(
-        self, course: Course, exercise: Exercise, folder: Path, source: bytes, module: Module, *, own: bool
+        self, course: Course, exercise: Exercise, folder: Path, source: bytes, module: ModuleText, *, own: bool
     ) -> dict[str, str]:
         """Grade source as if it were a file in a folder, and return the report as `html` and `text`."""
         handed_in = _submission_of(exercise, folder, source)
@@ -233,7 +233,7 @@ def _imported_modules(source: bytes) -> set[str]:
     return names
 
 
-def in_cells(graded: GradedExercise, module: Module) -> GradedExercise:
+def in_cells(graded: GradedExercise, module: ModuleText) -> GradedExercise:
     """Return an exercise whose messages name lines of cells instead of lines of a file."""
     name = graded.exercise.file_name
 

@@ -45,7 +45,7 @@ def collector_of(path: Path, parent: pytest.Collector) -> pytest.File | None:
         exercise = lanes[root].exercise_of(path)
     except GraderError as error:
         raise parent.CollectError(str(error)) from None
-    return CheckFile.from_parent(parent, path=path, lane=lanes[root], exercise=exercise) if exercise else None
+    return PytestCheckFile.from_parent(parent, path=path, lane=lanes[root], exercise=exercise) if exercise else None
 
 
 class CourseLane:
@@ -100,7 +100,7 @@ class CourseLane:
         self._opened.close()
 
 
-class CheckFile(pytest.File):
+class PytestCheckFile(pytest.File):
     """A file of checks, which is read here to see in which line each begins, and never run.
 
     Args:
@@ -131,7 +131,7 @@ class CheckItem(pytest.Item):
         line: where it begins.
     """
 
-    parent: CheckFile
+    parent: PytestCheckFile
 
     def __init__(self, *, line: int, **rest: Any) -> None:
         super().__init__(**rest)

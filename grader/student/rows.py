@@ -14,7 +14,7 @@ from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, Module
 from grader.model.errors import CourseError
 from grader.student import folder
-from grader.student.folder import ExerciseProgress, Progress
+from grader.student.folder import CourseProgress, ExerciseProgress
 
 KNOWN = "known"
 
@@ -48,7 +48,7 @@ class Row:
         return self.state in ("not_started", "started")
 
 
-def rows_of(course: Course, progress: Progress | None = None) -> list[Row]:
+def rows_of(course: Course, progress: CourseProgress | None = None) -> list[Row]:
     """Return a row for each exercise, in the course's order, by the saved progress unless another is given.
 
     Its file shows whether it was begun, the last run how far it is.
@@ -57,7 +57,7 @@ def rows_of(course: Course, progress: Progress | None = None) -> list[Row]:
     return [row for module in course.modules for row in _rows_of_module(course, module, progress)]
 
 
-def _rows_of_module(course: Course, module: Module, progress: Progress) -> list[Row]:
+def _rows_of_module(course: Course, module: Module, progress: CourseProgress) -> list[Row]:
     """Return the rows of the exercises in a module; files of other modules are not read."""
     submission = read_submission(course.root, module.exercises, author="")
     mine = []
@@ -126,7 +126,7 @@ def same_module(module: Module) -> Module:
 def next_row(
     course: Course,
     start: str | None = None,
-    progress: Progress | None = None,
+    progress: CourseProgress | None = None,
     whole: Whole = same_module,
 ) -> Row | None:
     """Return the row of the last graded exercise until it is solved, then of the next unsolved one; None if all are.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nicegui import ui
 
-from grader.batch.changes import Change
+from grader.batch.changes import RegradedExercise
 from grader.model.errors import GraderError
 from grader.model.score import counted, points_text
 from grader.report.safe import for_html
@@ -121,7 +121,7 @@ async def show_changes(folder: ClassFolder) -> None:
         look.html(f'<p class="soft">{for_html(in_page_words(note))}</p>')
 
 
-def _show_changes(changes: Sequence[Change], label: str) -> None:
+def _show_changes(changes: Sequence[RegradedExercise], label: str) -> None:
     if not changes:
         return
     rows = "".join(_change_row(change) for change in changes)
@@ -133,7 +133,7 @@ def _show_changes(changes: Sequence[Change], label: str) -> None:
     ).style("width:100%")
 
 
-def _change_row(change: Change) -> str:
+def _change_row(change: RegradedExercise) -> str:
     checks = []
     for id, *both in change.checks:
         ends = [f"{end[0]} {points_text(end[1])}" if end else "none" for end in both]

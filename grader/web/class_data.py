@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.batch.changes import Change, last_regrade, staff_changes
+from grader.batch.changes import RegradedExercise, last_regrade, staff_changes
 from grader.batch.class_pages import write_pages
 from grader.batch.class_summary import ClassSummary
 from grader.batch.comments import COMMENTS, Comment, code_cell, with_comment
@@ -28,12 +28,12 @@ from grader.batch.policy import Rules
 from grader.batch.reports import notes_of, report_from_journal, reports
 from grader.batch.results_folder import GRADEBOOK, ROSTER, ResultsFolder
 from grader.batch.run import BatchOptions
-from grader.course.edits import Edit, count_check, extend, void_check, write_edit
+from grader.course.edits import FileEdit, count_check, extend, void_check, write_edit
 from grader.course.files import validate
 from grader.course.layout import COURSE_FILE, Places
 from grader.course.load import load_course
 from grader.grading.plan import RunPlan
-from grader.grading.unexplained import Group
+from grader.grading.unexplained import SimilarSubmissions
 from grader.model import Course, Exercise, GradedExercise, HandIn, Report
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import failing_as, write_whole
@@ -70,7 +70,7 @@ class Snapshot:
     options: BatchOptions
     note: str = ""
 
-    def members(self, group: Group) -> list[str]:
+    def members(self, group: SimilarSubmissions) -> list[str]:
         """Return the authors of a group, those with the shortest files first."""
         key = group.exercise.id
         return sorted(group.members, key=lambda author: (len(self.files.get((author, key), ("", b""))[1]), author))
@@ -226,7 +226,7 @@ class ClassFolder:
         name = now.overview.names.get(author, "") if self.shows_names else ""
         return f"{name} ({author})" if name else author
 
-    def changes(self) -> tuple[str, list[Change], list[Change], list[str]]:
+    def changes(self) -> tuple[str, list[RegradedExercise], list[RegradedExercise], list[str]]:
         """Return when the last regrade began, its changes, the changes by staff, and notes on tables of staff."""
         with self._open() as journal:
             course, rules = self.course, self._rules(journal)
@@ -235,7 +235,7 @@ class ClassFolder:
             by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_of(plan, journal, rules))
         return at, [one for one in changed if one.differs], by_staff, notes
 
-    def draft(self, group: Group) -> tuple[Path, str]:
+    def draft(self, group: SimilarSubmissions) -> tuple[Path, str]:
         """Return the path and the text of a draft of a known wrong answer, made of a group's shortest file.
 
         Raises:
@@ -361,7 +361,7 @@ class ClassFolder:
         edit = extend(self.course, handin, author, until, lambda name: folded(name) in names)
         return self._planned_edit(edit)
 
-    def plan_draft(self, group: Group, text: str) -> Planned:
+    def plan_draft(self, group: SimilarSubmissions, text: str) -> Planned:
         """Return the change that adds a known wrong answer; scores change when the class is graded again.
 
         Raises:
@@ -393,7 +393,7 @@ class ClassFolder:
 
         return Planned(path.name, changed, _diff(path.name, before, after), replaces, write)
 
-    def _planned_edit(self, edit: Edit) -> Planned:
+    def _planned_edit(self, edit: FileEdit) -> Planned:
         before = self.read().reports
         with self._open() as journal:
             after = self._reports(edit.course, journal)

@@ -33,10 +33,10 @@ class DrillPage:
 
     def __init__(self, live: Live, exercise: Exercise) -> None:
         self._live, self._exercise = live, exercise
-        self._memory = drilling.Memory(live.course)
+        self._memory = drilling.AnsweredQuestions(live.course)
         questions = drilling.read_questions(live.course)
         self._drill = drilling.Drill(drilling.choose_questions(questions, _QUESTIONS, None, self._memory.rank))
-        self._answers: dict[str, drilling.Answer] = {}
+        self._answers: dict[str, drilling.DrillAnswer] = {}
         self._asked: drilling.Question | None = None  # which is still to be answered
 
     async def show(self) -> None:
@@ -79,7 +79,7 @@ class DrillPage:
             if self._drill.answered:  # so is the button that led here
                 look.focus(buttons[0])
 
-    async def _answer_of(self, question: drilling.Question) -> drilling.Answer:
+    async def _answer_of(self, question: drilling.Question) -> drilling.DrillAnswer:
         """Return the answer to a question; a worker runs its lines, as this process imports no PyTorch."""
         return await self._live.do(
             lambda runtime: drilling.answer_in_worker(
@@ -87,7 +87,7 @@ class DrillPage:
             )
         )
 
-    async def _answered(self, question: drilling.Question, answer: drilling.Answer, choice: str) -> None:
+    async def _answered(self, question: drilling.Question, answer: drilling.DrillAnswer, choice: str) -> None:
         """Show above the button whether the choice is right, and why, until the student goes on."""
         if self._asked is not question:  # a second click, on the way while the first was answered
             return
@@ -103,7 +103,7 @@ class DrillPage:
             look.focus(following)  # the button that was pressed is gone
 
 
-def shuffled_choices(question: drilling.Question, answer: drilling.Answer, chance: random.Random) -> list[str]:
+def shuffled_choices(question: drilling.Question, answer: drilling.DrillAnswer, chance: random.Random) -> list[str]:
     """Return the choices of a question in a random order; yes stands before no.
 
     Args:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from nicegui import ui
 
 from grader.batch.drafts import STEPS
-from grader.grading.unexplained import Group, lost_rows
+from grader.grading.unexplained import SimilarSubmissions, lost_rows
 from grader.model.errors import GraderError
 from grader.model.score import counted, listed
 from grader.report.html import fragment
@@ -36,7 +36,7 @@ def show_groups(folder: ClassFolder, now: Snapshot) -> None:
         _show_group_card(folder, now, group)
 
 
-def _show_group_card(folder: ClassFolder, now: Snapshot, group: Group) -> None:
+def _show_group_card(folder: ClassFolder, now: Snapshot, group: SimilarSubmissions) -> None:
     """Build the card of a group: the number of answers, their authors, and the checks that they lose."""
     members = now.members(group)
     with ui.element("section").classes("card").style("margin-top:.75rem"):
@@ -55,7 +55,7 @@ def _show_group_card(folder: ClassFolder, now: Snapshot, group: Group) -> None:
         look.html(f"<ul>{lost}{more}</ul>")
 
 
-def address_of(group: Group) -> str:
+def address_of(group: SimilarSubmissions) -> str:
     """Return the address of a group's page."""
     return f"/group/{group.exercise.id}/{quote(group.name, safe='')}"
 
@@ -115,7 +115,7 @@ def _show_answer(folder: ClassFolder, now: Snapshot, author: str, exercise: str,
             look.html(fragment([graded]))
 
 
-def _show_draft(folder: ClassFolder, group: Group) -> None:
+def _show_draft(folder: ClassFolder, group: SimilarSubmissions) -> None:
     with ui.element("section").classes("card").style("margin-top:1rem"):
         look.heading("Make a known wrong answer of this group")
         if group.why_not:
@@ -142,7 +142,7 @@ def _show_draft(folder: ClassFolder, group: Group) -> None:
             look.button("Make a draft", make, first=True)
 
 
-def _show_editor(folder: ClassFolder, group: Group, name: str, text: str) -> None:
+def _show_editor(folder: ClassFolder, group: SimilarSubmissions, name: str, text: str) -> None:
     look.html(f"{for_html(name)}: write the sentence in place of TODO, and remove names of people that are left.", "p")
     area = show_editor(text, "The draft; press Escape, then Tab to leave it").style("height:22rem;width:100%")
 

@@ -37,7 +37,7 @@ def new_token() -> str:
 
 
 @dataclass(frozen=True)
-class Guard:
+class RequestGuard:
     """An application that hands allowed requests on to another one.
 
     Attributes:

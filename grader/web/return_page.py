@@ -12,7 +12,7 @@ from nicegui import events, ui
 from grader.batch.results_folder import GRADEBOOK, RETURNED
 from grader.batch.term import column_of, read_scores
 from grader.model.errors import CourseError, GraderError
-from grader.report.csv_table import Table
+from grader.report.csv_table import CsvTable
 from grader.report.export.lms import about_moodle, fill
 from grader.report.people import people_in
 from grader.report.safe import for_html
@@ -125,7 +125,7 @@ def fill_scores(
         path = Path(place, "table.csv")
         path.write_bytes(content)
         try:
-            table, kind = Table(path), people_in(path).kind
+            table, kind = CsvTable(path), people_in(path).kind
             if kind == "plain":
                 raise CourseError(f"{name} is neither Canvas's gradebook nor a grading worksheet of Moodle")
             done = fill(table, kind, [column_of(marks, "" if kind == "moodle" else title)], scales=scales, zeros=zeros)

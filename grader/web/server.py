@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from nicegui import ui
 
 from grader.model.errors import CourseError
-from grader.web.guard import Guard, new_token
+from grader.web.guard import RequestGuard, new_token
 
 _HOST = "127.0.0.1"
 _KEEPS_S = 12 * 3600.0
@@ -98,7 +98,7 @@ def serve(
     )
     # Pings as usual: NiceGUI makes them as rare as the time that it waits for a browser.
     app.router.on_startup.append(_usual_pings)
-    guard = Guard(app, address.token, address.port, prefix, tuple(hosts))
+    guard = RequestGuard(app, address.token, address.port, prefix, tuple(hosts))
     config = uvicorn.Config(guard, log_level="warning", ws="websockets-sansio", timeout_graceful_shutdown=1)
     config.load()
     server = uvicorn.Server(config)
@@ -117,6 +117,6 @@ def _usual_pings() -> None:
     core.sio.eio.ping_interval, core.sio.eio.ping_timeout = 5, 5
 
 
-def _stop(server: uvicorn.Server, guard: Guard) -> None:
+def _stop(server: uvicorn.Server, guard: RequestGuard) -> None:
     guard.ends.set()
     server.should_exit = True

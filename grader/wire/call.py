@@ -9,7 +9,7 @@ from typing import Any
 from grader.wire.containers import Other, PlainEncoder
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
-from grader.wire.table import Table, padded_blocks
+from grader.wire.table import ObjectTable, padded_blocks
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class EncodedCall:
 
     tree: Mapping[str, Any]
     memory: Sequence[Any]
-    table: Table
+    table: ObjectTable
     others: Mapping[tuple[Any, ...], Any]
     noted: Sequence[Any] = ()
 
@@ -46,8 +46,8 @@ class EncodedCall:
         """Return the same call with a table of copies: its reply changes the copies, and not the values."""
         return replace(self, table=self._decoded(self.tree["roots"])[1])
 
-    def _decoded(self, roots: Sequence[Any]) -> tuple[list[Any], Table]:
-        table = Table()
+    def _decoded(self, roots: Sequence[Any]) -> tuple[list[Any], ObjectTable]:
+        table = ObjectTable()
         decoder = Decoder(table, lambda *child: self.others[child])
         return decoder.decode({**self.tree, "roots": list(roots)}, memoryview(bytearray().join(self.memory))), table
 
@@ -64,7 +64,7 @@ def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), 
     Raises:
         Unsupported: a value cannot be sent.
     """
-    table, others = Table(), dict[tuple[Any, ...], Any]()
+    table, others = ObjectTable(), dict[tuple[Any, ...], Any]()
 
     def child_of(value: Any) -> list[Any]:
         child = other(value)

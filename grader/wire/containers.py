@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from grader.wire.frames import KEYED, Caps, ProtocolError, Unsupported, expect, ordered_by_nesting
 from grader.wire.plain import PLAIN, TAGS, Tags
-from grader.wire.table import Table
+from grader.wire.table import ObjectTable
 
 CONTAINERS: dict[type, str] = {
     list: "list",
@@ -51,7 +51,7 @@ class PlainEncoder:
     no_tuples: ClassVar[tuple[type, ...]] = ()
     """Classes that derive from tuple, whose subclasses are not sent as one."""
 
-    def __init__(self, table: Table, other: Other, *, answers: bool = False) -> None:
+    def __init__(self, table: ObjectTable, other: Other, *, answers: bool = False) -> None:
         self._table, self._other, self._answers = table, other, answers
         self._numbers = {id(obj): number for number, obj in enumerate(table.objects)} if table.objects else {}
         self._kept: list[Any] = []  # plain forms of subclasses, whose ids must not be used again
@@ -150,7 +150,7 @@ class PlainDecoder:
     leaves: ClassVar[tuple[str, ...]] = ()
     """The kinds of rows for other values than containers."""
 
-    def __init__(self, table: Table, other: Callable[..., Any], caps: Caps | None = None) -> None:
+    def __init__(self, table: ObjectTable, other: Callable[..., Any], caps: Caps | None = None) -> None:
         self._table, self._other, self._caps = table, other, caps or Caps()
         self._rows: list[Any] = []
 

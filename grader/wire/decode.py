@@ -18,10 +18,10 @@ import torch
 from grader.wire.containers import PlainDecoder, items_of
 from grader.wire.dtypes import DTYPES, TAGS, array_dtype
 from grader.wire.encode import can_be_lazy
-from grader.wire.facts import Accelerator, Facts, are_any_known, from_row, note_facts
+from grader.wire.facts import AcceleratorFunctions, TensorFacts, are_any_known, from_row, note_facts
 from grader.wire.frames import Caps, ProtocolError, expect
 from grader.wire.memory import Array, Block, array_with_same_layouts, check_layout, dense_strides
-from grader.wire.table import ALIGNMENT, Table
+from grader.wire.table import ALIGNMENT, ObjectTable
 
 
 class Change:
@@ -68,12 +68,12 @@ class Decoder(PlainDecoder):
 
     def __init__(
         self,
-        table: Table,
+        table: ObjectTable,
         other: Callable[..., Any],
         caps: Caps | None = None,
         *,
         answers: bool = False,
-        accelerator: Accelerator | None = None,
+        accelerator: AcceleratorFunctions | None = None,
     ) -> None:
         super().__init__(table, other, caps)
         self._answers = answers
@@ -232,7 +232,7 @@ class Decoder(PlainDecoder):
         if not is_new and (obj.data_ptr() != view.data_ptr() or _layout(obj) != _layout(view)):
             self.changes.append(Change(obj, lambda it: it.detach(), _set_data, view))
         if len(row) == 10 or (not is_new and (are_any_known() or obj.requires_grad)):
-            note_facts(obj, from_row(row[9]) if len(row) == 10 else Facts())
+            note_facts(obj, from_row(row[9]) if len(row) == 10 else TensorFacts())
 
 
 def _layout(tensor: torch.Tensor) -> tuple[Any, ...]:

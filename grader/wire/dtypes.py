@@ -12,7 +12,7 @@ import torch
 
 from grader.wire.frames import ProtocolError, expect, is_index
 from grader.wire.memory import MOST_DIMS
-from grader.wire.plain import KINDS, Kind, Tags
+from grader.wire.plain import KINDS, TaggedType, Tags
 from grader.wire.table import LIMIT
 
 _TENSOR_DTYPES = (
@@ -68,13 +68,13 @@ def _scalar(name: Any, text: Any) -> np.generic:
     return scalar
 
 
-_KINDS: Mapping[type, Kind] = {
+_KINDS: Mapping[type, TaggedType] = {
     **KINDS,
-    torch.Size: Kind("Size", list, _size),
-    torch.dtype: Kind("dtype", lambda value: [str(value).removeprefix("torch.")], lambda name: _ALL_DTYPES[name]),
-    torch.device: Kind("device", lambda value: [value.type, value.index], _device),
-    np.dtype: Kind("numpy.dtype", lambda value: [value.str], array_dtype),
-    np.generic: Kind("numpy.scalar", lambda value: [value.dtype.str, value.tobytes().decode("latin-1")], _scalar),
+    torch.Size: TaggedType("Size", list, _size),
+    torch.dtype: TaggedType("dtype", lambda value: [str(value).removeprefix("torch.")], lambda name: _ALL_DTYPES[name]),
+    torch.device: TaggedType("device", lambda value: [value.type, value.index], _device),
+    np.dtype: TaggedType("numpy.dtype", lambda value: [value.str], array_dtype),
+    np.generic: TaggedType("numpy.scalar", lambda value: [value.dtype.str, value.tobytes().decode("latin-1")], _scalar),
 }
 
 

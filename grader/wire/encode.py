@@ -11,10 +11,10 @@ import torch
 
 from grader.wire.containers import Other, PlainEncoder
 from grader.wire.dtypes import ARRAY_DTYPE, NAMES, TAGS
-from grader.wire.facts import LONGEST, Accelerator, Facts, are_any_known, device_of, to_row
+from grader.wire.facts import LONGEST, AcceleratorFunctions, TensorFacts, are_any_known, device_of, to_row
 from grader.wire.frames import Unsupported
 from grader.wire.memory import Block, address_range
-from grader.wire.table import Table
+from grader.wire.table import ObjectTable
 
 
 class Encoder(PlainEncoder):
@@ -31,7 +31,12 @@ class Encoder(PlainEncoder):
     no_tuples = (torch.Size,)
 
     def __init__(
-        self, table: Table, other: Other, *, answers: bool = False, accelerator: Accelerator | None = None
+        self,
+        table: ObjectTable,
+        other: Other,
+        *,
+        answers: bool = False,
+        accelerator: AcceleratorFunctions | None = None,
     ) -> None:
         super().__init__(table, other, answers=answers)
         self._accelerator = accelerator
@@ -116,7 +121,7 @@ class Encoder(PlainEncoder):
             # Only of the answering process is it known what a gradient comes from.
             node = tensor.grad_fn if self._answers else None
             name = None if node is None else type(node).__name__[:LONGEST]
-            row.append(to_row(Facts(tensor.requires_grad, node is None, name, written, device)))
+            row.append(to_row(TensorFacts(tensor.requires_grad, node is None, name, written, device)))
         return row
 
     def _merge_ranges(self, spans: list[tuple[int, int, int | None, Any]]) -> list[tuple[int, int, bool]]:

@@ -22,7 +22,7 @@ LONGEST = 100
 
 
 @dataclass(frozen=True)
-class Facts:
+class TensorFacts:
     """The facts that a worker sent with a tensor.
 
     Attributes:
@@ -40,7 +40,7 @@ class Facts:
     device: str = "cpu"
 
 
-_NONE = Facts()
+_NONE = TensorFacts()
 
 # A table for the whole process, as these are attributes of tensors: a tensor has the same facts wherever it is met. It
 # holds no tensor alive.
@@ -52,42 +52,42 @@ def are_any_known() -> bool:
     return bool(_known.data)
 
 
-def facts_of(tensor: torch.Tensor) -> Facts:
+def facts_of(tensor: torch.Tensor) -> TensorFacts:
     """Return the facts that a worker sent with a tensor; of a tensor of this process, what PyTorch says of it."""
-    facts: Facts | None = _known.get(tensor)
+    facts: TensorFacts | None = _known.get(tensor)
     if facts is not None:
         return facts
     name = type(tensor.grad_fn).__name__ if tensor.grad_fn is not None else None
-    return Facts(tensor.requires_grad, tensor.is_leaf, name, 0, str(tensor.device))
+    return TensorFacts(tensor.requires_grad, tensor.is_leaf, name, 0, str(tensor.device))
 
 
 def device_of(tensor: torch.Tensor) -> str:
     """Return the device that the facts of a tensor name, such as "sim:1"; "cpu" if it has no facts."""
-    facts: Facts | None = _known.get(tensor)
+    facts: TensorFacts | None = _known.get(tensor)
     return "cpu" if facts is None else facts.device
 
 
-def note_facts(tensor: torch.Tensor, facts: Facts) -> None:
+def note_facts(tensor: torch.Tensor, facts: TensorFacts) -> None:
     """Keep facts of a tensor for as long as it lives. Writes in place add up over the calls of a check."""
-    before: Facts | None = _known.get(tensor)
+    before: TensorFacts | None = _known.get(tensor)
     if before is not None and before.version:
         facts = replace(facts, version=facts.version + before.version)
     _known[tensor] = facts
 
 
-def to_row(facts: Facts) -> dict[str, Any]:
+def to_row(facts: TensorFacts) -> dict[str, Any]:
     """Return the facts that differ from those of a plain CPU tensor, by name, for JSON."""
     return {name: value for name, value in asdict(facts).items() if value != getattr(_NONE, name)}
 
 
-def from_row(row: Any) -> Facts:
+def from_row(row: Any) -> TensorFacts:
     """Check and return the facts that another process wrote by `to_row`.
 
     Raises:
         ProtocolError: these are not such facts.
     """
     expect(type(row) is dict and row.keys() <= vars(_NONE).keys(), "invalid facts of a tensor")
-    facts = Facts(**row)
+    facts = TensorFacts(**row)
     expect(type(facts.requires_grad) is bool and type(facts.is_leaf) is bool, "invalid facts of a tensor")
     expect(type(facts.version) is int and 0 <= facts.version < 1 << 32, "invalid facts of a tensor")
     for text in (facts.device, "" if facts.grad_fn is None else facts.grad_fn):
@@ -96,7 +96,7 @@ def from_row(row: Any) -> Facts:
 
 
 @dataclass(frozen=True)
-class Accelerator:
+class AcceleratorFunctions:
     """The functions that read and make tensors of a process's accelerator, of which it has at most one kind.
 
     Attributes:

@@ -14,8 +14,8 @@ from grader.wire.frames import ProtocolError, expect
 PLAIN: set[type] = {type(None), bool, int, float, str}
 
 
-class Kind(NamedTuple):
-    """A kind of values that are written as a list with a tag.
+class TaggedType(NamedTuple):
+    """A type whose values are written as a list with a tag.
 
     Attributes:
         tag: the first item of the list.
@@ -33,10 +33,10 @@ def _complex(real: Any, imag: Any) -> complex:
     return complex(real, imag)
 
 
-KINDS: Mapping[type, Kind] = {
-    complex: Kind("complex", lambda value: [value.real, value.imag], _complex),
-    bytes: Kind("bytes", lambda value: [value.decode("latin-1")], lambda text: text.encode("latin-1")),
-    type(...): Kind("Ellipsis", lambda _: [], lambda *_: ...),
+KINDS: Mapping[type, TaggedType] = {
+    complex: TaggedType("complex", lambda value: [value.real, value.imag], _complex),
+    bytes: TaggedType("bytes", lambda value: [value.decode("latin-1")], lambda text: text.encode("latin-1")),
+    type(...): TaggedType("Ellipsis", lambda _: [], lambda *_: ...),
 }
 """The kinds of values that Python itself has."""
 
@@ -51,7 +51,7 @@ class Tags:
         types: the types.
     """
 
-    def __init__(self, kinds: Mapping[type, Kind]) -> None:
+    def __init__(self, kinds: Mapping[type, TaggedType]) -> None:
         self.types = tuple(kinds)
         self._kinds = kinds
         self._readers = {kind.tag: kind.read for kind in kinds.values()}

@@ -18,7 +18,7 @@ LIMIT = 1 << 60
 
 
 @dataclass
-class Table:
+class ObjectTable:
     """The objects and memory that both processes of one call know by number.
 
     Attributes:

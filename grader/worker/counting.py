@@ -64,7 +64,7 @@ def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str,
     # Held, as the call may put others in their places. Tensors made in inference mode have no version.
     given = [each for each in parts([args, kwargs]) if isinstance(each, torch.Tensor) and not each.is_inference()]
     versions = sum(tensor._version for tensor in given)
-    with torch.no_grad(), Operators([args, kwargs]) as operators, Uses() as uses, Lines() as lines:
+    with torch.no_grad(), Operators([args, kwargs]) as operators, Uses() as uses, LineCounter() as lines:
         result = function(*args, **kwargs)
     costs = operators.costs | {
         "ops": dict(operators.counts),
@@ -129,7 +129,7 @@ def call_with_poisoned_memory(function: Callable[..., Any], args: list[Any], kwa
         fill_memory(True)
 
 
-class Lines:
+class LineCounter:
     """Counts the lines that run in the submission's own files, and the calls of its functions.
 
     A comprehension is a line for each of its elements. What loops in C, such as `sorted` or `sum` over a list, is one.
@@ -139,7 +139,7 @@ class Lines:
         self.counts: Counter[str] = Counter()
         self._start = next((f"{each.folder}{os.sep}" for each in sys.meta_path if isinstance(each, OwnModules)), "")
 
-    def __enter__(self) -> Lines:
+    def __enter__(self) -> LineCounter:
         if self._start:
             sys.settrace(self._trace_call)
         return self

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from grader.wire.containers import PlainDecoder, PlainEncoder
-from grader.wire.table import Table
+from grader.wire.table import ObjectTable
 from grader.worker import plain_probes
 from grader.worker.absent import PlainModules
 from grader.worker.importer import OwnModules
@@ -50,11 +50,11 @@ class Libraries:
 
     # -- of a worker --------------------------------------------------------------------------------------------------
 
-    def encoder(self, table: Table, other: Callable[[Any], list[Any]]) -> PlainEncoder:
+    def encoder(self, table: ObjectTable, other: Callable[[Any], list[Any]]) -> PlainEncoder:
         """Return an encoder for a reply."""
         return PlainEncoder(table, other, answers=True)
 
-    def decoder(self, table: Table, other: Callable[..., Any]) -> PlainDecoder:
+    def decoder(self, table: ObjectTable, other: Callable[..., Any]) -> PlainDecoder:
         """Return a decoder for a request."""
         return PlainDecoder(table, other)
 

@@ -35,7 +35,7 @@ from grader.sandbox.datagrams import from_tree, receive, send
 from grader.sandbox.levels import Sandbox
 from grader.sandbox.start_messages import WARNED, StartWorker, WorkerReady
 from grader.wire.frames import Channel, Frame, Unsupported, pack_messages
-from grader.wire.table import Table, padded_blocks
+from grader.wire.table import ObjectTable, padded_blocks
 from grader.wire.transport import ChannelClosed, SocketTransport, standard_streams
 from grader.worker.absent import Absent, package_of
 from grader.worker.libraries import Libraries
@@ -192,7 +192,7 @@ class LoadedModule:
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._last_number = 0
-        self._prepared = Table()
+        self._prepared = ObjectTable()
         self._calls: list[Any] = []
         self._held: Future[Any] = Future()
         self._own: Operations = {"probe": self._load_probe, "prepare": lambda *_: None}
@@ -208,7 +208,7 @@ class LoadedModule:
             return self._replies([self._held.result])
         if do == "go":
             return self._run_prepared_calls(frame, self._object_of(*frame.tree["function"]))
-        table = Table()
+        table = ObjectTable()
         if do == "load":
             libraries.show_device(frame.tree["device"])
         else:
@@ -221,7 +221,7 @@ class LoadedModule:
             self._prepared, self._calls = table, values
         return self._reply(table, _ON_OBJECTS.get(do) or self._own[do], *values)
 
-    def _reply(self, table: Table, do: Callable[..., Any], *args: Any) -> Reply:
+    def _reply(self, table: ObjectTable, do: Callable[..., Any], *args: Any) -> Reply:
         """Call a function, and return its result or its exception as a reply."""
         error = None
         try:
@@ -328,7 +328,7 @@ class LoadedModule:
         """Return the replies to several calls as one; each result is copied when its call has ended."""
         replies = []
         for call in calls:
-            tree, data = self._reply(Table(), call)
+            tree, data = self._reply(ObjectTable(), call)
             replies.append((tree, [bytes(part) for part in data]))
         return pack_messages(replies)
 

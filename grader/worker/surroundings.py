@@ -21,7 +21,7 @@ import torch
 
 from grader import accelerator
 from grader.sandbox import slow_imports
-from grader.wire.facts import Accelerator
+from grader.wire.facts import AcceleratorFunctions
 
 _PERTURB = -6
 """`M_PERTURB` of glibc's malloc.h: memory is filled when it is given, with the complement of this byte."""
@@ -81,7 +81,7 @@ def disable_torch_compile() -> None:
     torch.compile = as_it_is
 
 
-def show_device(mode: str) -> Accelerator | None:
+def show_device(mode: str) -> AcceleratorFunctions | None:
     """Make this process see the device of a check, for good.
 
     Args:
@@ -96,10 +96,10 @@ def show_device(mode: str) -> Accelerator | None:
     """
     if mode in ("sim", "sim-cuda"):
         accelerator.enable("cuda" if mode == "sim-cuda" else "sim")
-        return Accelerator(_look, _place)
+        return AcceleratorFunctions(_look, _place)
     if mode == "cuda":
         mirrors = Mirrors(is_plain)
-        return Accelerator(mirrors.look, mirrors.place, mirrors.begin)
+        return AcceleratorFunctions(mirrors.look, mirrors.place, mirrors.begin)
     if mode != "none":
         raise ValueError(f"unknown device mode {mode!r}")
     # Where PyTorch finds none anyway, there is nothing to hide.

@@ -17,8 +17,8 @@ from grader import accelerator
 from grader.wire.containers import PlainDecoder, PlainEncoder
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
-from grader.wire.facts import Accelerator
-from grader.wire.table import Table, starts_of
+from grader.wire.facts import AcceleratorFunctions
+from grader.wire.table import ObjectTable, starts_of
 from grader.worker import builtin_probes, counting, surroundings
 from grader.worker.importer import OwnModules
 from grader.worker.libraries import Libraries
@@ -39,7 +39,7 @@ class WithTorch(Libraries):
         self.probes = PROBES
         self._timed = True  # of the request before: by then nothing was filled
         self._gradients = True
-        self._accelerator: Accelerator | None = None
+        self._accelerator: AcceleratorFunctions | None = None
 
     def check_machine(self) -> None:
         """Exit unless a forked child can run an operation on several threads: on some machines it hangs for ever."""
@@ -69,11 +69,11 @@ class WithTorch(Libraries):
         accelerator.preload()
         accelerator.preload_operations()
 
-    def encoder(self, table: Table, other: Callable[[Any], list[Any]]) -> PlainEncoder:
+    def encoder(self, table: ObjectTable, other: Callable[[Any], list[Any]]) -> PlainEncoder:
         """Return an encoder for a reply."""
         return Encoder(table, other, answers=True, accelerator=self._accelerator)
 
-    def decoder(self, table: Table, other: Callable[..., Any]) -> PlainDecoder:
+    def decoder(self, table: ObjectTable, other: Callable[..., Any]) -> PlainDecoder:
         """Return a decoder for a request."""
         return Decoder(table, other, answers=True, accelerator=self._accelerator)
 

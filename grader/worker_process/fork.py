@@ -48,7 +48,7 @@ class ForkStarter(Starter):
         self,
         server: socket.socket,
         root: Path,
-        groups: cgroup.Group | None = None,
+        groups: cgroup.ControlGroup | None = None,
         *,
         plain: socket.socket | None = None,
     ) -> None:
@@ -147,7 +147,7 @@ class _Forked(WorkerProcess):
     peak: list[int]
     status: socket.socket
     leaving: list[_Forked]
-    group: cgroup.Group | None
+    group: cgroup.ControlGroup | None
     _ended: Ended | None = None
     _lost_server: bool = False
 

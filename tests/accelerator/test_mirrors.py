@@ -7,19 +7,19 @@ from accelerator.modes import in_mode
 from wire.pair import Pair, quietly
 
 from grader import accelerator
-from grader.wire.facts import Accelerator, Facts, facts_of, note_facts
+from grader.wire.facts import AcceleratorFunctions, TensorFacts, facts_of, note_facts
 from grader.worker.surroundings import Mirrors
 
 
 def mirrored() -> Pair:
     """A check and a worker whose tensors on "cuda" are mirrored."""
     mirrors = Mirrors(accelerator.is_simulated)
-    return Pair(accelerator=Accelerator(mirrors.look, mirrors.place, mirrors.begin))
+    return Pair(accelerator=AcceleratorFunctions(mirrors.look, mirrors.place, mirrors.begin))
 
 
 def on_cuda(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
     """As a check marks a tensor that is to lie on the device."""
-    note_facts(tensor, Facts(device=f"cuda:{index}"))
+    note_facts(tensor, TensorFacts(device=f"cuda:{index}"))
     return tensor
 
 

@@ -209,7 +209,7 @@ def test_a_large_course_keeps_all_its_results(home: Path, monkeypatch: pytest.Mo
     """What a newer result replaces goes first, and numbers that are not used any more count for nothing."""
     monkeypatch.setattr(store, "_MANY_RESULTS", 4)
     monkeypatch.setattr(store, "_MOST_RESULTS", 8)
-    key, path = store.Key("", "judge", "seed", "machine", ""), home / "results.sqlite"
+    key, path = store.ResultKey("", "judge", "seed", "machine", ""), home / "results.sqlite"
 
     def result(name: str) -> store.Saved:
         return store.Saved(0, "right", "double", replace(key, files=name), "now", None, Outcomes("done"))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.grading.unexplained import Group, add_to_group, draft_text, is_unexplained, named_groups
+from grader.grading.unexplained import SimilarSubmissions, add_to_group, draft_text, is_unexplained, named_groups
 from grader.intake.code import without_names
 from grader.model import (
     Check,
@@ -112,7 +112,7 @@ def test_what_a_message_says_makes_no_group(double: Exercise) -> None:
     ]
     mistakes = (Mistake("You know.", ("known",), checks=("m",)),)
     graded = replace(graded, checks=(*checks, *more), mistakes=mistakes, behaviours={"h": "1", "k": "2"})
-    groups: dict[str, Group] = {}
+    groups: dict[str, SimilarSubmissions] = {}
     assert is_unexplained(graded)
     add_to_group(groups, "ada", 1, graded)
     add_to_group(groups, "bo", 2, replace(graded, behaviours={"h": "1", "k": "3"}))
@@ -128,14 +128,14 @@ def test_a_rule_on_the_text_is_about_the_one_function_that_fails(double: Exercis
         for id, called in ends
     ]
     for count, functions in ((1, [""]), (2, ["f"]), (3, ["", "f", "g"])):
-        groups: dict[str, Group] = {}
+        groups: dict[str, SimilarSubmissions] = {}
         add_to_group(groups, "ada", 1, GradedExercise(double, "started", tuple(rows[:count]), Score(0, 30)))
         assert sorted(group.function for group in groups.values()) == functions
 
 
 def test_what_was_graded_before_behaviour_was_saved(double: Exercise) -> None:
     """It says what to do; where no failing check can be compared, it says that."""
-    groups: dict[str, Group] = {}
+    groups: dict[str, SimilarSubmissions] = {}
     add_to_group(groups, "ada", 1, lost(double, FAILED))
     add_to_group(groups, "bo", 2, lost(double, ("small", "C1", "correctness", "timed_out")))
     assert [group.why_not for group in groups.values()] == [

@@ -11,7 +11,7 @@ import pytest
 from support import RIGHT, written
 
 import grader
-from grader.intake.collect import Reader, Request, collect
+from grader.intake.collect import ReaderProcess, Request, collect
 from grader.intake.contents import Handed, Part
 from grader.model import Course
 
@@ -240,15 +240,15 @@ def test_a_reader_is_killed(tiny: Course, tmp_path: Path, monkeypatch: pytest.Mo
     """Once, as the kernel does where memory is short: another one reads. Twice: that costs its author a row."""
     handed = Handed("ada", ("ada",), (Part(written(tmp_path / "ada", {"double.py": RIGHT})),))
     whole = collect(handed, tiny.exercises, tiny.exercises)
-    answer, left = Reader._answer, [times]
+    answer, left = ReaderProcess._answer, [times]
 
-    def killed(reader: Reader, request: Request) -> bytes:
+    def killed(reader: ReaderProcess, request: Request) -> bytes:
         if left[0]:
             left[0] -= 1
             reader._process.kill()
         return answer(reader, request)
 
-    monkeypatch.setattr(Reader, "_answer", killed)
+    monkeypatch.setattr(ReaderProcess, "_answer", killed)
     (found, *_), rows = collect(handed, tiny.exercises, tiny.exercises)
     assert found.exercises["double"].files == whole[0][0].exercises["double"].files
     assert len(rows) == times - 1

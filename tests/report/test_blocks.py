@@ -6,10 +6,10 @@ import click
 import pytest
 
 from grader.report import console
-from grader.report.blocks import Cell, Column, Rate, bar_text, code_lines, coloured_code, table_lines
+from grader.report.blocks import Cell, Rate, TableColumn, bar_text, code_lines, coloured_code, table_lines
 from grader.report.safe import columns
 
-HEADS = (Column("in", 5), Column("mean", 4), Column("exercise", is_text=True))
+HEADS = (TableColumn("in", 5), TableColumn("mean", 4), TableColumn("exercise", is_text=True))
 ROWS: list[list[Cell]] = [
     ["8", "5", ("01-1 Double it", "3 lose C1 Doubles each number")],
     ["12", "3.6", "01-2 \u5f62\u72b6 [red]:smile:"],

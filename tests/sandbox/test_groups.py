@@ -29,7 +29,7 @@ pytestmark = pytest.mark.sandbox
 
 
 @pytest.fixture(scope="module")
-def groups() -> cgroup.Group:
+def groups() -> cgroup.ControlGroup:
     found = cgroup.find()
     if found is None:
         pytest.skip("no control groups can be made here")
@@ -37,7 +37,7 @@ def groups() -> cgroup.Group:
 
 
 @pytest.fixture(scope="module")
-def starter(groups: cgroup.Group, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkStarter]:
+def starter(groups: cgroup.ControlGroup, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkStarter]:
     with closing(WorkerServer(SandboxPlan(most=Level.FULL))) as server:
         reached = server.wait_ready()
         if reached.level is not Level.FULL:
@@ -59,12 +59,12 @@ def test_groups_are_found_where_they_can_be_written(tmp_path: Path) -> None:
     (one / "memory" / "a" / "b").mkdir(parents=True)
     (one / "pids").mkdir()
     found = cgroup.find(str(mounts), str(own))
-    assert found == cgroup.Group(one / "memory" / "a" / "b", one / "pids", 1)
+    assert found == cgroup.ControlGroup(one / "memory" / "a" / "b", one / "pids", 1)
     mounts.write_text(f"30 1 0:1 / {two} rw - cgroup2 cgroup2 rw,nsdelegate\n")
     two.mkdir()
     assert cgroup.find(str(mounts), str(own)) is None
     (two / "cgroup.subtree_control").write_text("cpu memory pids\n")
-    assert cgroup.find(str(mounts), str(own)) == cgroup.Group(two, two, 2)
+    assert cgroup.find(str(mounts), str(own)) == cgroup.ControlGroup(two, two, 2)
 
 
 MEMORY_OF_MANY = """
@@ -106,23 +106,23 @@ def test_it_is_counted_where_there_are_no_groups(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("entering", [True, False])
 def test_a_worker_is_in_its_group_before_its_first_request(
-    starter: ForkStarter, groups: cgroup.Group, monkeypatch: pytest.MonkeyPatch, entering: bool
+    starter: ForkStarter, groups: cgroup.ControlGroup, monkeypatch: pytest.MonkeyPatch, entering: bool
 ) -> None:
     """It enters by itself; where that fails, it is put there."""
     if entering and groups.version != 1:
         pytest.skip("nobody enters groups of this version by themselves")
     if entering:
-        monkeypatch.setattr(cgroup.Group, "take_in", lambda *_: None)
+        monkeypatch.setattr(cgroup.ControlGroup, "take_in", lambda *_: None)
     else:
-        monkeypatch.setattr(cgroup.Group, "entry_descriptors", lambda _: [])
+        monkeypatch.setattr(cgroup.ControlGroup, "entry_descriptors", lambda _: [])
     worker = starter.start_worker(Limits())
-    group: cgroup.Group = worker.group  # type: ignore[attr-defined]
+    group: cgroup.ControlGroup = worker.group  # type: ignore[attr-defined]
     inside = [(folder / "cgroup.procs").read_text().split() for folder in group.folders]
     worker.close()
     assert inside == [[str(worker.pid)]] * len(group.folders)
 
 
-def made_here(groups: cgroup.Group) -> set[Path]:
+def made_here(groups: cgroup.ControlGroup) -> set[Path]:
     return {path for folder in (groups.memory, groups.pids) for path in folder.glob(f"*.{os.getpid()}.*")}
 
 
@@ -130,7 +130,7 @@ IN_ANOTHER_CONTAINER = """
 import os, sys
 from pathlib import Path
 from grader.sandbox import cgroup, kernel
-groups = cgroup.Group(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
+groups = cgroup.ControlGroup(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
 if os.geteuid() != 0:
     user, group, proc = os.getuid(), os.getgid(), os.open("/proc", os.O_RDONLY)
     kernel.unshare(kernel.CLONE_NEWUSER)
@@ -149,14 +149,14 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
 
 
-def in_another_container(what: str, groups: cgroup.Group) -> str:
+def in_another_container(what: str, groups: cgroup.ControlGroup) -> str:
     """Make a group, or look for groups that were left, in a process namespace that has the control groups of ours."""
     command = [sys.executable, "-c", IN_ANOTHER_CONTAINER, what, *map(str, (groups.memory, groups.pids))]
     return subprocess.run([*command, str(groups.version)], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_another_container_leaves_groups_of_ours_alone(
-    starter: ForkStarter, groups: cgroup.Group, monkeypatch: pytest.MonkeyPatch
+    starter: ForkStarter, groups: cgroup.ControlGroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A grader that cannot see our processes removes no group of ours, not even before a worker is in it."""
     new_folder_and_output = starter.new_folder_and_output
@@ -167,13 +167,13 @@ def test_another_container_leaves_groups_of_ours_alone(
 
     monkeypatch.setattr(starter, "new_folder_and_output", meanwhile)
     worker = starter.start_worker(Limits())
-    group: cgroup.Group = worker.group  # type: ignore[attr-defined]
+    group: cgroup.ControlGroup = worker.group  # type: ignore[attr-defined]
     assert all((folder / "cgroup.procs").read_text().split() == [str(worker.pid)] for folder in group.folders)
     worker.close()
 
 
 @pytest.mark.usefixtures("starter")
-def test_groups_of_a_killed_grader_are_removed(groups: cgroup.Group) -> None:
+def test_groups_of_a_killed_grader_are_removed(groups: cgroup.ControlGroup) -> None:
     """By any grader, also where the process number in the name is that of another process here."""
     name = in_another_container("make", groups)
     left = [folder / name for folder in dict.fromkeys((groups.memory, groups.pids))]
@@ -182,7 +182,7 @@ def test_groups_of_a_killed_grader_are_removed(groups: cgroup.Group) -> None:
     assert not any(folder.exists() for folder in left)
 
 
-def test_workers_that_die_at_birth_leave_no_groups(starter: ForkStarter, groups: cgroup.Group) -> None:
+def test_workers_that_die_at_birth_leave_no_groups(starter: ForkStarter, groups: cgroup.ControlGroup) -> None:
     """They are lost as ever, and what was made for them is removed."""
     before = made_here(groups)
     for _ in range(3):
@@ -192,7 +192,7 @@ def test_workers_that_die_at_birth_leave_no_groups(starter: ForkStarter, groups:
 
 
 def test_a_server_that_is_lost_leaves_no_group(
-    groups: cgroup.Group, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    groups: cgroup.ControlGroup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether it is gone when it is asked, or before it answers, what was made for the worker is removed."""
     before = made_here(groups)

@@ -10,7 +10,7 @@ import pytest
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.intake.notebook import Cell, Module, module_of
+from grader.intake.notebook import Cell, ModuleText, module_of
 from grader.model import Check, GradedCheck, GradedExercise, Outcome, Score, Verdict
 from grader.model.progress import Progress
 from grader.student.notebook import NotebookGrader, in_cells
@@ -18,7 +18,7 @@ from grader.student.notebook import NotebookGrader, in_cells
 IMPORT = "from grader.notebook import check"
 
 
-def made(*cells: Cell | str, known: tuple[str, ...] = (), needed: tuple[str, ...] = ("double",)) -> Module:
+def made(*cells: Cell | str, known: tuple[str, ...] = (), needed: tuple[str, ...] = ("double",)) -> ModuleText:
     """The module of cells; texts are numbered as they come."""
     numbered = [Cell(at, cell) if isinstance(cell, str) else cell for at, cell in enumerate(cells, 1)]
     return module_of(numbered, ("double", "01-1"), needed, known)

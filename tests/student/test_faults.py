@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from grader.student.games.faults import Fault, faults_of, shuffled
+from grader.student.games.faults import PlantedFault, faults_of, shuffled
 
 TEXT = '''"""Töne."""
 import torch
@@ -94,7 +94,9 @@ def test_line_ends_of_another_system() -> None:
 
 def test_kinds_alternate() -> None:
     """However many faults of one kind there are, each kind comes as often first, and none twice before all others."""
-    faults = [Fault("often", line, str(line)) for line in range(20)] + [Fault(what, 1, what) for what in ("rare", "x")]
+    faults = [PlantedFault("often", line, str(line)) for line in range(20)] + [
+        PlantedFault(what, 1, what) for what in ("rare", "x")
+    ]
     first = Counter(shuffled(faults, random.Random(seed))[0].what for seed in range(300))
     assert min(first[what] for what in ("often", "rare", "x")) > 70
     order = [fault.what for fault in shuffled(faults, random.Random(0))]

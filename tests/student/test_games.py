@@ -19,11 +19,11 @@ from grader.course.load import load_course
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.runner.lane import Lane
-from grader.student.folder import ExerciseProgress, Progress, write_progress
+from grader.student.folder import CourseProgress, ExerciseProgress, write_progress
 from grader.student.games import drilling
 from grader.student.games.breaking import choose_fault, plant_fault, planted_fault, restore
 from grader.student.games.catching import caught_lines
-from grader.student.games.faults import Fault
+from grader.student.games.faults import PlantedFault
 from grader.student.own import OwnExercise
 
 MINE = "import torch\n\n\ndef double(x):  # mine\n    return x * 2\n\n\ndef double_(x):\n    return x.mul_(2)\n"
@@ -66,7 +66,7 @@ def test_a_fault_that_nobody_sees_is_not_planted(course: Course, double: Exercis
 
 def test_what_was_written_meanwhile_is_kept(course: Course, double: Exercise) -> None:
     """Whoever has changed the broken file finds that beside their own, which comes back."""
-    planted = plant_fault(course, double, Fault("a number was another one", 5, TRIPLE))
+    planted = plant_fault(course, double, PlantedFault("a number was another one", 5, TRIPLE))
     assert (planted.own, planted.fault.source, planted.fault.line) == (MINE, TRIPLE, 5)
     double.starter.write_text("# in the middle of something\n")
     kept = restore(course, double, planted)
@@ -77,7 +77,7 @@ def test_what_was_written_meanwhile_is_kept(course: Course, double: Exercise) ->
 
 def test_a_note_without_its_file_counts_for_nothing(course: Course, double: Exercise) -> None:
     """A kept file that is gone, or a damaged note, is no fault planted: nothing is put in the place of the file."""
-    planted = plant_fault(course, double, Fault("a number was another one", 5, TRIPLE))
+    planted = plant_fault(course, double, PlantedFault("a number was another one", 5, TRIPLE))
     note = course.root / ".grade/broken/double.json"
     good = note.read_text()
     note.write_text(good[:20])
@@ -118,7 +118,7 @@ def test_a_fault_is_looked_for_and_given_up(
 def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:
     """After full marks a template is written; what is caught and missed is counted, and no wrong answer is named."""
     assert "once you have full marks" in run("catch", "double").output
-    write_progress(course, Progress({"double": ExerciseProgress("done", 10, solved=True)}))
+    write_progress(course, CourseProgress({"double": ExerciseProgress("done", 10, solved=True)}))
     assert "is a check for you to write" in run("catch", "double").output
     own = course.root / "my_checks/check_double.py"
     assert "Call the answer: student.double(...), student.double_(...)\n" in own.read_text()
@@ -209,8 +209,8 @@ def test_drill_asks_first_about_modules_that_were_begun(course: Course) -> None:
         drill = f"questions:\n  - {{lines: ['{line}'], wrong: ['5'], why: so.}}\n"
         (course.root / "exercises" / module / "drill.yaml").write_text(drill)
     whole = load_course(course.root)
-    write_progress(whole, Progress({"again": ExerciseProgress("started", 1.0)}))
-    questions, memory = drilling.read_questions(whole), drilling.Memory(whole)
+    write_progress(whole, CourseProgress({"again": ExerciseProgress("started", 1.0)}))
+    questions, memory = drilling.read_questions(whole), drilling.AnsweredQuestions(whole)
     for seed in range(5):
         asked = drilling.choose_questions(questions, 2, seed, memory.rank)
         assert [question.module for question in asked] == ["02_more", "01_basics"]
@@ -230,7 +230,7 @@ def test_drill_runs_the_lines_of_a_question_once(course: Course, monkeypatch: py
     ran: list[str] = []
     as_before = drilling.answer_in_worker
 
-    def counted(run: Callable[[str], str], question: drilling.Question) -> drilling.Answer:
+    def counted(run: Callable[[str], str], question: drilling.Question) -> drilling.DrillAnswer:
         ran.append(question.id)
         return as_before(run, question)
 

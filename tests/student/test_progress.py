@@ -12,7 +12,7 @@ import pytest
 from grader.course.load import load_course
 from grader.model import Check, Course, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
 from grader.student.advice import advice
-from grader.student.folder import ExerciseProgress, Progress, read_progress, write_progress
+from grader.student.folder import CourseProgress, ExerciseProgress, read_progress, write_progress
 from grader.student.side_effects import side_effects
 
 pytestmark = pytest.mark.lane
@@ -38,7 +38,7 @@ def report(course: Course, earned: int, state: str = "started", left_out: int = 
 
 def test_tries_are_counted_until_success(course: Course) -> None:
     """Each run that loses points is a try; full marks begin anew, and are remembered; what is untouched leaves none."""
-    progress = Progress().after(report(course, 0, "not_started"))
+    progress = CourseProgress().after(report(course, 0, "not_started"))
     assert progress.exercises == {}
     for _ in range(2):
         progress = progress.after(report(course, 300))
@@ -52,7 +52,7 @@ def test_tries_are_counted_until_success(course: Course) -> None:
 
 def test_run_of_some_checks_tells_nothing_of_the_exercise(course: Course) -> None:
     """It may be a try, and changes neither state nor points."""
-    progress = Progress({"double": ExerciseProgress("done", 10, solved=True)})
+    progress = CourseProgress({"double": ExerciseProgress("done", 10, solved=True)})
     passed = report(course, 900, left_out=1)
     assert progress.after(passed).of("double") == ExerciseProgress("done", 10, solved=True)
     assert progress.after(report(course, 0, left_out=1)).of("double").tries == 1
@@ -77,13 +77,13 @@ def test_damaged_file_is_begun_anew(course: Course, text: str) -> None:
 def test_folder_that_cannot_be_written_to(course: Course) -> None:
     """It is a sentence with the cause."""
     (course.root / ".grade").write_text("in the way of a folder, as who runs the tests may write everywhere")
-    assert write_progress(course, Progress()) == "your progress is not saved: File exists (.grade/progress.json)"
+    assert write_progress(course, CourseProgress()) == "your progress is not saved: File exists (.grade/progress.json)"
     assert read_progress(course).problem == "your progress cannot be read: Not a directory (.grade/progress.json)"
 
 
 def test_a_file_that_may_not_be_read_is_not_replaced(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has another message than a damaged one, and a run does not overwrite it: it may hold weeks of work."""
-    good = Progress({"total": ExerciseProgress("done", 5, solved=True)})
+    good = CourseProgress({"total": ExerciseProgress("done", 5, solved=True)})
     write_progress(course, good)
     with monkeypatch.context() as locked:
         locked.setattr(Path, "read_bytes", mock.Mock(side_effect=PermissionError(13, "Permission denied")))
@@ -97,7 +97,7 @@ def test_a_file_that_may_not_be_read_is_not_replaced(course: Course, monkeypatch
 def test_hints_are_offered(course: Course) -> None:
     """After two lost runs the next hint that was not seen is named, until there is none left."""
     lost = report(course, 300)
-    progress = Progress().after(lost)
+    progress = CourseProgress().after(lost)
     assert list(advice(course, lost, progress)) == []
     for hints, told in ((0, "first"), (2, "third"), (3, None)):
         twice = progress.with_exercise("double", replace(progress.after(lost).of("double"), hints=hints))
@@ -107,12 +107,12 @@ def test_hints_are_offered(course: Course) -> None:
 
 def test_progress_is_written_in_one_step(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was written is read, git passes over it, and whoever is interrupted while writing has the old file."""
-    good = Progress({"double": ExerciseProgress("done", 10, solved=True, tries=1, hints=2)}, "double")
+    good = CourseProgress({"double": ExerciseProgress("done", 10, solved=True, tries=1, hints=2)}, "double")
     assert write_progress(course, good) == ""
     assert (course.root / ".grade/.gitignore").read_text() == "*\n"
     monkeypatch.setattr(os, "replace", mock.Mock(side_effect=OSError(28, "No space left on device")))
     told = "your progress is not saved: No space left on device (.grade/progress.json)"
-    assert write_progress(course, Progress()) == told
+    assert write_progress(course, CourseProgress()) == told
     assert read_progress(course) == good
 
 

@@ -15,7 +15,7 @@ from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.report.safe import columns
-from grader.student.folder import ExerciseProgress, Progress, reset, save_starters, write_progress
+from grader.student.folder import CourseProgress, ExerciseProgress, reset, save_starters, write_progress
 from grader.student.list_page import list_data, list_lines, next_lines
 from grader.student.rows import Row, filter_rows, next_row, rows_of
 from grader.student.task_page import show_lines
@@ -38,28 +38,28 @@ def begin(course: Course, *ids: str) -> None:
             exercise.starter.write_text(exercise.starter.read_text() + "x = 1\n")
 
 
-def states(course: Course, progress: Progress) -> list[str]:
+def states(course: Course, progress: CourseProgress) -> list[str]:
     write_progress(course, progress)
     return [row.state for row in rows_of(course)]
 
 
 def test_files_tell_what_was_begun(course: Course) -> None:
     """A changed file is started; a starter is not, whatever was noted of it; when all is solved, nothing is next."""
-    assert states(course, Progress()) == ["not_started"] * 3
+    assert states(course, CourseProgress()) == ["not_started"] * 3
     begin(course, "total")
-    assert states(course, Progress()) == ["not_started", "started", "not_started"]
-    assert states(course, Progress({"double": DONE})) == ["not_started", "started", "not_started"]
+    assert states(course, CourseProgress()) == ["not_started", "started", "not_started"]
+    assert states(course, CourseProgress({"double": DONE})) == ["not_started", "started", "not_started"]
     begin(course, "double", "total", "again")
-    write_progress(course, Progress({exercise.id: DONE for exercise in course.exercises}))
+    write_progress(course, CourseProgress({exercise.id: DONE for exercise in course.exercises}))
     assert next_row(course) is None
     course.exercises[1].starter.unlink()
-    assert states(course, Progress()) == ["started", "not_started", "started"]
+    assert states(course, CourseProgress()) == ["started", "not_started", "started"]
 
 
 def test_fast_track(course: Course) -> None:
     """Who has solved the last exercise of a module knows the others of it, unless they were begun."""
     begin(course, "total")
-    progress = Progress({"total": DONE}, "total")
+    progress = CourseProgress({"total": DONE}, "total")
     write_progress(course, progress)
     rows = rows_of(course)
     assert [(row.state, row.fast) for row in rows] == [("known", False), ("done", True), ("not_started", True)]
@@ -85,7 +85,7 @@ def test_fast_track(course: Course) -> None:
 def test_next(course: Course, last: str, solved: str, start: str | None, expected: str) -> None:
     """The exercise in hand until it is solved, then the one after it, round the course; or from another on."""
     begin(course, solved)
-    write_progress(course, Progress({solved: DONE} if solved else {}, last))
+    write_progress(course, CourseProgress({solved: DONE} if solved else {}, last))
     found = next_row(course, start)
     assert found is not None
     assert found.exercise.id == expected
@@ -129,7 +129,7 @@ def test_list_in_80_and_in_40_columns(course: Course) -> None:
     narrow = [click.unstyle(line) for line in list_lines(course, rows, 40)]
     assert max(map(len, narrow)) <= 40
     assert narrow[1:3] == ["  01-1    Double it", "          not started             0 / 10"]
-    write_progress(course, Progress({"double": ExerciseProgress(tries=2, hints=1)}))
+    write_progress(course, CourseProgress({"double": ExerciseProgress(tries=2, hints=1)}))
     data = list_data(course, rows_of(course))
     row: dict[str, Any] = {"id": "double", "number": "01-1", "title": "Double it", "module": "01_basics"}
     row |= {"state": "not_started", "fast_track": False, "difficulty": 1, "minutes": None, "topics": ["T1"]}

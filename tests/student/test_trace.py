@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from grader.accelerator.timeline import trace_events
 from grader.cli import main
 from grader.model.picture import Moment
-from grader.student.games.tracing import Traced, spans_of
+from grader.student.games.tracing import TracedRun, spans_of
 
 SHOWN = """
 import torch
@@ -97,7 +97,7 @@ MOMENTS = (
 
 def test_runs_follow_each_other() -> None:
     """Each that did anything is a slice of its own; those of kernels have shapes and bytes."""
-    events = list(trace_events(spans_of([Traced("one", MOMENTS), Traced("none", ()), Traced("two", MOMENTS)])))
+    events = list(trace_events(spans_of([TracedRun("one", MOMENTS), TracedRun("none", ()), TracedRun("two", MOMENTS)])))
     assert [event["name"] for event in events if event.get("cat") == "run"] == ["one", "two"]
     found = next(event for event in events if event["name"] == "mm")
     assert (found["ts"], found["dur"], found["cat"]) == (35.0, 50.0, "kernels")

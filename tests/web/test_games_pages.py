@@ -144,11 +144,11 @@ def test_a_drill_is_answered(window: Any, server: Server) -> None:
 def test_the_right_choice_stands_anywhere(home: Path) -> None:
     """The order of choices is drawn, so that it does not say which is right."""
     pytest.importorskip("nicegui", reason="NiceGUI is not installed: pip install 'tensorgrade[web]'")
-    from grader.student.games.drilling import Answer, read_questions
+    from grader.student.games.drilling import DrillAnswer, read_questions
     from grader.web.games_page import shuffled_choices
 
     (home / "exercises" / "01_basics" / "drill.yaml").write_text(DRILL, encoding="utf-8")
     question = read_questions(load_course(home))[0]
-    answer = Answer("(1, 3)", ("(3, 1)", "(2, 1)", "(1, 3)"))
+    answer = DrillAnswer("(1, 3)", ("(3, 1)", "(2, 1)", "(1, 3)"))
     orders = [shuffled_choices(question, answer, random.Random(seed)) for seed in range(30)]
     assert {order.index("(1, 3)") for order in orders} == {0, 1, 2}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.web.guard import Guard
+from grader.web.guard import RequestGuard
 
 TOKEN, PORT = "secret", 8123
 COOKIE = f"tensorgrade-{PORT}={TOKEN}"
@@ -37,7 +37,9 @@ def asked(
     scope = {"type": kind, "path": "/x", "query_string": query.encode(), "headers": pairs}
     # In a thread of its own: a browser that other tests drive has a running loop in this one.
     with ThreadPoolExecutor(1) as threads:
-        threads.submit(lambda: asyncio.run(Guard(app, TOKEN, PORT, prefix, hosts)(scope, receive, send))).result()
+        threads.submit(
+            lambda: asyncio.run(RequestGuard(app, TOKEN, PORT, prefix, hosts)(scope, receive, send))
+        ).result()
     return sent, reached
 
 
@@ -116,7 +118,7 @@ def handed_on(*messages: str) -> None:
     headers = [(b"host", f"127.0.0.1:{PORT}".encode()), (b"cookie", COOKIE.encode())]
     scope = {"type": "http", "path": "/x", "query_string": b"", "headers": headers}
     with ThreadPoolExecutor(1) as threads:
-        threads.submit(lambda: asyncio.run(Guard(app, TOKEN, PORT)(scope, receive, send))).result()
+        threads.submit(lambda: asyncio.run(RequestGuard(app, TOKEN, PORT)(scope, receive, send))).result()
 
 
 def test_a_browser_that_goes_on_leaves_no_traceback() -> None:

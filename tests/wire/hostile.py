@@ -20,7 +20,7 @@ from grader.wire.dtypes import DTYPES
 from grader.wire.encode import Encoder
 from grader.wire.frames import Caps, ProtocolError, Unsupported, expect, is_index
 from grader.wire.memory import Block, address_range, byte_range
-from grader.wire.table import Table, padded_blocks
+from grader.wire.table import ObjectTable, padded_blocks
 
 CAPS = Caps(1 << 18, 20_000, 1 << 20, objects=500, depth=12, unfolded=5000, expanded_bytes=1 << 19)
 SECONDS = 1.5
@@ -53,7 +53,7 @@ class Ours:
         self.names = {"inner": self.inner, "x": self.x, 3: None, (1, 2): 4}
         self.chosen = {1, (2, 3)}
         self.mixed = (self.inner, self.x[1:], slice(1, None))
-        self.table = Table()
+        self.table = ObjectTable()
         tree, blocks = Encoder(self.table, lambda _: ["proxy", 0, ""]).encode(self.arguments)
         self.message = json.dumps(tree), b"".join(padded_blocks(blocks))
 
@@ -72,7 +72,7 @@ class Ours:
     def answer(self, function: Callable[..., Any]) -> tuple[dict[str, Any], bytes]:
         """The reply of an honest worker."""
         text, data = self.message
-        theirs = Table()
+        theirs = ObjectTable()
         given = Decoder(theirs, stand_in, CAPS, answers=True)
         args = given.decode(json.loads(text), memoryview(bytearray(data)), memoryview(data))
         tree, blocks = Encoder(theirs, lambda _: ["proxy", 7, "builtin"], answers=True).encode([function(*args)])
@@ -263,7 +263,7 @@ def ask_again(ours: Ours) -> None:
     """Send what came of a reply, once more, and copies of it."""
     values = [*ours.arguments, *(value for value in ours.values if not isinstance(value, StandIn))]
     try:
-        tree, _ = Encoder(Table(), lambda _: ["proxy", 0, ""]).encode(values)
+        tree, _ = Encoder(ObjectTable(), lambda _: ["proxy", 0, ""]).encode(values)
         json.dumps(tree)
         copied = copies(*ours.leaves)
     except Unsupported:

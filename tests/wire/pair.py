@@ -11,9 +11,9 @@ import torch
 from grader.connection.record import Record
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
-from grader.wire.facts import Accelerator
+from grader.wire.facts import AcceleratorFunctions
 from grader.wire.frames import Caps, Unsupported, parse_tree, write_tree
-from grader.wire.table import Table, padded_blocks
+from grader.wire.table import ObjectTable, padded_blocks
 
 
 class StandIn:
@@ -31,7 +31,7 @@ class Pair:
         sent: bytes of memory in the last reply.
     """
 
-    def __init__(self, caps: Caps | None = None, accelerator: Accelerator | None = None) -> None:
+    def __init__(self, caps: Caps | None = None, accelerator: AcceleratorFunctions | None = None) -> None:
         self.caps = caps or Caps()
         self.record = Record()
         self.sent = 0
@@ -40,7 +40,7 @@ class Pair:
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """Let the worker call a function of its own with the check's arguments."""
-        ours, theirs = Table(), Table()
+        ours, theirs = ObjectTable(), ObjectTable()
         other_has: dict[str, Any] = {"answers": True, "accelerator": self._accelerator}
         if self._accelerator is not None:
             self._accelerator.begin()

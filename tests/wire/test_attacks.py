@@ -17,7 +17,7 @@ from grader.check.values import assert_values
 from grader.model.endings import CheckFailed
 from grader.wire.decode import Decoder
 from grader.wire.frames import Caps, ProtocolError
-from grader.wire.table import Table
+from grader.wire.table import ObjectTable
 
 FIRST = len(Ours().table.rows)
 BLOCK = len(Ours().table.blocks)
@@ -198,7 +198,7 @@ def test_the_real_caps_hold_what_is_hashed_in_bounds() -> None:
     rows += [[number, ["set", ["ref", 19]]] for number in range(20, 90_000)]
     tree = {"roots": [], "rows": rows, "blocks": []}
     with pytest.raises(ProtocolError, match="too large"):
-        Decoder(Table(), lambda *_: None, Caps()).decode(tree, memoryview(b""))
+        Decoder(ObjectTable(), lambda *_: None, Caps()).decode(tree, memoryview(b""))
 
 
 # -- few bytes that say they are many ---------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def made_of(row: list[Any], memory: int = 16) -> Any:
     """What arrives of a row on a block."""
     tree = {"roots": [["ref", 0]], "rows": [[0, row]], "blocks": [[0, memory]]}
     data = memoryview(bytearray(-(-memory // 64) * 64))
-    return Decoder(Table(), lambda *_: None).decode(tree, data)[0]
+    return Decoder(ObjectTable(), lambda *_: None).decode(tree, data)[0]
 
 
 def tensor_of(shape: list[int], dtype: str, bits: int = 0) -> Any:

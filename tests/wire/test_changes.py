@@ -18,7 +18,7 @@ from grader.wire.call import copies
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.frames import ProtocolError
-from grader.wire.table import Table
+from grader.wire.table import ObjectTable
 
 
 def test_tensors_change_here_as_there() -> None:
@@ -236,7 +236,7 @@ def test_what_the_check_changed_since_stays() -> None:
 
 def overwrite(array: np.ndarray) -> None:
     """A reply that overwrites the memory of an argument."""
-    table = Table()
+    table = ObjectTable()
     Encoder(table, lambda value: ["proxy", 0, "x"]).encode([array])
     tree = {"roots": [None], "rows": [], "blocks": [[0, array.nbytes]]}
     data = memoryview(bytearray(b"\1" * 64))

@@ -26,7 +26,7 @@ _RUNNING: list[None] = []
 """One item for each backward that runs, of which one may run within another."""
 
 
-class Guard(torch._C._acc.DeviceGuard):
+class DeviceGuard(torch._C._acc.DeviceGuard):
     """The device guard that C++ calls: it has the kind of the device."""
 
     def type_(self) -> Any:

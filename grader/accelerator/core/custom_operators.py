@@ -8,7 +8,7 @@ from typing import Any
 from torch import library
 from torch._C import DispatchKey, DispatchKeySet
 
-from grader.accelerator.schema.facts import Facts
+from grader.accelerator.schema.facts import OperatorFacts
 
 REGISTERED: set[str] = library._impls
 """What Python code registered, as namespace/operator/key."""
@@ -17,7 +17,7 @@ _PYTORCH = {"aten", "prims", "prim"}
 """Namespaces whose operators run on the tensors inside."""
 
 
-def key_of(facts: Facts, func: Any, kind: str) -> DispatchKeySet | None:
+def key_of(facts: OperatorFacts, func: Any, kind: str) -> DispatchKeySet | None:
     """Return the dispatch key of the kernel that the program registered for the device; None without one.
 
     Args:

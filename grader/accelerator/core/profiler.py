@@ -106,7 +106,7 @@ def _runtime_call_of(name: str) -> str:
     return ""
 
 
-class Reader:
+class EventReader:
     """The profiler's events turned into events of the host and the device, with times of the virtual clock."""
 
     def __init__(self, recorder: Recorder, device: str) -> None:

@@ -45,7 +45,7 @@ LEGACY = {
 """The words for dtypes in the names of the old tensor types."""
 
 
-class _Kind(torch._C._TensorMeta):
+class _SimTensorMeta(torch._C._TensorMeta):
     """The metaclass by which `type(t) == torch.Tensor` is True, also in a list and as a key; `is` stays False."""
 
     stands_for: Any = torch.Tensor
@@ -71,7 +71,7 @@ SUBCLASS = (
 )
 
 
-class SimTensor(torch.Tensor, metaclass=_Kind):
+class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
     """A tensor on a simulated device: a wrapper subclass around a CPU tensor, `_inner`, that holds the numbers."""
 
     _inner: torch.Tensor
@@ -289,7 +289,7 @@ def class_on_device(cls: Any) -> Any:
     """
     if cls in _classes:
         return _classes[cls]
-    if isinstance(cls, _Kind):
+    if isinstance(cls, _SimTensorMeta):
         return cls
     if cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
         raise refusal(SUBCLASS.format(cls.__name__))
@@ -305,7 +305,7 @@ def class_on_device(cls: Any) -> Any:
 
         own["__torch_function__"] = classmethod(torch_function)
     meta = type(cls)
-    kind = _Kind if issubclass(_Kind, meta) else type(meta.__name__, (_Kind, meta), {})
+    kind = _SimTensorMeta if issubclass(_SimTensorMeta, meta) else type(meta.__name__, (_SimTensorMeta, meta), {})
     parent = SimParameter if issubclass(cls, torch.nn.Parameter) else SimTensor
     _classes[cls] = made = kind(cls.__name__, (cls, parent), own)
     return made

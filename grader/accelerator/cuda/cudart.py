@@ -9,7 +9,7 @@ from grader.accelerator.cuda import device_module
 from grader.accelerator.refusals import refusal
 
 
-class Runtime:
+class CudaRuntime:
     """The functions of CUDA's runtime that programs call: profilers, which see nothing here, and free memory."""
 
     cudaError = types.SimpleNamespace(success=0)  # noqa: N815

@@ -9,7 +9,7 @@ import torch
 
 from grader.accelerator.core.tensor import LEGACY, SimTensor
 from grader.accelerator.dispatch.record import Dispatch
-from grader.accelerator.schema.facts import Facts
+from grader.accelerator.schema.facts import OperatorFacts
 
 _WEIGHTS = {"native_layer_norm": 2, "native_group_norm": 1, "native_batch_norm": 1}
 """Where the weight stands of kernels that take it in the dtype of the input; the CPU's take float32 with half, too."""
@@ -51,7 +51,7 @@ def check_kernel(call: Dispatch) -> None:
         raise ValueError("Multiplication of two Float8_e5m2 matrices is not supported")
 
 
-def _check_reduction(facts: Facts, reduce: str, into: SimTensor) -> None:
+def _check_reduction(facts: OperatorFacts, reduce: str, into: SimTensor) -> None:
     # Bool and complex numbers can be added up, and nothing else.
     if reduce not in ("add", "sum", "mean") and (into.dtype is torch.bool or into.dtype.is_complex):
         kernel = "fill_base_kernel_reduce_multiply" if "value" in facts.names else "gather_base_kernel_func"
@@ -88,7 +88,7 @@ def _convolution_kernel(
     return "slow_conv_dilated<>" if deep or max(dilation) > 1 else "slow_conv2d_cuda"
 
 
-def compares_dtypes(facts: Facts) -> bool:
+def compares_dtypes(facts: OperatorFacts) -> bool:
     """Return whether the operator has a weight whose dtype `check_dtypes` compares with that of the input."""
     return facts.name == "convolution" or facts.name in _WEIGHTS
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.tensor import SimParameter, SimTensor
-from grader.accelerator.schema.facts import Facts
+from grader.accelerator.schema.facts import OperatorFacts
 from grader.accelerator.sim.machine import Device, Machine
 
 
@@ -34,7 +34,7 @@ class Dispatch:
     """
 
     machine: Machine
-    facts: Facts
+    facts: OperatorFacts
     func: Any
     args: Any
     kwargs: dict[str, Any]
@@ -60,7 +60,7 @@ _NUMBERS = {int, float, bool}
 _REAL = {int, float, bool, str, type(None), torch.dtype, torch.layout, torch.memory_format, torch._C.device}
 
 
-def record(machine: Machine, facts: Facts, func: Any, args: Any, kwargs: dict[str, Any]) -> Dispatch:
+def record(machine: Machine, facts: OperatorFacts, func: Any, args: Any, kwargs: dict[str, Any]) -> Dispatch:
     """Return the `Dispatch` of one operator call: the operator, its facts, and the simulated tensors of its arguments.
 
     Args:

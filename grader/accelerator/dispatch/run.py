@@ -29,7 +29,7 @@ from grader.accelerator.ops.attention import attend_whole
 from grader.accelerator.ops.half_precision import compute_in_float32
 from grader.accelerator.ops.overrides import SPECIAL, copy_between, one_hot
 from grader.accelerator.schema.determinism import check_deterministic
-from grader.accelerator.schema.facts import ATEN, Facts, facts_of, written_by
+from grader.accelerator.schema.facts import ATEN, OperatorFacts, facts_of, written_by
 from grader.accelerator.sim.device_asserts import assertion_of, check_memory, placeholder_output
 from grader.accelerator.sim.generator import ALWAYS_DRAW, OWNERS, go_on_from, is_empty, numbers_of
 from grader.accelerator.sim.machine import Device, Machine, the_machine
@@ -64,7 +64,7 @@ class _Way:
     """
 
     func: Any
-    facts: Facts
+    facts: OperatorFacts
     compute: Callable[..., Any]
     is_direct: bool
     draws: bool
@@ -190,7 +190,7 @@ def _check_operands(call: Dispatch, way: _Way) -> None:
         check_deterministic(facts.alerts, facts.name, machine.kind, call.args, call.kwargs)
 
 
-def _special_case(facts: Facts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _special_case(facts: OperatorFacts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator that is not computed by a CPU kernel on inner tensors; return `NotImplemented` for any other."""
     if (key := key_of(facts, func, machine.kind)) is not None:
         return func.redispatch(key, *args, **kwargs)
@@ -254,7 +254,7 @@ def _cpu_kernel(func: Any, name: str) -> Any:
     return use_gels_driver(func) if name == "linalg_lstsq" else compute_in_float32(func, name)
 
 
-def _draws_nothing(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
+def _draws_nothing(facts: OperatorFacts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
     """Return True if a random operator makes or fills an empty tensor; then PyTorch does not check its generator."""
     if facts.name == "randperm":
         return bool(inner[0] == 0)  # it comes with an `out`, which is empty before it has its size

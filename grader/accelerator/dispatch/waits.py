@@ -8,7 +8,7 @@ import torch
 
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.dispatch.record import Dispatch
-from grader.accelerator.schema.facts import Facts
+from grader.accelerator.schema.facts import OperatorFacts
 
 
 def reason_to_wait(call: Dispatch) -> str:
@@ -48,7 +48,7 @@ def _reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
     return first.shape == other.shape and first.numel() > 0 and not same
 
 
-def _reason_of_mask(facts: Facts, args: Any) -> str:
+def _reason_of_mask(facts: OperatorFacts, args: Any) -> str:
     """Return the operator's name if it must count the True values of a mask before it can index by it; else ""."""
     # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])

@@ -8,13 +8,13 @@ import torch
 
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
-from grader.accelerator.sim.memory import Memory
+from grader.accelerator.sim.memory import DeviceMemory
 
 
 def install(machine: Machine) -> None:
     """Replace `torch.cuda.set_per_process_memory_fraction` and its like by functions of the simulated memory."""
 
-    def memory_of(device: Any) -> Memory:
+    def memory_of(device: Any) -> DeviceMemory:
         return machine.devices[machine.index_of() if device is None else machine.given_index(device)].memory
 
     def fraction_of(fraction: float, device: Any = None) -> None:

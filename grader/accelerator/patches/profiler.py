@@ -8,7 +8,15 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.profiler import HOST_CALLS, INSIDE, MARK, Reader, Recorder, chrome_trace_of, is_of_device
+from grader.accelerator.core.profiler import (
+    HOST_CALLS,
+    INSIDE,
+    MARK,
+    EventReader,
+    Recorder,
+    chrome_trace_of,
+    is_of_device,
+)
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import INNER, Machine
 
@@ -26,7 +34,7 @@ def install(machine: Machine) -> None:
         if recorder is None or not any(step.work for step in recorder.steps):
             return [event for event in events if not event.name.startswith((MARK, INSIDE))]
         self.use_device = machine.kind
-        events_read = Reader(recorder, machine.kind).read(events)
+        events_read = EventReader(recorder, machine.kind).read(events)
         return [event for event in events_read if self._host_too or event.name in HOST_CALLS or is_of_device(event)]
 
     def export_chrome_trace(self: Any, path: str, *args: Any, **kwargs: Any) -> Any:

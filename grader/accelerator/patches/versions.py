@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.cuda.cudart import Runtime
+from grader.accelerator.cuda.cudart import CudaRuntime
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -33,7 +33,7 @@ def install(machine: Machine) -> None:
     def architectures() -> list[str]:
         return [*of_build] if any(_runs_on(name, major, minor) for name in of_build) else [f"sm_{major}{minor}"]
 
-    put(torch.cuda, "_cudart", Runtime())
+    put(torch.cuda, "_cudart", CudaRuntime())
     put(torch.cuda, "get_arch_list", architectures)
     put(torch.version, "cuda", torch.version.cuda or _CUDA)
     put(torch.backends.cuda, "is_built", available)

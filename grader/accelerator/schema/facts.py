@@ -104,7 +104,7 @@ _INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_in
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class OperatorFacts:
     """The facts of an operator, read from its schema once."""
 
     name: str
@@ -164,7 +164,7 @@ class Facts:
 
 
 @functools.cache
-def facts_of(func: Any) -> Facts:
+def facts_of(func: Any) -> OperatorFacts:
     """Return what is known of an operator before it runs, read from its schema once."""
     schema = func._schema
     # Attention has the CPU's kernel; a GPU's has the same name without this.
@@ -179,7 +179,7 @@ def facts_of(func: Any) -> Facts:
     flops: Any = flop_registry.get(getattr(ATEN, name) if func.namespace == "aten" else func._overloadpacket)
     # Numbers on the device decide what comes out, or how large it is: the host has to wait for them.
     dynamic = torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags
-    return Facts(
+    return OperatorFacts(
         name=name,
         namespace=func.namespace,
         path=(path := func.name().replace("::", "/")),
@@ -250,7 +250,7 @@ def _is_pointwise(func: Any, name: str) -> bool:
     )
 
 
-def written_by(facts: Facts, inner: Any, named: Any) -> list[torch.Tensor]:
+def written_by(facts: OperatorFacts, inner: Any, named: Any) -> list[torch.Tensor]:
     """Return the tensors among an operator's arguments that it writes to.
 
     Args:

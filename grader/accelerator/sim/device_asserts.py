@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree
 
-from grader.accelerator.schema.facts import Facts
+from grader.accelerator.schema.facts import OperatorFacts
 from grader.accelerator.sim.cuda_errors import cuda_error
 
 _INDEX = (
@@ -79,7 +79,7 @@ class Fault:
         return cuda_error("device-side assert triggered", "cudaErrorAssert")
 
 
-def assertion_of(facts: Facts, error: Exception) -> str:
+def assertion_of(facts: OperatorFacts, error: Exception) -> str:
     """Return the assertion that CUDA's kernel prints where the CPU's raises `error`; "" if CUDA raises on the host."""
     text = next((printed for said, printed in _FOUND.items() if re.search(said, str(error))), "")
     if text is _INDEX and facts.name.startswith(("gather", "scatter")):
@@ -99,7 +99,7 @@ def check_memory(kind: str, tensors: list[Any]) -> None:
             raise cuda_error(said, "cudaErrorIllegalAddress") if kind == "cuda" else RuntimeError(said)
 
 
-def placeholder_output(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
+def placeholder_output(facts: OperatorFacts, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
     """Return a result for an operator whose kernel failed: the argument it writes to, or zeros of the right shapes.
 
     The program never reads these numbers: its next wait for the device raises.

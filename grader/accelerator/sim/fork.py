@@ -10,7 +10,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
-class Forked(Fault):
+class ForkedFault(Fault):
     """The fault of every device in a process that was forked from one that had used it; `text` is the kind's name."""
 
     def error(self, *, first: bool) -> Exception:
@@ -31,7 +31,7 @@ def invalidate_in_forked_children(machine: Machine) -> None:
         # `torch.cuda.is_available` calls), and pinned memory is the driver's.
         if machine.used or machine.asked_for:
             for device in machine.devices:
-                device.fault, device.fault_is_reported = Forked(0.0, machine.kind), True
+                device.fault, device.fault_is_reported = ForkedFault(0.0, machine.kind), True
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lose)
@@ -39,4 +39,4 @@ def invalidate_in_forked_children(machine: Machine) -> None:
 
 def is_lost(machine: Machine) -> bool:
     """Return whether this process was forked from one that had used the devices."""
-    return any(isinstance(device.fault, Forked) for device in machine.devices)
+    return any(isinstance(device.fault, ForkedFault) for device in machine.devices)

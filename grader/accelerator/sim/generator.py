@@ -152,7 +152,7 @@ def is_empty(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool
     return made.numel() == 0
 
 
-class _Kind(type):
+class _GeneratorMeta(type):
     # Generators of the CPU, and those that C++ makes, are of the original class and must pass as well.
     def __instancecheck__(cls, thing: Any) -> bool:
         return isinstance(thing, _Original)
@@ -165,7 +165,7 @@ def generator_type(make: Any) -> type:
         make: a function of the device argument that returns a `SimGenerator`, or None if the device is not simulated.
     """
 
-    class Generator(metaclass=_Kind):
+    class Generator(metaclass=_GeneratorMeta):
         def __new__(cls, device: Any = "cpu") -> Any:
             return make(device) or _Original(device)
 

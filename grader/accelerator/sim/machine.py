@@ -15,7 +15,7 @@ from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HO
 from grader.accelerator.sim.cuda_errors import invalid_ordinal, launches_block
 from grader.accelerator.sim.device_asserts import Fault
 from grader.accelerator.sim.generator import SimGenerator
-from grader.accelerator.sim.memory import Memory
+from grader.accelerator.sim.memory import DeviceMemory
 from grader.accelerator.sim.races import Block, Races
 from grader.accelerator.sim.spec import Spec
 from grader.accelerator.sim.sync_debug import warn_of_wait
@@ -51,7 +51,7 @@ class Device:
         self.index = index
         self.inner = torch.device(INNER, index)
         self.public = torch.device(kind, index)
-        self.memory = Memory(index, kind, spec.memory, spec.granularity)
+        self.memory = DeviceMemory(index, kind, spec.memory, spec.granularity)
         self.generator = SimGenerator(self.public)
         self._default: Queue = (index, 0)
         self.fault: Fault | None = None

@@ -48,7 +48,7 @@ _NO_HOST = (
 
 
 @dataclass(slots=True)
-class Memory:
+class DeviceMemory:
     """The memory of one device, in bytes; `total` is the sum of all that was allocated since the last reset."""
 
     index: int

@@ -31,7 +31,7 @@ class Count:
         self.allocated += sum(change for change in changes if change > 0)
 
 
-class Pool:
+class PoolStats:
     """The statistics of all blocks, or of the large or small ones: bytes, requested bytes, and their number."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Statistics:
 
     def __init__(self) -> None:
         # CUDA's allocator keeps blocks below 1 MiB apart.
-        self._all, self._large, self._small = Pool(), Pool(), Pool()
+        self._all, self._large, self._small = PoolStats(), PoolStats(), PoolStats()
         # Each new tensor comes here and few programs ask: changes are kept as they are, and added up many at once.
         self.changes: list[tuple[int, int]] = []
         """Bytes and requested bytes of blocks that came, and the same below zero of blocks that went."""
@@ -64,7 +64,7 @@ class Statistics:
         self._small.add([change for change in changes if abs(change[0]) < MIB])
 
     @property
-    def pools(self) -> dict[str, Pool]:
+    def pools(self) -> dict[str, PoolStats]:
         """The pools by the names that `torch.cuda.memory_stats` has for them."""
         self.add_up()
         return {"all": self._all, "large_pool": self._large, "small_pool": self._small}

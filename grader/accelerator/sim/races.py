@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.sim.clock import OF_COLLECTIVES, Queue
-from grader.accelerator.sim.memory import Memory
+from grader.accelerator.sim.memory import DeviceMemory
 from grader.accelerator.sim.program_lines import Site, site_of_program, site_text
 from grader.accelerator.sim.race_warning import RaceWarning
 from grader.accelerator.sim.sync_debug import warn_at_program
@@ -56,7 +56,7 @@ class Block:
     )
 
     def __init__(
-        self, storage: Any, memory: Memory, blocks: dict[int, weakref.ref[Block]], races: Races, home: Queue
+        self, storage: Any, memory: DeviceMemory, blocks: dict[int, weakref.ref[Block]], races: Races, home: Queue
     ) -> None:
         self.storage = storage
         self.key: int = storage._cdata

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from grader.author.port.text import Edits, indent_block
-from grader.lint.scope import Function, Source, parameters
+from grader.lint.scope import CheckSource, Function, parameters
 
 _COMPARED: dict[str, ast.cmpop] = {
     **dict.fromkeys(("Equal", "Equals", "ListEqual", "TupleEqual", "DictEqual", "SetEqual"), ast.Eq()),
@@ -43,7 +43,7 @@ def convert_to_pytest(text: str) -> str:
     """
     text = _with_setups(text)
     tree = ast.parse(text)
-    source, edits = Source(tree), Edits(text)
+    source, edits = CheckSource(tree), Edits(text)
     owners = {id(node): owner for owner, method in _methods(tree) for node in ast.walk(method)}
     caught = {name for node in source.nodes if isinstance(node, ast.With) for name in _names_of_errors(node, owners)}
     used = list[str]()
@@ -89,7 +89,7 @@ def _methods(tree: ast.Module) -> Iterator[tuple[str, Function]]:
             yield from ((parameters(one)[0], one) for one in methods if parameters(one))
 
 
-def _assert_name(call: ast.Call, owners: dict[int, str], source: Source) -> str:
+def _assert_name(call: ast.Call, owners: dict[int, str], source: CheckSource) -> str:
     """Return the name of the `unittest` or nose assert that is called, such as "Equal"; "" for any other call."""
     match call.func:
         case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == owners.get(id(call)):

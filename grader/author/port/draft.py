@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.author.port.rewrite import WORDS, Tests, has_generator, with_helpers
-from grader.author.port.text import HELPERS, Edits, Item, assemble, items_needed, items_of, missing_packages
+from grader.author.port.text import HELPERS, Edits, TopStatement, assemble, items_needed, items_of, missing_packages
 from grader.course.answers import first_line, names_of
 from grader.course.layout import Places
 from grader.lint.lines import findings
-from grader.lint.scope import CHECK, FIXTURE, Function, Source, imported, parameters
+from grader.lint.scope import CHECK, FIXTURE, CheckSource, Function, imported, parameters
 
 _GRADIENTS = {"backward", "grad"}
 """Attributes that show that a test looks at gradients, which do not cross."""
@@ -210,7 +210,7 @@ def _call_text(node: ast.stmt) -> str:
     return f"{getattr(node, 'name', '')}({', '.join(words)})"
 
 
-def _stub_of(item: Item) -> str:
+def _stub_of(item: TopStatement) -> str:
     """Return a function or class of the reference with a TODO in place of its code."""
     node = ast.parse(item.text).body[0]
     for one in ast.walk(node):
@@ -318,7 +318,7 @@ def todos_of(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
-    source = Source(ast.parse(text))
+    source = CheckSource(ast.parse(text))
     known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
     for function in (one for one in source.functions if source.decorator(one, CHECK, FIXTURE)):
         given = {name for one in function.decorator_list for name in _parametrize_names(source, one)}
@@ -337,7 +337,7 @@ def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
             yield node.lineno, todo
 
 
-def _todo_of_call(source: Source, call: ast.Call, *, of_checks: bool) -> str:
+def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool) -> str:
     """Return what is left to do where a call stands, or ""."""
     path = source.path(call) or ast.unparse(call.func)
     if _reads_file(source, call):
@@ -355,7 +355,7 @@ def _todo_of_call(source: Source, call: ast.Call, *, of_checks: bool) -> str:
     return ""
 
 
-def _foreign_classes(source: Source, call: ast.Call) -> Iterator[str]:
+def _foreign_classes(source: CheckSource, call: ast.Call) -> Iterator[str]:
     """Yield the classes of other packages that a call of `isinstance` asks for."""
     kinds = call.args[1].elts if len(call.args) == 2 and isinstance(call.args[1], ast.Tuple) else call.args[1:]
     for kind in kinds:
@@ -366,13 +366,13 @@ def _foreign_classes(source: Source, call: ast.Call) -> Iterator[str]:
 
 def files_read(text: str) -> list[str]:
     """Return the names of the files that Python source opens by a string literal, each once."""
-    source = Source(ast.parse(text))
+    source = CheckSource(ast.parse(text))
     calls = [node for node in source.nodes if isinstance(node, ast.Call) and _reads_file(source, node)]
     names = [call.args[0].value for call in calls if call.args and isinstance(call.args[0], ast.Constant)]
     return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
-def _reads_file(source: Source, call: ast.Call) -> bool:
+def _reads_file(source: CheckSource, call: ast.Call) -> bool:
     reads = isinstance(call.func, ast.Attribute) and call.func.attr in ("read_text", "read_bytes")
     return reads or _FILES.fullmatch(source.path(call) or ast.unparse(call.func)) is not None
 
@@ -424,7 +424,7 @@ def _is_gap(node: ast.AST) -> bool:
     return False
 
 
-def _parametrize_names(source: Source, decorator: ast.expr) -> list[str]:
+def _parametrize_names(source: CheckSource, decorator: ast.expr) -> list[str]:
     """Return the parameter names of a `pytest.mark.parametrize`; an empty list for another decorator."""
     if source.path(decorator) != "pytest.mark.parametrize" or not isinstance(decorator, ast.Call):
         return []

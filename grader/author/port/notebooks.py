@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.author.port.text import Item, items_needed, items_of, missing_packages
+from grader.author.port.text import TopStatement, items_needed, items_of, missing_packages
 from grader.course.answers import names_of
 from grader.course.files import parse_yaml
 from grader.intake.cells import python_of
@@ -82,7 +82,7 @@ class Assignment:
         if points:
             self.points[key] = points
 
-    def _items(self) -> list[Item]:
+    def _items(self) -> list[TopStatement]:
         # A parameter that is called as a variable of the notebook does not need that.
         return [item for cell in self.code for item in items_of(cell, with_parameters=False)]
 
@@ -118,7 +118,7 @@ class Assignment:
         Args:
             known: names that other cells bind.
         """
-        earlier, whole = list[Item](), dict[str, str]()
+        earlier, whole = list[TopStatement](), dict[str, str]()
         for name, source in self.tests.items():
             undefined = names_of(f"def {name}():\n{textwrap.indent(_body(source), '    ')}")[0] - set(known)
             needed = items_needed(earlier, undefined)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 import numpy as np
 
 from grader.author.port.asserts import convert_to_pytest
-from grader.author.port.text import Edits, Item, assemble, indent_block, items_of
+from grader.author.port.text import Edits, TopStatement, assemble, indent_block, items_of
 from grader.course.answers import first_line, lines_of, names_of
-from grader.lint.scope import FIXTURE, Function, Kind, Scope, Source, imported, parameters, scopes
+from grader.lint.scope import FIXTURE, CheckSource, ExprKind, Function, Scope, imported, parameters, scopes
 from grader.model.errors import CourseError
 
 _LIBRARIES = sys.stdlib_module_names | {
@@ -79,7 +79,7 @@ class Tests:
             whole = items_of(text)
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
-        names = Source(ast.parse(text))
+        names = CheckSource(ast.parse(text))
         self.items = items_of("\n\n".join(_flatten(item, names) for item in whole if self._is_kept(item)))
         self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
         self._modules = set[str]()
@@ -87,7 +87,7 @@ class Tests:
         for item in whole:
             for name, (module, inner) in imported(item.node).items():
                 self._note_import(name, module, inner, defined)
-        self._source = Source(ast.parse(assemble("", self.items)))
+        self._source = CheckSource(ast.parse(assemble("", self.items)))
         self._functions = [item for item in self.items if isinstance(item.node, Function)]
         self.tests = {item.name: item for item in self._functions if item.name.startswith("test")}
         if not self.tests:
@@ -121,7 +121,7 @@ class Tests:
     def _is_library(self, module: str) -> bool:
         return module != self._module if self._module else module.split(".")[0] in _LIBRARIES
 
-    def _is_kept(self, item: Item) -> bool:
+    def _is_kept(self, item: TopStatement) -> bool:
         """Return whether a statement is kept: no import of student code, no string, no `if __name__ == "__main__"`."""
         match item.node:
             case ast.Import() | ast.ImportFrom():
@@ -159,7 +159,9 @@ class Tests:
         is_students = bool(self.names(node) or [*self._modules_in(node)])
         return ["student"] * is_students + ["rng"] * draws
 
-    def _needs(self, direct: Callable[[ast.AST], Iterable[str]], passed: Mapping[str, Item]) -> dict[str, list[str]]:
+    def _needs(
+        self, direct: Callable[[ast.AST], Iterable[str]], passed: Mapping[str, TopStatement]
+    ) -> dict[str, list[str]]:
         needs = {item.name: set(direct(item.node)) for item in self._functions}
         for _ in needs:  # a helper calls a helper
             for item in self._functions:
@@ -183,7 +185,7 @@ class Tests:
 
     # -- check files ----------------------------------------------------------------------------------------------
 
-    def for_checks(self, item: Item) -> str:
+    def for_checks(self, item: TopStatement) -> str:
         """Return a statement rewritten for the check file; "" if nothing is left of it."""
         node, edits = item.node, Edits(item.text)
         if all(map(self._is_seed, node.body if isinstance(node, Function) else [node])):
@@ -290,7 +292,7 @@ class Tests:
             return f"check_{name.removeprefix('test').strip('_') or 'all'}"
         return f"_{name}" if name.startswith("check_") or name in _OURS else name
 
-    def _decorators(self, edits: Edits, item: Item, node: Function) -> None:
+    def _decorators(self, edits: Edits, item: TopStatement, node: Function) -> None:
         for one in node.decorator_list:
             path = self._source.path(one)
             if item.name in self.tests and path.startswith("pytest.mark.") and path not in _MARKS_OF_CHECKS:
@@ -310,7 +312,7 @@ class Tests:
         is_draw = isinstance(node, ast.Call) and self._source.path(node) in _DRAWS
         return is_draw and not has_generator(node)
 
-    def check_by_probe(self, test: Item, check: Item) -> str:
+    def check_by_probe(self, test: TopStatement, check: TopStatement) -> str:
         """Return the source of a check that calls a test's function in the probe file."""
         assert isinstance(test.node, Function)
         assert isinstance(check.node, Function)
@@ -327,7 +329,7 @@ class Tests:
 
     # -- probe files ----------------------------------------------------------------------------------------------
 
-    def for_probe(self, item: Item) -> str:
+    def for_probe(self, item: TopStatement) -> str:
         """Return a statement rewritten for the probe file, where fixtures are functions that tests call."""
         node = item.node
         if not isinstance(node, Function):
@@ -367,7 +369,7 @@ class Tests:
         return f"try_{short}" if taken or not short.isidentifier() else short
 
 
-def _flatten(item: Item, source: Source) -> str:
+def _flatten(item: TopStatement, source: CheckSource) -> str:
     """Return a test class as functions, a function of one line as several lines, and anything else as it is."""
     node, text = item.node, item.text
     if not isinstance(node, (Function, ast.ClassDef)):
@@ -449,7 +451,7 @@ _CONVERSIONS = {"cpu", "detach", "numpy"}
 
 def with_helpers(text: str) -> str:
     """Return a file with functions of `grader.check`, such as `assert_shape`, in place of equivalent asserts."""
-    source, edits = Source(ast.parse(text)), Edits(text)
+    source, edits = CheckSource(ast.parse(text)), Edits(text)
     for scope in scopes(source):
         for node in scope.nodes:
             match node:
@@ -468,7 +470,7 @@ def _assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
     match test:
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):
             # Of an object that stays in the worker, `isinstance` knows nothing.
-            path = scope.source.path(kind) if _is_students(scope, value) or scope.kind(value) is Kind.OBJECT else ""
+            path = scope.source.path(kind) if _is_students(scope, value) or scope.kind(value) is ExprKind.OBJECT else ""
             if path == "torch.Tensor":
                 return f"assert_tensor({edits.text(value)})"
             return f"assert_isinstance({edits.text(value)}, {edits.text(kind)})" if path.startswith("torch.") else ""
@@ -513,4 +515,4 @@ def _without_conversions(edits: Edits, node: ast.expr) -> str:
 
 def _is_students(scope: Scope, node: ast.expr) -> bool:
     """Return whether a value certainly comes from student code."""
-    return scope.kind(node) in (Kind.RESULT, Kind.DERIVED, Kind.MEMBER)
+    return scope.kind(node) in (ExprKind.RESULT, ExprKind.DERIVED, ExprKind.MEMBER)

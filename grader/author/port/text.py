@@ -116,7 +116,7 @@ def indent_block(block: str, columns: int) -> str:
 
 
 @dataclass(frozen=True)
-class Item:
+class TopStatement:
     """A statement at the top of a file, with the comments above it.
 
     Attributes:
@@ -137,7 +137,7 @@ class Item:
         return getattr(self.node, "name", "")
 
 
-def items_of(text: str, *, with_parameters: bool = True) -> list[Item]:
+def items_of(text: str, *, with_parameters: bool = True) -> list[TopStatement]:
     """Return all statements at the top of a file, each with a syntax tree of its own.
 
     Args:
@@ -156,7 +156,7 @@ def items_of(text: str, *, with_parameters: bool = True) -> list[Item]:
         uses, binds = names_of(own)
         binds |= _mutated_names(node)
         uses |= {one.arg for one in ast.walk(node) if with_parameters and isinstance(one, ast.arg)}
-        items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
+        items.append(TopStatement(node, own, frozenset(binds), frozenset(uses - binds)))
     return items
 
 
@@ -180,7 +180,7 @@ def missing_packages(node: ast.AST) -> list[str]:
     return [root for root in roots if root and find_spec(root) is None]
 
 
-def items_needed(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
+def items_needed(items: Iterable[TopStatement], names: Iterable[str]) -> list[TopStatement]:
     """Return the statements that bind these names, and those that bind what they use, in the order of the file."""
     items, wanted = list(items), set(names)
     chosen: set[int] = set()
@@ -190,7 +190,7 @@ def items_needed(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
     return [items[place] for place in sorted(chosen)]
 
 
-def assemble(docstring: str, items: Iterable[Item]) -> str:
+def assemble(docstring: str, items: Iterable[TopStatement]) -> str:
     """Return the source of a file: the docstring, the imports, those of `grader.check` last, then the other items."""
     blocks = {"": [f'"""{docstring}"""\n'], "imports": list[str](), HELPERS: list[str]()}
     code, large = "", False

@@ -57,12 +57,12 @@ _LARGEST_PAGE = 900_000
 _MOST_ANNOTATIONS = 10
 """GitHub shows ten of a kind for each step."""
 
-Kind = Literal["passed", "lost", "undecided"]
+Counted = Literal["passed", "lost", "undecided"]
 """How an item counts. Programs that have no word for what is undecided must not call it a failure."""
 
 
 @dataclass(frozen=True)
-class Item:
+class ReportItem:
     """A row of a report.
 
     Attributes:
@@ -84,7 +84,7 @@ class Item:
     id: str
     title: str
     verdict: str
-    kind: Kind
+    kind: Counted
     score: Score
     text: str = ""
     shown: bool = True
@@ -99,12 +99,12 @@ class Item:
         return for_terminal(f"{self.exercise.name}: {self.title}", one_line=True)
 
 
-def items_of(report: ReportFile, *, points: bool = True) -> list[Item]:
+def items_of(report: ReportFile, *, points: bool = True) -> list[ReportItem]:
     """Return the items of all exercises, in their order; without `points` no text names points."""
     return [item for exercise in report.exercises for item in _items(exercise, points=points)]
 
 
-def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
+def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[ReportItem]:
     causes = Causes.of([row.graded for row in exercise.checks])
     for row in exercise.checks:
         item = _item(exercise, row, is_cause=row.graded is causes.cause, points=points)
@@ -122,21 +122,23 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
     if rest > 0:  # of an exercise of which no check was run, or some not yet
         if exercise.state == "not_started":
             text = "the file is the unchanged starter, or no file was handed in"
-            yield Item(exercise, "not_started", "Not started", "not_started", "lost", Score(0, rest), text)
+            yield ReportItem(exercise, "not_started", "Not started", "not_started", "lost", Score(0, rest), text)
         else:
             what = "these checks; their" if exercise.checks else "this exercise; its"
             text = f"grading ended before {what} points are neither earned nor lost"
             yield _undecided_item(exercise, "not_reached", "Not graded", rest, text)
 
 
-def _undecided_item(exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True) -> Item:
+def _undecided_item(
+    exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True
+) -> ReportItem:
     """Return an undecided item that stands for checks that did not run."""
-    return Item(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
+    return ReportItem(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
 
 
-def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool) -> Item:
+def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool) -> ReportItem:
     verdict, score, text = row.graded.verdict, row.graded.score, row.message
-    kind: Kind = "passed" if verdict is Verdict.PASSED else "lost" if verdict.decided else "undecided"
+    kind: Counted = "passed" if verdict is Verdict.PASSED else "lost" if verdict.decided else "undecided"
     if row.set_by:
         text = f"{row.set_by}\n{text}".strip()
     if is_cause and exercise.diagnosis:
@@ -148,10 +150,10 @@ def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: b
         what = f"{points_text(score.possible)} points are" if points else "this is"
         text = f"{word}: {what} neither earned nor lost\n{text}".strip()
     title, seconds = f"{row.contract} {row.title}".strip(), max(0.0, row.seconds or 0.0)
-    return Item(exercise, row.id, title, verdict.value, kind, score, text, row.shown, seconds, row.line, is_cause)
+    return ReportItem(exercise, row.id, title, verdict.value, kind, score, text, row.shown, seconds, row.line, is_cause)
 
 
-def why_undecided(items: Sequence[Item]) -> str:
+def why_undecided(items: Sequence[ReportItem]) -> str:
     """Return why points are undecided, each reason in a line; "" if all are decided. Hidden checks are not named."""
     reasons = dict.fromkeys(f"{item.exercise.name}: {item.text}" for item in items if item.kind == "undecided")
     return "\n".join(reasons)
@@ -230,7 +232,7 @@ def gradescope(report: ReportFile, options: Options) -> str:
     return _as_text(made)
 
 
-def _gradescope_test(item: Item, place: int, options: Options) -> dict[str, Any]:
+def _gradescope_test(item: ReportItem, place: int, options: Options) -> dict[str, Any]:
     decided = {
         "score": number(item.score.earned),
         "max_score": number(item.score.possible),
@@ -280,7 +282,7 @@ def prairielearn(report: ReportFile, options: Options) -> str:
     return _as_text(made)
 
 
-def _load_failures(items: list[Item]) -> list[str]:
+def _load_failures(items: list[ReportItem]) -> list[str]:
     """Return why no file of the submission loads, each reason once; [] if a file loads."""
     graded = [item for item in items if item.kind != "undecided" and item.verdict != "not_started"]
     causes = [row.cause for item in graded for row in item.exercise.checks if row.id == item.id]
@@ -358,7 +360,7 @@ def classroom50(report: ReportFile, options: Options) -> str:
     return _as_text(made)
 
 
-def _test50(item: Item) -> dict[str, Any]:
+def _test50(item: ReportItem) -> dict[str, Any]:
     points = f"{number(item.score.earned)} of {number(item.score.possible)} points, here in hundredths"
     return {
         "test-name": item.name,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from grader.course.files import suggestion
 from grader.model.errors import CourseError
 from grader.model.score import counted, listed, points_text
-from grader.report.csv_table import Table
+from grader.report.csv_table import CsvTable
 from grader.report.moodle_worksheet import Worksheet, is_no, is_yes_no
 from grader.report.numbers import number_in
 from grader.report.people import People, Person
@@ -31,7 +31,7 @@ UNKNOWN = "not in the file, or it could be several people's: enter it by hand"
 
 
 @dataclass(frozen=True)
-class Column:
+class ScoreColumn:
     """The scores of a hand-in.
 
     Attributes:
@@ -104,7 +104,9 @@ def about_moodle(done: Filled) -> list[str]:
     return lines
 
 
-def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = False, zeros: bool = False) -> Filled:
+def fill(
+    table: CsvTable, kind: str, columns: Sequence[ScoreColumn], *, scales: bool = False, zeros: bool = False
+) -> Filled:
     """Fill the scores of hand-ins into a table's columns, and return what was filled in.
 
     Args:
@@ -133,7 +135,7 @@ def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = F
     return done
 
 
-def count_authors_in(table: Table, kind: str, column: Column) -> int:
+def count_authors_in(table: CsvTable, kind: str, column: ScoreColumn) -> int:
     """Return how many authors of a hand-in are in a table.
 
     Args:
@@ -151,7 +153,7 @@ def count_authors_in(table: Table, kind: str, column: Column) -> int:
     return sum(people.person_of(author) is not None for author in column.scores)
 
 
-def _column_index(table: Table, kind: str, title: str) -> int:
+def _column_index(table: CsvTable, kind: str, title: str) -> int:
     """Return the index of a hand-in's column in a table."""
     titles = [re.sub(r" \(\d+\)$", "", name) if kind == "canvas" else name for name in table.header]
     sheet = Worksheet.of(table) if kind == "moodle" else None
@@ -171,7 +173,9 @@ def _column_index(table: Table, kind: str, title: str) -> int:
     raise CourseError(f"{table.path} has no column {wanted}: {remedy}{hint}")
 
 
-def _fill(table: Table, people: People, column: Column, place: int, done: Filled, *, scales: bool, zeros: bool) -> None:
+def _fill(
+    table: CsvTable, people: People, column: ScoreColumn, place: int, done: Filled, *, scales: bool, zeros: bool
+) -> None:
     """Fill the scores of one hand-in into its column, and note for whom that is not possible."""
     owners = defaultdict[Person | None, list[str]](list)
     for author in column.scores:
@@ -213,7 +217,7 @@ def _fill(table: Table, people: People, column: Column, place: int, done: Filled
             table.put(person.row, place, text.replace(".", ",") if comma else text)
 
 
-def _scaled(table: Table, column: Column, score: int, most: int | None, *, scales: bool) -> int:
+def _scaled(table: CsvTable, column: ScoreColumn, score: int, most: int | None, *, scales: bool) -> int:
     """Return a score in points of the platform, scaled if the platform has another maximum for the column.
 
     Raises:
@@ -238,7 +242,7 @@ class _Maxima:
     points: Mapping[int, int | None]
 
 
-def _maxima(table: Table, people: People, place: int) -> _Maxima:
+def _maxima(table: CsvTable, people: People, place: int) -> _Maxima:
     """Return the most points of a column on the platform.
 
     Raises:
@@ -261,7 +265,7 @@ def _maxima(table: Table, people: People, place: int) -> _Maxima:
     return _Maxima(at, {row: _points(table, at, table.cell(row, at)) for row in rows})
 
 
-def _points(table: Table, at: int, text: str) -> int:
+def _points(table: CsvTable, at: int, text: str) -> int:
     most = number_in(text)
     if most is None:
         raise CourseError(
@@ -271,7 +275,7 @@ def _points(table: Table, at: int, text: str) -> int:
     return most
 
 
-def _changeable_column(table: Table, people: People, place: int) -> int | None:
+def _changeable_column(table: CsvTable, people: People, place: int) -> int | None:
     """Return the index of the column in which Moodle says whether a grade can be changed; None without one.
 
     Raises:
@@ -293,5 +297,5 @@ def _changeable_column(table: Table, people: People, place: int) -> int | None:
     )
 
 
-def _cell(table: Table, row: int, at: int | None) -> str:
+def _cell(table: CsvTable, row: int, at: int | None) -> str:
     return "" if at is None else table.cell(row, at)

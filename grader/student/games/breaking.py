@@ -19,7 +19,7 @@ from grader.model.files import failing_as, from_json, to_json, write_whole
 from grader.model.messages import Setup
 from grader.model.progress import Progress
 from grader.student.folder import free_name, make_own_folder, read_progress, typed, write_progress
-from grader.student.games.faults import Fault, faults_of, shuffled
+from grader.student.games.faults import PlantedFault, faults_of, shuffled
 from grader.student.own import OwnExercise, own_exercise, own_file
 
 _MOST_TRIED = 24
@@ -32,7 +32,7 @@ _SENSELESS = ("AttributeError", "NameError", "NotImplementedError", "TypeError",
 class Planted:
     """A fault that is in a student's file now, the student's own text, and the name of the file that has this text."""
 
-    fault: Fault
+    fault: PlantedFault
     own: str
     old: str
 
@@ -103,7 +103,7 @@ def _check_found(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterat
         yield f"The version with your changes is beside it, as {replaced.name}; it is not graded."
 
 
-def choose_fault(own: OwnExercise, chance: random.Random) -> Fault:
+def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
     """Return a random fault that the checks detect, preferably one that raises no exception.
 
     Raises:
@@ -115,7 +115,7 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> Fault:
         possible = faults_of(files[exercise.file_name].decode("utf-8"))
     except (ValueError, SyntaxError):  # it passes, so that Python can read it: by a cookie or a mark at its beginning
         raise CourseError(f"{exercise.file_name} is not in plain UTF-8; save it as UTF-8") from None
-    raises: Fault | None = None
+    raises: PlantedFault | None = None
     for fault in shuffled(possible, chance)[:_MOST_TRIED]:
         broken = handed_in.with_files(exercise, {**files, exercise.file_name: fault.source.encode()})
         seen = _first_failed_verdict(own.grade(broken, stops=True).exercises[0])
@@ -140,7 +140,7 @@ def _first_failed_verdict(broken: GradedExercise) -> Verdict | None:
     return None
 
 
-def plant_fault(course: Course, exercise: Exercise, fault: Fault) -> Planted:
+def plant_fault(course: Course, exercise: Exercise, fault: PlantedFault) -> Planted:
     """Save the student's file beside itself, and write the version with the fault in its place.
 
     Args:

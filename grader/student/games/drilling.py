@@ -70,7 +70,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class DrillAnswer:
     """The answer to a question.
 
     Attributes:
@@ -143,7 +143,7 @@ def _questions(file: DrillFile, module: str, where: str) -> list[Question]:
     return [*rounds, *shown]
 
 
-def answer_in_worker(run: Callable[[str], str], question: Question) -> Answer:
+def answer_in_worker(run: Callable[[str], str], question: Question) -> DrillAnswer:
     """Return the answer to a question by running its lines in a worker.
 
     Args:
@@ -166,7 +166,7 @@ def answer_in_worker(run: Callable[[str], str], question: Question) -> Answer:
     if isinstance(said, str):
         raise CourseError(said)
     right, choices, after = said
-    return Answer(str(right), tuple(map(str, choices)), str(after))
+    return DrillAnswer(str(right), tuple(map(str, choices)), str(after))
 
 
 def exercise_with_torch(course: Course) -> Exercise:
@@ -181,7 +181,7 @@ def exercise_with_torch(course: Course) -> Exercise:
     raise CourseError("this course has no exercise whose code may use PyTorch, so no line can be run")
 
 
-def answer(question: Question) -> Answer:
+def answer(question: Question) -> DrillAnswer:
     """Return the answer to a question by running its lines in this process, which must be a worker.
 
     Raises:
@@ -192,7 +192,7 @@ def answer(question: Question) -> Answer:
         return _changed(question) if question.watch else _shown(question)
 
 
-def _changed(question: Question) -> Answer:
+def _changed(question: Question) -> DrillAnswer:
     names: dict[str, Any] = {}
     *first, last = question.lines
     try:
@@ -202,10 +202,10 @@ def _changed(question: Question) -> Answer:
     except Exception as error:
         raise _fault(question, error) from None
     after = repr(names[question.watch])
-    return Answer(YES if before != after else NO, (YES, NO), after)
+    return DrillAnswer(YES if before != after else NO, (YES, NO), after)
 
 
-def _shown(question: Question) -> Answer:
+def _shown(question: Question) -> DrillAnswer:
     names: dict[str, Any] = {}
     *first, last = question.lines
     try:
@@ -217,7 +217,7 @@ def _shown(question: Question) -> Answer:
         raise _fault(question, error) from None
     except Exception as error:
         right = f"{RAISES}{type(error).__name__.lstrip('_')}"  # such as torch.linalg.LinAlgError, a name of C++
-    return Answer(right, tuple(dict.fromkeys([*question.wrong, right])))
+    return DrillAnswer(right, tuple(dict.fromkeys([*question.wrong, right])))
 
 
 def _fault(question: Question, error: Exception) -> CourseError:
@@ -234,7 +234,7 @@ class _Saved:
     right: tuple[str, ...] = ()
 
 
-class Memory:
+class AnsweredQuestions:
     """The questions that were answered, in a file of the student's folder.
 
     Attributes:

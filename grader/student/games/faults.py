@@ -40,7 +40,7 @@ _OTHER_ELEMENT: Mapping[int | None, str] = {0: "-1", -1: "0", 1: "0"}
 
 
 @dataclass(frozen=True)
-class Fault:
+class PlantedFault:
     """One fault.
 
     Attributes:
@@ -54,7 +54,7 @@ class Fault:
     source: str
 
 
-def faults_of(source: str) -> list[Fault]:
+def faults_of(source: str) -> list[PlantedFault]:
     """Return all faults that can be planted in the functions of a Python source, without duplicates.
 
     Raises:
@@ -62,16 +62,16 @@ def faults_of(source: str) -> list[Fault]:
     """
     text = _Text(source)
     functions = (node for node in ast.walk(text.tree) if isinstance(node, ast.FunctionDef))
-    faults: dict[str, Fault] = {}
+    faults: dict[str, PlantedFault] = {}
     for statement in (statement for function in functions for statement in function.body):
         for fault in (fault for node in _nodes_of(statement) for fault in _faults(node, text)):
             faults.setdefault(fault.source, fault)
     return [fault for changed, fault in faults.items() if changed != source and _is_python(changed)]
 
 
-def shuffled(faults: list[Fault], chance: random.Random) -> list[Fault]:
+def shuffled(faults: list[PlantedFault], chance: random.Random) -> list[PlantedFault]:
     """Return faults in a random order in which kinds alternate, so that a frequent kind is not likelier."""
-    kinds: dict[str, list[Fault]] = {}
+    kinds: dict[str, list[PlantedFault]] = {}
     for fault in chance.sample(faults, len(faults)):
         kinds.setdefault(fault.what, []).append(fault)
     turns = zip_longest(*chance.sample(list(kinds.values()), len(kinds)))
@@ -122,17 +122,17 @@ class _Text:
         start, end = self.span(left)[1], self.span(right)[0]
         return next(((place, sign) for place, sign in self._signs if start <= place < end), None)
 
-    def fault_at(self, start: int, end: int, new: str, what: str) -> Fault:
+    def fault_at(self, start: int, end: int, new: str, what: str) -> PlantedFault:
         """Return the fault that replaces the text from `start` to `end` by `new`."""
         line = self.source.count("\n", 0, start) + 1
-        return Fault(what, line, self.source[:start] + new + self.source[end:])
+        return PlantedFault(what, line, self.source[:start] + new + self.source[end:])
 
 
 def _is_operand(node: ast.expr) -> bool:
     return isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
 
 
-def _faults(node: ast.AST, text: _Text) -> Iterator[Fault]:
+def _faults(node: ast.AST, text: _Text) -> Iterator[PlantedFault]:
     match node:
         case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant | ast.Tuple | ast.List):
             yield text.fault_at(*text.span(value), f"{text.operand(value)}.clone()", "it returns a copy")
@@ -162,7 +162,7 @@ def _faults(node: ast.AST, text: _Text) -> Iterator[Fault]:
             yield text.fault_at(*text.span(index), element, "it takes another element")
 
 
-def _call_faults(node: ast.Call, text: _Text) -> Iterator[Fault]:
+def _call_faults(node: ast.Call, text: _Text) -> Iterator[PlantedFault]:
     parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
     parts.sort(key=text.span)
     for place, part in enumerate(parts):
@@ -194,7 +194,7 @@ def _call_faults(node: ast.Call, text: _Text) -> Iterator[Fault]:
         yield text.fault_at(*text.span(mask), f"~({text.source_of(mask)})", "a mask is inverted")
 
 
-def _dropped_argument(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> Fault:
+def _dropped_argument(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> PlantedFault:
     """Return the fault that removes one argument of a call, with its comma."""
     start, end = text.span(parts[place])
     if place > 0:
@@ -205,7 +205,7 @@ def _dropped_argument(parts: list[ast.expr | ast.keyword], place: int, text: _Te
     return text.fault_at(start, end, "", f"`{name}=` is missing")
 
 
-def _other_dim(value: ast.expr, text: _Text) -> Iterator[Fault]:
+def _other_dim(value: ast.expr, text: _Text) -> Iterator[PlantedFault]:
     if (other := _OTHER_DIM.get(_int_of(value))) is not None:
         yield text.fault_at(*text.span(value), other, "it works along another dim")
 
@@ -219,7 +219,7 @@ def _int_of(value: ast.expr) -> int | None:
     return number if type(number) is int else None
 
 
-def _swapped(one: ast.expr, other: ast.expr, text: _Text, what: str) -> Iterator[Fault]:
+def _swapped(one: ast.expr, other: ast.expr, text: _Text, what: str) -> Iterator[PlantedFault]:
     (start, middle), (again, end) = text.span(one), text.span(other)
     if not isinstance(one, ast.Starred) and not isinstance(other, ast.Starred):
         yield text.fault_at(

@@ -23,14 +23,16 @@ _MOST_DRAWN = 24
 """So many moments of a run are drawn in a terminal; the file has all."""
 
 
-class Traced(NamedTuple):
+class TracedRun(NamedTuple):
     """A run on the simulated device, and what took virtual time in it."""
 
     title: str
     moments: tuple[Moment, ...]
 
 
-def trace_runs(course: Course, exercise: Exercise, setup: Setup, lines: str | None) -> tuple[list[Traced], list[str]]:
+def trace_runs(
+    course: Course, exercise: Exercise, setup: Setup, lines: str | None
+) -> tuple[list[TracedRun], list[str]]:
     """Run an exercise's code on the simulated device; return what took virtual time, and a line for each problem.
 
     Args:
@@ -54,7 +56,7 @@ def trace_runs(course: Course, exercise: Exercise, setup: Setup, lines: str | No
         )
         run = runtime.run(exercise, submission.of(exercise).files, setup.seed, selection)
     by_id = {outcome.check: outcome for outcome in run.outcomes}
-    runs = [Traced(title, by_id[id].moments) for id, (title, _) in wanted.items()]
+    runs = [TracedRun(title, by_id[id].moments) for id, (title, _) in wanted.items()]
     problems: dict[str, list[str]] = {}
     for id, (title, _) in wanted.items():
         if by_id[id].message:
@@ -64,7 +66,7 @@ def trace_runs(course: Course, exercise: Exercise, setup: Setup, lines: str | No
     return runs, [f"{titles[0]}{more[message]}: {message}" for message, titles in problems.items()]
 
 
-def traced_lines(runs: Sequence[Traced], width: int, *, plain: bool) -> Iterator[str]:
+def traced_lines(runs: Sequence[TracedRun], width: int, *, plain: bool) -> Iterator[str]:
     """Yield a timeline of each run in which something took virtual time.
 
     Args:
@@ -80,7 +82,7 @@ def traced_lines(runs: Sequence[Traced], width: int, *, plain: bool) -> Iterator
         yield ""
 
 
-def write_runs(runs: Sequence[Traced], path: Path) -> None:
+def write_runs(runs: Sequence[TracedRun], path: Path) -> None:
     """Write what took virtual time as a trace file for Perfetto and Chrome.
 
     Raises:
@@ -92,7 +94,7 @@ def write_runs(runs: Sequence[Traced], path: Path) -> None:
         write_trace(spans_of(runs), path)
 
 
-def spans_of(runs: Sequence[Traced]) -> list[Span]:
+def spans_of(runs: Sequence[TracedRun]) -> list[Span]:
     """Return the spans of all runs, one run after another from time 0, each below a span with its title."""
     spans: list[Span] = []
     now = 0.0

@@ -71,7 +71,7 @@ class GradedNames(Progress):
         self._say(f"graded {graded.exercise.id}")
 
 
-class ExerciseProgress(Progress):
+class SubmissionProgress(Progress):
     """Prints the exercises of one submission as they are graded, and shows in a line that changes what is running.
 
     Args:
