@@ -88,10 +88,6 @@ class Spec:
         # Arithmetic and memory traffic overlap on a GPU, so the slower of both counts, not their sum.
         return max(flops / self.flops, nbytes / (self.bandwidth * self.traffic))
 
-    def kernel_seconds(self, flops: float, nbytes: float) -> float:
-        """Return the seconds that the device works on one kernel, without its launch."""
-        return max(self.kernel, self.busy_seconds(flops, nbytes))
-
     def bus_seconds(self, nbytes: float, *, pinned: bool = False, peer: bool = False) -> float:
         """Return the seconds for which a transfer occupies the bus.
 
@@ -101,16 +97,6 @@ class Spec:
             peer: whether it goes from one device to another.
         """
         return nbytes / (self.peer if peer else self.pinned if pinned else self.pageable)
-
-    def transfer_seconds(self, nbytes: float, *, pinned: bool = False, peer: bool = False) -> float:
-        """Return the seconds that a transfer takes with its latency: between host and device, or between two devices.
-
-        Args:
-            nbytes: how many.
-            pinned: whether the host's memory is.
-            peer: whether it goes from one device to another.
-        """
-        return self.latency + self.bus_seconds(nbytes, pinned=pinned, peer=peer)
 
     def host_seconds(self, flops: float, nbytes: float) -> float:
         """Return the seconds that the host needs for an operator on CPU tensors."""
