@@ -42,7 +42,7 @@ class SimStorage(torch.UntypedStorage):
         block = None if known is None else known()
         if block is not None:
             # Before the host has to find the memory.
-            block.memory.room_for(size - block.nbytes)
+            block.memory.check_room(size - block.nbytes)
         the_machine().shrunk |= size < self.nbytes()
         super().resize_(size)
         if block is not None:

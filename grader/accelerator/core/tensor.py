@@ -384,9 +384,9 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
     if ours == 1:
         # C++ refuses to change the kind of a tensor, so a new one is made and takes the place of the old.
         if isinstance(tensor, torch.nn.Parameter):
-            become(tensor, parameter_like(tensor, new))
+            swap_contents(tensor, parameter_like(tensor, new))
         else:
-            become(tensor, new.detach().requires_grad_(tensor.requires_grad))
+            swap_contents(tensor, new.detach().requires_grad_(tensor.requires_grad))
         return
     # Of one kind: C++ does it, and for a wrapper we do the same with what it holds.
     TensorBase.data.__set__(tensor, new)  # type: ignore[attr-defined]
@@ -394,7 +394,7 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
         tensor._inner, tensor._place, tensor._block = new._inner, new._place, new._block  # type: ignore[attr-defined]
 
 
-def become(tensor: torch.Tensor, other: torch.Tensor) -> None:
+def swap_contents(tensor: torch.Tensor, other: torch.Tensor) -> None:
     """Make `tensor` have the memory, device and class of `other`, and stay the same object, even in an autograd graph.
 
     `torch.utils.swap_tensors` refuses that, or spoils the backward of the graph. What the program hung on the tensor,

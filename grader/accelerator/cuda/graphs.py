@@ -97,7 +97,7 @@ class CUDAGraph:
         machine.capture = self._capture = None
         SimGenerator.capturing = False
         joined = capture.is_joined()
-        capture.take_back()
+        capture.restore()
         # Nothing of it was done, so that nobody has to wait for it.
         machine.races.record_host_wait(capture.queues)
         if capture.broken:

@@ -32,11 +32,11 @@ def check_room(call: Dispatch, target: Device) -> None:
     # learn that the device has no room.
     if call.facts.grows == "sizes":
         dtype = call.named.get("dtype") or torch.get_default_dtype()
-        target.memory.room_for(math.prod(call.inner[0]) * dtype.itemsize)
+        target.memory.check_room(math.prod(call.inner[0]) * dtype.itemsize)
     elif call.shells:
         expected, memory = _expected_bytes(call), target.memory
         if expected >= LARGE or expected > memory.room:
-            memory.room_for(expected)
+            memory.check_room(expected)
 
 
 def _expected_bytes(call: Dispatch) -> int:

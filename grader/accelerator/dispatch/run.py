@@ -31,7 +31,7 @@ from grader.accelerator.ops.overrides import SPECIAL, copy_between, one_hot
 from grader.accelerator.schema.determinism import check_deterministic
 from grader.accelerator.schema.facts import ATEN, OperatorFacts, facts_of, written_by
 from grader.accelerator.sim.device_asserts import assertion_of, check_memory, placeholder_output
-from grader.accelerator.sim.generator import ALWAYS_DRAW, OWNERS, go_on_from, is_empty, numbers_of
+from grader.accelerator.sim.generator import ALWAYS_DRAW, OWNERS, cpu_state_of, is_empty, set_cpu_state
 from grader.accelerator.sim.machine import Device, Machine, the_machine
 
 _FORMULAS = {"_thnn_fused_": "ops.recurrent", "batch_norm_": "ops.batch_norms"}
@@ -266,14 +266,14 @@ def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str
     # that the device draws from its own and leaves the CPU's as it was.
     default = torch.default_generator
     before = default.get_state()
-    default.set_state(numbers_of(place.generator))
+    default.set_state(cpu_state_of(place.generator))
     try:
         return func(*inner, **named)
     finally:
         # In this order: who gives both one stream wants it to go on.
         after = default.get_state()
         default.set_state(before)
-        go_on_from(place.generator, after)
+        set_cpu_state(place.generator, after)
 
 
 def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
@@ -301,7 +301,7 @@ def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
     if capture is not None:
         made = [shell._inner for shell in fresh]
         if launches:
-            capture.step(functools.partial(_run_again, way, [*call.inner], {**call.named}, place), out, made)
+            capture.record_operator(functools.partial(_run_again, way, [*call.inner], {**call.named}, place), out, made)
         elif made:
             capture.record_new_memory(made)
     return given

@@ -44,7 +44,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         capture.save_before_write([target])
     func(target, origin)
     if capture is not None:
-        capture.step(functools.partial(func, target, origin), None, [])
+        capture.record_operator(functools.partial(func, target, origin), None, [])
     nbytes = target.numel() * target.element_size()
     _record_accesses("copy_", source, to)
     if ours and theirs and to._place is source._place:
@@ -102,7 +102,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     refuse_odd(func, made)
     here = machine.inner(device) if device is not None and machine.is_ours(device) else source.device
     if capture := machine.capturing(here.index):
-        capture.step(functools.partial(func, inner, **options), made, [made])
+        capture.record_operator(functools.partial(func, inner, **options), made, [made])
     nbytes = nbytes_of(made)
     non_blocking = bool(kwargs.get("non_blocking"))
     if device is not None and not machine.is_ours(device):
@@ -172,7 +172,7 @@ def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     packed, sizes = func(source._inner, *args[1:], **kwargs)
     made = wrap(packed, source._place)
     if capture := the_machine().capturing(source._place.index):
-        capture.step(functools.partial(func, source._inner, *args[1:], **kwargs), (packed, sizes), [packed])
+        capture.record_operator(functools.partial(func, source._inner, *args[1:], **kwargs), (packed, sizes), [packed])
     _record_accesses("_pack_padded_sequence", source, made)
     the_machine().launch("_pack_padded_sequence", source._place, 0, 2 * packed.numel() * packed.element_size())
     return made, sizes

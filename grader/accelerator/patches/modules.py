@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch._C import TensorBase
 
-from grader.accelerator.core.tensor import SimTensor, become, parameter_like, set_data
+from grader.accelerator.core.tensor import SimTensor, parameter_like, set_data, swap_contents
 from grader.accelerator.replacing import TensorAttribute, put
 from grader.accelerator.sim.machine import Machine
 
@@ -24,17 +24,17 @@ def install(machine: Machine) -> None:
         # before would train the old ones. On CUDA they stay the same objects, and so they do here.
         known: dict[int, torch.Tensor] = {}
 
-        def moved(tensor: torch.Tensor) -> Any:
+        def move_once(tensor: torch.Tensor) -> Any:
             with torch.no_grad():
                 return known.pop(id(tensor)) if id(tensor) in known else fn(tensor)
 
         params = [param for param in self._parameters.values() if param is not None]
-        _move_lazy(self, moved)
+        _move_lazy(self, move_once)
         params = [param for param in params if not torch.nn.parameter.is_lazy(param)]
         # The first parameter tells where all go. It is moved once: moving it again for real would be counted twice.
         first = params[0] if params else None
         if first is not None:
-            known[id(first)] = moved(first)
+            known[id(first)] = move_once(first)
         if first is None or (not isinstance(first, SimTensor) and not isinstance(known[id(first)], SimTensor)):
             # No device of ours has to do with it: PyTorch's way, from the beginning.
             known.clear()
@@ -45,10 +45,10 @@ def install(machine: Machine) -> None:
             # Its parameters lie in C++; what Python gives looks at the same memory, and to move that moves nothing.
             named: Any = self._parameters
             for name, param in list(named.items()):
-                named[name] = torch.nn.Parameter(moved(param), param.requires_grad)
+                named[name] = torch.nn.Parameter(move_once(param), param.requires_grad)
             params = []
         for param in params:
-            _move(param, moved)
+            _move(param, move_once)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
@@ -61,23 +61,23 @@ def install(machine: Machine) -> None:
     put(torch.Tensor, "data", TensorAttribute(data, set_data))
 
 
-def _move_lazy(module: torch.nn.Module, moved: Any) -> None:
+def _move_lazy(module: torch.nn.Module, move: Any) -> None:
     """Move the uninitialized parameters and buffers of a module; its parameters stay the same objects."""
     is_lazy: Any = torch.nn.parameter.is_lazy
     for param in filter(is_lazy, module._parameters.values()):
-        if (new := moved(param)) is not param:
+        if (new := move(param)) is not param:
             param.data = new
             param.__dict__.update(new.__dict__)
     for name, buffer in module._buffers.items():
         if is_lazy(buffer):
-            module._buffers[name] = new = moved(buffer)
+            module._buffers[name] = new = move(buffer)
             new.__dict__.update({**buffer.__dict__, **new.__dict__})
 
 
-def _move(param: torch.Tensor, moved: Any) -> None:
+def _move(param: torch.Tensor, move: Any) -> None:
     # The gradient is taken along, as PyTorch does; it is set again at last, when the parameter has its new place.
-    new = moved(param)
-    grad = None if param.grad is None else moved(param.grad).requires_grad_(param.grad.requires_grad)
+    new = move(param)
+    grad = None if param.grad is None else move(param.grad).requires_grad_(param.grad.requires_grad)
     if new is not param:
-        become(param, parameter_like(param, new))
+        swap_contents(param, parameter_like(param, new))
     param.grad = grad

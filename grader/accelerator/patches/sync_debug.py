@@ -6,7 +6,7 @@ import torch
 
 from grader.accelerator.cuda.nvtx import Ranges
 from grader.accelerator.replacing import put
-from grader.accelerator.sim.clock import NOTHING
+from grader.accelerator.sim.clock import NO_TRAFFIC
 from grader.accelerator.sim.machine import Machine
 
 
@@ -19,7 +19,7 @@ def install(machine: Machine) -> None:
         machine.check(place.index)
         seconds = cycles / machine.spec.clock
         if capture := machine.capturing(place.index):
-            capture.add_work("sleep", place.queue, seconds, "kernels", 0.0, NOTHING)
+            capture.add_work("sleep", place.queue, seconds, "kernels", 0.0, NO_TRAFFIC)
             return
         machine.tally.launches += 1
         machine.clock.add_work("sleep", [place.queue], machine.spec.launch, seconds, "kernels", 0.0)

@@ -49,8 +49,8 @@ class Capture:
         self.broken = False
         self._generators = generators
         self._states = [generator.get_state() for generator in generators]
-        self._before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-        self._made: dict[int, torch.Tensor] = {}
+        self._saved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self._new_memory: dict[int, torch.Tensor] = {}
 
     def error(self, kind: str) -> Exception:
         """Return an error of CUDA about stream capture, and mark this capture as failed."""
@@ -61,14 +61,14 @@ class Capture:
     # -- recording
 
     def save_before_write(self, into: Iterable[torch.Tensor]) -> None:
-        """Save the bytes of tensors that are about to be written to; `take_back` restores them."""
+        """Save the bytes of tensors that are about to be written to; `restore` restores them."""
         for tensor in into:
             key = tensor.untyped_storage()._cdata
-            if key not in self._before and key not in self._made:
+            if key not in self._saved and key not in self._new_memory:
                 whole = _bytes_of(tensor)
-                self._before[key] = whole, whole.clone()
+                self._saved[key] = whole, whole.clone()
 
-    def step(self, again: Callable[[], Any], out: Any, fresh: Sequence[torch.Tensor]) -> None:
+    def record_operator(self, again: Callable[[], Any], out: Any, fresh: Sequence[torch.Tensor]) -> None:
         """Record an operator that ran during the capture, so that each replay runs it again.
 
         Args:
@@ -77,7 +77,7 @@ class Capture:
             fresh: its tensors in new memory.
         """
         for tensor in fresh:
-            self._made[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
+            self._new_memory[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
 
         def run() -> None:
             if not fresh:
@@ -90,9 +90,9 @@ class Capture:
         self.steps.append(run)
 
     def record_new_memory(self, fresh: Sequence[torch.Tensor]) -> None:
-        """Record tensors in new memory that no kernel wrote to; `take_back` sets them to zero."""
+        """Record tensors in new memory that no kernel wrote to; `restore` sets them to zero."""
         for tensor in fresh:
-            self._made[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
+            self._new_memory[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
 
     def record_accesses(self, reads: Sequence[Block], writes: Sequence[Block]) -> None:
         """Record the blocks of memory that each replay of the graph reads and writes."""
@@ -108,7 +108,7 @@ class Capture:
             self.broken = True
             raise RuntimeError(_FOREIGN)
 
-    def add_work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, moved: Any) -> None:
+    def add_work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, traffic: Any) -> None:
         """Record a kernel or a copy, with the time that it takes.
 
         Args:
@@ -117,11 +117,11 @@ class Capture:
             seconds: until the next one can begin.
             unit: of the device that does it.
             busy: seconds for which it has that unit.
-            moved: bytes and shapes.
+            traffic: bytes and shapes.
         """
-        self.timed.append(lambda replay: replay.add_work(name, queue, seconds, unit, busy, moved))
+        self.timed.append(lambda replay: replay.add_work(name, queue, seconds, unit, busy, traffic))
 
-    def copy(self, *, pinned: bool, blocks: bool) -> None:
+    def check_copy(self, *, pinned: bool, blocks: bool) -> None:
         """Raise if a copy cannot be captured: the host's memory must be pinned, and the host must not wait."""
         if not pinned:
             self.broken = True
@@ -152,11 +152,11 @@ class Capture:
 
     # -- the end
 
-    def take_back(self) -> None:
+    def restore(self) -> None:
         """Restore the memory and the generators that the captured work changed, and set its new memory to zero."""
-        for whole, old in self._before.values():
+        for whole, old in self._saved.values():
             whole.copy_(old)
-        for whole in self._made.values():
+        for whole in self._new_memory.values():
             whole.zero_()
         for generator, state in zip(self._generators, self._states, strict=True):
             generator.set_state(state)
@@ -179,7 +179,7 @@ class Replay:
         for other in capture.queues - {capture.origin}:
             self.clock.ready[other] = max(start, self.clock.ready.get(other, 0.0))
 
-    def add_work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, moved: Any) -> None:
+    def add_work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, traffic: Any) -> None:
         """Add a kernel or a copy of the graph to a queue of the virtual clock.
 
         Args:
@@ -188,9 +188,9 @@ class Replay:
             seconds: until the next one can begin.
             unit: of the device that does it.
             busy: seconds for which it has that unit.
-            moved: bytes and shapes.
+            traffic: bytes and shapes.
         """
-        self.clock.add_work(name, [self.names.get(queue, queue)], 0.0, seconds, unit, busy, moved)
+        self.clock.add_work(name, [self.names.get(queue, queue)], 0.0, seconds, unit, busy, traffic)
 
     def record(self, queue: Queue, event: int) -> None:
         """Set the virtual time of an event to the moment at which the queue has done its work so far."""

@@ -14,11 +14,11 @@ OF_COLLECTIVES = -1
 """The number of the stream on which NCCL works."""
 
 
-Moved = tuple[int, Sequence[tuple[int, ...]]]
+Traffic = tuple[int, Sequence[tuple[int, ...]]]
 """How many bytes work moves, and the shapes of its tensors."""
 
-NOTHING: Moved = (0, ())
-"""What moves data without a record."""
+NO_TRAFFIC: Traffic = (0, ())
+"""The traffic of work whose bytes and shapes are not recorded."""
 
 
 Unit = tuple[int, str]
@@ -90,7 +90,7 @@ class Clock:
         seconds: float,
         unit: str,
         busy: float,
-        moved: Moved = NOTHING,
+        traffic: Traffic = NO_TRAFFIC,
     ) -> None:
         """Add a kernel or a copy to the queues that run it, and advance the host's clock by the time of its launch.
 
@@ -101,7 +101,7 @@ class Clock:
             seconds: the seconds from its begin to its end on the device.
             unit: the part of the device that runs it: "kernels", or a direction in which bytes go.
             busy: the first of `seconds`, in which that part can run nothing else.
-            moved: how many bytes it moves, and the shapes of its tensors; for drawing.
+            traffic: how many bytes it moves, and the shapes of its tensors; for drawing.
         """
         before, ready = self.host, self.ready
         # A queue begins when the host has handed the work over and all that came before is done, whichever is later.
@@ -117,7 +117,7 @@ class Clock:
         end = start + seconds
         for queue in queues:
             ready[queue] = end
-            self.note(name, str(queue[0]), start, end, queue[1], unit, moved)
+            self.note(name, str(queue[0]), start, end, queue[1], unit, traffic)
 
     def pass_time(self, seconds: float, name: str) -> None:
         """Advance the host's clock by seconds in which the host works, and record them as a span with this name."""
@@ -154,7 +154,7 @@ class Clock:
         end: float,
         stream: int = 0,
         unit: str = "",
-        moved: Moved = NOTHING,
+        traffic: Traffic = NO_TRAFFIC,
     ) -> None:
         """Record a span of virtual time, and call the listener with it.
 
@@ -165,7 +165,7 @@ class Clock:
             end: in virtual seconds; a span without duration is left out.
             stream: of the device.
             unit: of the device that did it.
-            moved: bytes and shapes.
+            traffic: bytes and shapes.
         """
         # What took no time is left out: it would take the place of something that did.
         if end <= start:
@@ -175,7 +175,7 @@ class Clock:
         keeps = len(self.spans) < self.most
         if not keeps and self.listener is None:
             return
-        nbytes, shapes = moved
+        nbytes, shapes = traffic
         span = Span(name, place, start, end, stream, unit, nbytes, tuple(map(tuple, shapes)) if shapes else ())
         if keeps:
             self.spans.append(span)

@@ -83,7 +83,7 @@ class SimGenerator(_Original):
 
     def get_state(self) -> torch.Tensor:
         """Return the state and the seed as a tensor of bytes, which `set_state` of a CPU generator refuses."""
-        return torch.cat([numbers_of(self), _bytes_of(self._seed)])
+        return torch.cat([cpu_state_of(self), _bytes_of(self._seed)])
 
     def set_state(self, state: torch.Tensor) -> SimGenerator:
         """Set the state to one that `get_state` returned, and return the generator.
@@ -96,7 +96,7 @@ class SimGenerator(_Original):
             raise TypeError("RNG state must be a torch.ByteTensor")
         if state.numel() != _STATE_BYTES:
             raise RuntimeError("RNG state is wrong size")
-        go_on_from(self, state[:-_SEED_BYTES])
+        set_cpu_state(self, state[:-_SEED_BYTES])
         self._seed = int.from_bytes(state[-_SEED_BYTES:].tolist(), sys.byteorder)
         return self
 
@@ -122,13 +122,13 @@ class SimGenerator(_Original):
         raise refusal(_OFFSET)
 
 
-def numbers_of(generator: torch.Generator) -> torch.Tensor:
+def cpu_state_of(generator: torch.Generator) -> torch.Tensor:
     """Return the state of a generator in the CPU's form, without the seed that `SimGenerator.get_state` adds."""
     return _Original.get_state(generator)
 
 
-def go_on_from(generator: torch.Generator, numbers: torch.Tensor) -> None:
-    """Set the state of a generator to one that `numbers_of` returned."""
+def set_cpu_state(generator: torch.Generator, numbers: torch.Tensor) -> None:
+    """Set the state of a generator to one that `cpu_state_of` returned."""
     _Original.set_state(generator, numbers)
 
 

@@ -329,7 +329,7 @@ class Machine:
         busy = spec.bus_seconds(nbytes, pinned=pinned, peer=peer)
         seconds = spec.latency + busy
         if self.capture is not None and (capture := self.capturing(index)):
-            capture.copy(pinned=pinned or peer, blocks=blocks)
+            capture.check_copy(pinned=pinned or peer, blocks=blocks)
             capture.add_work(direction, queues[0], seconds, direction, busy, (nbytes, ()))
             return
         tally.transfers[direction] = tally.transfers.get(direction, 0) + 1

@@ -67,7 +67,7 @@ class DeviceMemory:
         """The bytes that the program may still allocate."""
         return (self.capacity if self.share == 1.0 else int(self.share * self.capacity)) - self.current
 
-    def room_for(self, nbytes: int) -> None:
+    def check_room(self, nbytes: int) -> None:
         """Raise `torch.OutOfMemoryError` if so many bytes cannot be allocated on the device; allocate nothing.
 
         There must be room in the memory of this machine, too, which holds all numbers.
@@ -75,15 +75,15 @@ class DeviceMemory:
         # Up to a multiple: `//` rounds down, and away from zero where the number is negative.
         nbytes = -(-nbytes // self.granularity) * self.granularity
         if self.current + nbytes > self.capacity or self.share != 1.0:
-            self._check(nbytes)
+            self._check_share(nbytes)
         free = _HOST - self.current
         if nbytes >= LARGE:
             free = min(free, _free_on_host())
         if nbytes > free:
             raise self._no_host(nbytes, free)
 
-    def take(self, nbytes: int, *, hosted: bool = True) -> int:
-        """Allocate bytes, and return their number after rounding up, which `give` needs later.
+    def allocate(self, nbytes: int, *, hosted: bool = True) -> int:
+        """Allocate bytes, and return their number after rounding up, which `free` needs later.
 
         Args:
             nbytes: how many are requested.
@@ -92,7 +92,7 @@ class DeviceMemory:
         requested, nbytes = nbytes, -(-nbytes // self.granularity) * self.granularity
         current = self.current + nbytes
         if current > self.capacity or self.share != 1.0:
-            self._check(nbytes)
+            self._check_share(nbytes)
         if current > _HOST and hosted:
             raise self._no_host(nbytes, _HOST - self.current)
         self.current = current
@@ -103,7 +103,7 @@ class DeviceMemory:
             self.statistics.changes.append((nbytes, requested))
         return nbytes
 
-    def _check(self, nbytes: int) -> None:
+    def _check_share(self, nbytes: int) -> None:
         if nbytes > self.room:
             self.statistics.full += 1
             raise torch.OutOfMemoryError(self._no_room(nbytes))
@@ -112,8 +112,8 @@ class DeviceMemory:
         sizes = map(size_text, (_HOST, max(free, 0)))
         return torch.OutOfMemoryError(_NO_HOST.format(size_text(nbytes), self.kind, self.index, *sizes))
 
-    def give(self, nbytes: int, requested: int) -> None:
-        """Free the bytes that a call of `take` returned; `requested` is what that call was given."""
+    def free(self, nbytes: int, requested: int) -> None:
+        """Free the bytes that a call of `allocate` returned; `requested` is what that call was given."""
         self.current -= nbytes
         if nbytes:
             changes = self.statistics.changes

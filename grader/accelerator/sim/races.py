@@ -72,11 +72,11 @@ class Block:
         self.written: Access | None = None
         self.reads: dict[Queue, Access] = {}
         self.shared: frozenset[Queue] = _NOBODY
-        # If there is no room, `take` raises and this block is deleted all the same; it must then give back nothing.
+        # If there is no room, `allocate` raises and this block is deleted all the same; it must then give back nothing.
         self._taken = 0
         self.requested: int = storage.nbytes()
         """The bytes of the storage, before they are rounded up."""
-        self._taken = memory.take(self.requested, hosted=storage.device.type != "meta")
+        self._taken = memory.allocate(self.requested, hosted=storage.device.type != "meta")
         blocks[self.key] = weakref.ref(self)
 
     @property
@@ -87,15 +87,15 @@ class Block:
     def resize(self) -> None:
         """Free the old size of the storage on the device, and allocate its new size."""
         # The old size is given back first: a storage that grows needs room for the new size only.
-        self.memory.give(self._taken, self.requested)
+        self.memory.free(self._taken, self.requested)
         self._taken = 0
         self.requested = self.storage.nbytes()
-        self._taken = self.memory.take(self.requested, hosted=self.storage.device.type != "meta")
+        self._taken = self.memory.allocate(self.requested, hosted=self.storage.device.type != "meta")
 
     def __del__(self) -> None:
         if self._races.several:
             self._races.record_free(self, self._taken)
-        self.memory.give(self._taken, self.requested)
+        self.memory.free(self._taken, self.requested)
         # Where the garbage collector breaks a circle, the weak reference is dead before this runs. By then another
         # block of the same storage may stand there, and must stay.
         known = self.blocks.get(self.key)
