@@ -8,7 +8,6 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import os
-import secrets
 import socket
 import subprocess
 import tempfile
@@ -17,7 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import IO
 
 from grader.model.errors import StartError
@@ -28,7 +26,8 @@ from grader.runner.zygote_client import START_S, ForkedProcess, Zygote, start_ap
 from grader.sandbox import start_messages
 from grader.sandbox.child import SAID_NOTHING, end, tail
 from grader.sandbox.datagrams import Message, receive, send, to_text
-from grader.sandbox.process import bind_in, isolated_command, isolated_plain_command, plain_paths, workers_paths
+from grader.sandbox.probe_targets import open_probe_targets
+from grader.sandbox.process import isolated_command, isolated_plain_command, plain_paths, workers_paths
 from grader.sandbox.start_messages import LaunchPlan, TryOut
 from grader.sandbox.view import FileView
 from grader.wire.transport import SocketTransport
@@ -127,25 +126,16 @@ class WorkerServer(WorkerSource):
 
     def _probe_workers(self) -> Reached:
         """Return how well workers are confined: probes try to reach a folder, a port and Unix sockets of the host."""
-        name = f"grade-{secrets.token_hex(8)}"
-        with (
-            tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,
-            # Things of the host's that really are there: a port that nobody listens on would prove nothing.
-            socket.create_server(("127.0.0.1", 0)) as server,
-            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as abstract,
-            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as named,
-        ):
-            first, second, theirs = (os.path.join(folder, own) for own in ("first", "second", "theirs"))
-            for path in (first, second, theirs):
+        with open_probe_targets() as targets:
+            own_folders = os.path.join(targets.scratch, "first"), os.path.join(targets.scratch, "second")
+            for path in own_folders:
                 os.mkdir(path, mode=0o700)
-            abstract.bind("\0" + name)
-            bind_in(theirs, name, named)
-            canary = Path(theirs, "canary.txt")
-            canary.write_text("a file of the grader's", encoding="ascii")
             # What workers must not read is tried with what they would like to: the course, or what they do without.
-            wished = (packages_file() if self._is_plain else self._plan.readable) or canary
-            file, port = os.path.realpath(wished), server.getsockname()[1]
-            message = self._ask(TryOut(file, theirs, os.getpid(), port, name, _MEMORY_MB, (first, second)))
+            wished = (packages_file() if self._is_plain else self._plan.readable) or targets.file
+            file, pid = os.path.realpath(wished), os.getpid()
+            message = self._ask(
+                TryOut(file, targets.folder, pid, targets.port, targets.socket, _MEMORY_MB, own_folders)
+            )
         if not isinstance(message, start_messages.Found):
             raise self._not_started()
         rows, refused = findings(message.results), message.refused

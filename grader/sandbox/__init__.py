@@ -17,6 +17,7 @@ landlock, seccomp  which paths can be opened; which system calls are refused
 cgroup             limits on a whole worker, where control groups can be written
 check_confinement  what a check process gives up
 trials             probes that try what a worker can do
+probe_targets      files and sockets of the host that probes try to reach
 kernel             the system calls that Python has no name for
 clock              what the system says of a process, from outside
 process, child     how our processes are started, and how they end

@@ -12,16 +12,15 @@ import errno
 import functools
 import json
 import os
-import secrets
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from grader.sandbox import cgroup, kernel, landlock, seccomp
-from grader.sandbox.process import bind_in, clean_environment, interpreter_paths, isolated_command
+from grader.sandbox.probe_targets import open_probe_targets
+from grader.sandbox.process import clean_environment, interpreter_paths, isolated_command
 from grader.sandbox.start_messages import THREADS
 from grader.sandbox.view import DEVICES, FileView
 
@@ -114,19 +113,8 @@ def _open_no_socket() -> None:
 
 def what_remains() -> dict[str, str]:
     """Return what a confined check process can still reach here, by the kinds in `REACH`; a new process tries it."""
-    name = f"grade-{secrets.token_hex(8)}"
-    with (
-        tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,
-        # Things of the host's that really are there.
-        socket.create_server(("127.0.0.1", 0)) as server,
-        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as abstract,
-        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as named,
-    ):
-        abstract.bind("\0" + name)
-        bind_in(folder, name, named)
-        Path(folder, "file").write_text("a file of the user's", encoding="ascii")
-        Path(folder, "scratch").mkdir()
-        command = isolated_command("grader.sandbox.check_confinement", folder, name, str(server.getsockname()[1]))
+    with open_probe_targets() as targets:
+        command = isolated_command("grader.sandbox.check_confinement", *map(str, targets))
         ran = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
     if ran.returncode:
         return dict.fromkeys(REACH, f"it could not be tried: {ran.stderr.strip()[-200:]}")
@@ -136,11 +124,11 @@ def what_remains() -> dict[str, str]:
 
 def main() -> None:
     """Confine this process, try what it can still reach, and print that as JSON."""
-    folder, name, port = sys.argv[1:]
+    folder, file, port, name, scratch = sys.argv[1:]
     groups = cgroup.find()
     if groups is not None:
         groups.remove_left_groups()
-    refused = give_up(groups, [], [f"{folder}/scratch"])
+    refused = give_up(groups, [], [scratch])
     why = {what: f" ({reason})" for what, reason in refused.items()}
     os.chdir(folder)  # the address of a Unix socket has room for few characters
     sockets: dict[str, Sequence[Callable[[], object]]] = {
@@ -152,12 +140,12 @@ def main() -> None:
     every = "every file of this user's"
     reads = (
         every
-        if _is_permitted(Path("file").read_bytes)
+        if _is_permitted(Path(file).read_bytes)
         else "the interpreter, its packages, the course, /proc, /sys, /etc"
     )
-    writes = every if _is_permitted(lambda: open("file", "ab").close()) else "its own folder for temporary files"
+    writes = every if _is_permitted(lambda: open(file, "ab").close()) else "its own folder for temporary files"
     # Landlock does not cover these.
-    more = "; changes their times and modes" if _is_permitted(lambda: os.utime("file")) else ""
+    more = "; changes their times and modes" if _is_permitted(lambda: os.utime(file)) else ""
     host = os.getppid()
     reach: dict[str, Callable[[], object]] = {
         "sees": lambda: os.stat(f"/proc/{host}"),
