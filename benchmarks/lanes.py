@@ -31,9 +31,9 @@ RIGHT = 0.65
 COMMAND = "from grader.cli import main; main()"
 PINNED = f"""
 import os, threading
-from grader.runner.pool import Pool, cores
+from grader.runner.pool import LanePool, cores
 
-own, work, place = iter(cores()), Pool._do, threading.local()
+own, work, place = iter(cores()), LanePool._call_with_lane, threading.local()
 
 def on_a_core(*given):
     if not hasattr(place, "core"):
@@ -41,7 +41,7 @@ def on_a_core(*given):
         os.sched_setaffinity(0, {{place.core}})  # of this thread, and of whatever it starts
     return work(*given)
 
-Pool._do = on_a_core
+LanePool._call_with_lane = on_a_core
 {COMMAND}
 """
 

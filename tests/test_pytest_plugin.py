@@ -49,7 +49,7 @@ class Seen:
 def root(home: Path, monkeypatch: pytest.MonkeyPatch, fork_lane: Lane) -> Path:
     """A copy of the pretend course, whose checks are run in the lane that all tests share."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setattr(CourseLane, "_lanes", runtime_of(fork_lane))
+    monkeypatch.setattr(CourseLane, "_runtime", runtime_of(fork_lane))
     (home.parent / "pytest.ini").write_text("[pytest]\n")
     (home / "exercises/01_basics/double/double.py").write_text(HALF)
     return home

@@ -38,7 +38,7 @@ def put(owner: Any, name: str, new: Any) -> None:
     """
     if isinstance(new, TensorAttribute):
         new.__name__ = name
-    setattr(owner, name, _like(inspect.getattr_static(owner, name, None), new))
+    setattr(owner, name, _wrap_like(inspect.getattr_static(owner, name, None), new))
 
 
 def refusing_class(original: type, why: str) -> type:
@@ -52,9 +52,9 @@ def refusing_class(original: type, why: str) -> type:
     return type(original.__name__, (original,), {"__new__": refuse} | {name: getattr(original, name) for name in names})
 
 
-def _like(original: Any, new: Any) -> Any:
+def _wrap_like(original: Any, new: Any) -> Any:
     if isinstance(new, staticmethod):
-        return staticmethod(_like(getattr(original, "__func__", original), new.__func__))
+        return staticmethod(_wrap_like(getattr(original, "__func__", original), new.__func__))
     if isinstance(original, type):
         if not isinstance(new, type):
             raise TypeError(f"{original.__name__} is a class, and what takes its place is not")

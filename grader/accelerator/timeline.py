@@ -188,7 +188,11 @@ def _complete(span: Span, at: dict[str, int]) -> dict[str, Any]:
     event = {"ph": "X", "name": span.name, "cat": _kind(span), **at}
     made = {"shapes": [list(shape) for shape in span.shapes], "bytes": span.nbytes}
     made = {name: value for name, value in made.items() if value}
-    return event | {"ts": _micro(span.start), "dur": _micro(span.end - span.start)} | ({"args": made} if made else {})
+    return (
+        event
+        | {"ts": _microseconds(span.start), "dur": _microseconds(span.end - span.start)}
+        | ({"args": made} if made else {})
+    )
 
 
 def _arrow(
@@ -196,10 +200,10 @@ def _arrow(
 ) -> Iterable[dict[str, Any]]:
     known = {"name": "launch", "cat": "launch", "id": number}
     started, place = launch
-    yield {"ph": "s", **known, **place, "ts": _micro(started.start)}
-    yield {"ph": "f", "bp": "e", **known, **at, "ts": _micro(work.start)}
+    yield {"ph": "s", **known, **place, "ts": _microseconds(started.start)}
+    yield {"ph": "f", "bp": "e", **known, **at, "ts": _microseconds(work.start)}
 
 
-def _micro(seconds: float) -> float:
+def _microseconds(seconds: float) -> float:
     # The format counts in microseconds; thousandths of a nanosecond are noise of the floats.
     return round(seconds * 1e6, 6)

@@ -59,11 +59,16 @@ def _page(template: str, course: Course, **words: object) -> str:
     loader = FileSystemLoader(Path(__file__).with_name("templates"))
     templates = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
     numbers = {exercise.id: exercise.number for exercise in course.exercises}
-    templates.filters |= {"filled": _filled, "number": numbers.__getitem__, "plain": _cell_text, "time": _duration_text}
+    templates.filters |= {
+        "filled": _fill_lines,
+        "number": numbers.__getitem__,
+        "plain": _cell_text,
+        "time": _duration_text,
+    }
     return templates.get_template(template).render(words, course=course).rstrip("\n") + "\n"
 
 
-def _filled(paragraph: str) -> str:
+def _fill_lines(paragraph: str) -> str:
     return textwrap.fill(paragraph, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 

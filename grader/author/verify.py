@@ -118,7 +118,7 @@ class Prover:
             cases = [replace(case, busy=False) for case in cases if case.is_known]
         works = {case: case.work(self.course, self.setup) for case in cases}
         saved = {case: one for case, work in works.items() if (one := self.store.find(work)) is not None}
-        self._until_the_end = [one.id for case, one in saved.items() if one.id and not _lasts(case, one.graded)]
+        self._until_the_end = [one.id for case, one in saved.items() if one.id and not _is_repeatable(case, one.graded)]
         # What is inconclusive is saved for the next run, which repeats its inconclusive checks alone.
         results = {case: one.graded for case, one in saved.items() if not is_inconclusive(one.graded)}
         earlier = Counter(case.exercise.id for case in results)
@@ -190,7 +190,7 @@ class Prover:
     def _save(self, case: Case, finished: WorkResult) -> None:
         """Save a result; if another run may have another result, note its number, so that it is deleted at the end."""
         number = self.store.save_any(finished)
-        if number is not None and not _lasts(case, finished.graded):
+        if number is not None and not _is_repeatable(case, finished.graded):
             self._until_the_end.append(number)
 
     def watch(self, named: Sequence[str], say: Callable[..., None], *, poll: bool = False) -> None:
@@ -250,7 +250,7 @@ def _saved_exercises(course: Course, named: Sequence[str], paths: set[Path]) -> 
     return [id for id in known if id in saved and (not named or id in named)]
 
 
-def _lasts(case: Case, graded: GradedExercise) -> bool:
+def _is_repeatable(case: Case, graded: GradedExercise) -> bool:
     """Return whether a case would have the same result if it ran again, so that the result may stay saved.
 
     A failed check of speed may be an accident for a right answer.

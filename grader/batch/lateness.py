@@ -38,7 +38,7 @@ def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *,
         time = datetime.fromisoformat(at)
         time = time.astimezone(zone) if time.tzinfo else time.replace(tzinfo=zone)
         due = due.astimezone(zone)
-        when = f"due {_shown(due)}, handed in {_shown(time)}"
+        when = f"due {_time_text(due)}, handed in {_time_text(time)}"
         # Minutes of slack pass everywhere alike, so they are counted in UTC. A day is one on the wall clock, which has
         # 23 or 25 hours where clocks change.
         if time.astimezone(UTC) - due.astimezone(UTC) <= timedelta(minutes=course.policy.slack_minutes):
@@ -50,7 +50,7 @@ def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *,
     return None, ""
 
 
-def _shown(time: datetime) -> str:
+def _time_text(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M %Z}"
 
 

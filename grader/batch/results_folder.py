@@ -163,7 +163,7 @@ class ResultsFolder:
 
         def written() -> Iterator[ReportFile]:
             for report in reports(plan, journal, rules):
-                notes.extend(_notes(report))
+                notes.extend(_note_rows(report))
                 yield ReportFile.of(report)
 
         authors = [name for noted in journal.submissions() for name in noted.members]
@@ -241,7 +241,7 @@ class ResultsFolder:
                 write_whole(path, table.content())
 
 
-def _notes(report: Report) -> Iterator[tuple[str, ...]]:
+def _note_rows(report: Report) -> Iterator[tuple[str, ...]]:
     for graded in report.exercises:
         for note in graded.notes:
             kind = next((kind for start, kind in NOTE_KINDS.items() if note.startswith(start)), "other")

@@ -73,7 +73,7 @@ def read_scores(out: Path) -> HandInScores:
     places = folder.finished_reports()
     reports = [read_report(path) for path in places]
     ids = {exercise.id for report in reports for exercise in report.exercises}
-    scores = {who: _final(report, ids) for report in reports for who in report.members}
+    scores = {who: _final_score_of(report, ids) for report in reports for who in report.members}
     names, platform = dict[str, str](), ""
     if (out / FILE).is_file():
         with folder.journal() as journal:
@@ -100,7 +100,7 @@ def column_of(marks: HandInScores, title: str) -> ScoreColumn:
     return ScoreColumn(title, most, scores, bool(marks.extra), marks.names, marks.platform, marks.label)
 
 
-def _final(report: ReportFile, ids: set[str]) -> FinalScore:
+def _final_score_of(report: ReportFile, ids: set[str]) -> FinalScore:
     total = report.score
     decided = None if total.undecided else total.earned
     final = report.policy or FinalScore(total.earned, None, 0, 0, 0, decided, total.possible, 0, "")
@@ -178,7 +178,7 @@ def _grace_days_of(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) 
     # By the days spent: what that saves, fewer days first, and how many each gets.
     best: dict[int, tuple[Fraction, int, tuple[int, ...]]] = {0: (Fraction(0), 0, ())}
     for score, value in rows:
-        of, late = _before_late_days(score), score.late_days or 0
+        of, late = _score_before_late_days(score), score.late_days or 0
         saved = [penalty(of, late, policy) - penalty(of, late - days, policy) for days in range(late + 1)]
         ways: dict[int, tuple[Fraction, int, tuple[int, ...]]] = {}
         for used, (so_far, _, given) in best.items():
@@ -189,14 +189,14 @@ def _grace_days_of(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) 
     return list(max(best.values())[2])
 
 
-def _before_late_days(score: FinalScore) -> int:
+def _score_before_late_days(score: FinalScore) -> int:
     return score.raw + score.override + score.bonus
 
 
 def _with_grace_days(score: FinalScore, grace: int, policy: Policy) -> FinalScore:
     """Return a score with `grace` of its late days covered by grace days."""
-    cost = penalty(_before_late_days(score), (score.late_days or 0) - grace, policy)
-    final = None if score.final is None else _before_late_days(score) - cost
+    cost = penalty(_score_before_late_days(score), (score.late_days or 0) - grace, policy)
+    final = None if score.final is None else _score_before_late_days(score) - cost
     return replace(score, grace_days=grace, penalty=cost, final=final)
 
 
@@ -228,7 +228,7 @@ def term(marks: Sequence[HandInScores], course: Course) -> list[TermRow]:
     Raises:
         CourseError: a folder has no hand-in of the course, or two have the same.
     """
-    handins = [_known(course, one) for one in marks]
+    handins = [_find_handin(course, one) for one in marks]
     twice = [one.id for place, one in enumerate(handins) if one in handins[:place]]
     if twice:
         raise CourseError(f"two of these folders have results of the hand-in {twice[0]}; name one of them")
@@ -240,7 +240,7 @@ def term(marks: Sequence[HandInScores], course: Course) -> list[TermRow]:
     return [_term_row(uid, by_uid[uid], handins, of, course) for uid in sorted(by_uid)]
 
 
-def _known(course: Course, marks: HandInScores) -> HandIn:
+def _find_handin(course: Course, marks: HandInScores) -> HandIn:
     handin = course.handin(marks.handin)
     if handin is None:
         known = [item.id for item in course.handins]
@@ -284,7 +284,7 @@ def _explanation_of(handin: HandIn, score: FinalScore | None, policy: Policy, *,
             if score.possible
             else (f"{points_text(score.final)} as extra credit")
         )
-        text += f" ({points_text(_before_late_days(score))} before)" if score.penalty else ""
+        text += f" ({points_text(_score_before_late_days(score))} before)" if score.penalty else ""
         text += f", {late_text(score, policy)}" if score.late_days else ""
     weight = f", weight {handin.weight:g}" if handin.weight != 1 else ""
     return f"{handin.id}: {text}{', dropped' if dropped else weight}"
@@ -295,14 +295,14 @@ def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]
     width = max(_CELL, *(columns(id) + 2 for id in handins))
     yield "".join(" " * (width - columns(id)) + id for id in handins) + f"{'total':>{_CELL}}  author"
     for row in rows:
-        cells = [_cell(row.scores[id]) or _UNDECIDED if id in row.scores else _NOTHING for id in handins]
+        cells = [_score_cell(row.scores[id]) or _UNDECIDED if id in row.scores else _NOTHING for id in handins]
         total = _UNDECIDED if row.total is None else f"{points_text(row.total)} %"
         name = for_terminal(row.uid, one_line=True)
         yield "".join(f"{cell:>{width}}" for cell in cells) + f"{total:>{_CELL}}  {name}"
     yield f"  {_NOTHING} nothing handed in  {_UNDECIDED} undecided"
 
 
-def _cell(score: FinalScore | None) -> str:
+def _score_cell(score: FinalScore | None) -> str:
     return "" if score is None or score.final is None else points_text(score.final)
 
 
@@ -316,6 +316,6 @@ def term_csv(rows: Sequence[TermRow], handins: Sequence[str]) -> str:
         days = sum(score.late_days or 0 for score in row.scores.values())
         grace = sum(score.grace_days for score in row.scores.values())
         total = "" if row.total is None else points_text(row.total)
-        cells = (_cell(row.scores.get(id)) for id in handins)
+        cells = (_score_cell(row.scores.get(id)) for id in handins)
         table.append([for_csv(row.uid), *cells, str(days), str(grace), total, for_csv(row.explained)])
     return csv_text(table)

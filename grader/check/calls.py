@@ -221,10 +221,10 @@ def capture(function: Proxy, *args: Any, **kwargs: Any) -> Captured:
     Raises:
         CheckFailed: the worker's answer could not be read.
     """
-    return _captured(function, args, kwargs)[0]
+    return _capture_call(function, args, kwargs)[0]
 
 
-def _captured(function: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Captured, bool]:
+def _capture_call(function: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Captured, bool]:
     # A worker may answer anything; an answer of another form fails.
     match call_builtin_probe(function, "capture", [list(args), kwargs], args, kwargs):
         case [result, str() as out, str() as err, list() as rows, bool() as still_show]:
@@ -247,7 +247,7 @@ def assert_no_warnings(function: Proxy, *args: Any, **kwargs: Any) -> Any:
     Raises:
         CheckFailed: there is a warning, or the source of the submission or the call itself silences warnings.
     """
-    call, still_show = _captured(function, args, kwargs)
+    call, still_show = _capture_call(function, args, kwargs)
     report(function, "warnings", len(call.warnings))
     text = "\n".join(f"{kind}: {text}" for kind, text in call.warnings)
     public = say("`{}` causes a warning", function)

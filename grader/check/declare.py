@@ -275,7 +275,7 @@ def assert_does_not_mutate(function: Proxy, *args: Any, what: str = "an argument
     with assert_unchanged(*_without_proxies(args), what=what):
         result = function(*args)
     assert_true(result is not None, say("the result is None (is a `return` missing?)"))
-    bases = [_embed(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
+    bases = [_embed_in_ones(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
     views = [_middle(base) if isinstance(base, torch.Tensor) else base for base in bases]
     with assert_unchanged(*_without_proxies(bases), what=say("{}, or the memory around it,", what)):
         function(*views)
@@ -334,7 +334,7 @@ def _without_proxies(args: Sequence[Any]) -> list[Any]:
     return [arg for arg in args if not is_proxy(arg)]
 
 
-def _embed(arg: torch.Tensor) -> torch.Tensor:
+def _embed_in_ones(arg: torch.Tensor) -> torch.Tensor:
     """Return a tensor that is two larger in each dim, with a copy of an argument in its middle, and ones around it."""
     larger = arg.new_ones([size + 2 for size in arg.shape])
     _middle(larger).copy_(arg.detach())

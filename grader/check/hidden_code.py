@@ -152,10 +152,10 @@ class _Search:
         """
         if id(node) not in self._source.global_names[file] or isinstance(node.ctx, ast.Store):
             return False
-        return self._source.assigned_at[file].get(node.id, node.lineno) >= node.lineno or node.id in self._deleted
+        return self._source.assigned_at[file].get(node.id, node.lineno) >= node.lineno or node.id in self._deleted_names
 
     @functools.cached_property
-    def _deleted(self) -> frozenset[str]:
+    def _deleted_names(self) -> frozenset[str]:
         """The names and attributes that any file deletes; an `except` clause deletes its name at its end."""
         return frozenset(
             name for tree in self._source.trees.values() for node in ast.walk(tree) for name in deleted_names(node)
@@ -184,7 +184,7 @@ class _Search:
                 if last_name(function) == "basicConfig" and any(each.arg != "level" for each in keywords):
                     yield "basicConfig with more than a level"  # a format can name attributes
             case ast.MatchClass(kwd_attrs=words):
-                yield from (f".{name}" for name in words if self._is_internal(name) and not self._is_own(name))
+                yield from (f".{name}" for name in words if self._is_internal(name) and not self._is_student_name(name))
             case ast.Name():
                 yield from self._hiding_name(node, file, fine)
 
@@ -197,7 +197,7 @@ class _Search:
                 yield name
             case ast.Name(id=name) if name[:2] == "__" and _is_internal_name(name):
                 yield name
-            case ast.Name(id="sys" | "os" | "getattr" as name) if self._is_handed_on(name, node, file, fine):
+            case ast.Name(id="sys" | "os" | "getattr" as name) if self._is_used_as_value(name, node, file, fine):
                 yield name
             case ast.Name(id=name, ctx=ast.Load()) if id(node) not in fine and (_ALONE | {*_ONLY}).intersection(
                 self._source.names[file].get(name, ())
@@ -208,7 +208,7 @@ class _Search:
             ):
                 yield f"{name} {_WITH_NAMES}"
 
-    def _is_handed_on(self, name: str, node: ast.AST, file: str, fine: set[int]) -> bool:
+    def _is_used_as_value(self, name: str, node: ast.AST, file: str, fine: set[int]) -> bool:
         """Return whether `getattr`, `sys` or `os` is used as a value: not called, and no attribute of it is read."""
         return id(node) not in fine and (name != "os" or "os" in self._source.names[file].get("os", ()))
 
@@ -259,7 +259,7 @@ class _Search:
                 paths = paths_of_attribute(node.value, name, self._source.names[file], None)
                 if _is_harmless(paths):
                     fine.add(id(inner))
-                elif not self._is_own(name, paths):
+                elif not self._is_student_name(name, paths):
                     yield f".{name}"
 
     def _is_internal(self, name: str) -> bool:
@@ -292,7 +292,7 @@ class _Search:
                 return False
         return all(path.startswith("typing.") or isinstance(object_at(path), type) for path in paths)
 
-    def _is_own(self, name: str, paths: Sequence[str] = ()) -> bool:
+    def _is_student_name(self, name: str, paths: Sequence[str] = ()) -> bool:
         """Return whether the student's files define a name with an underscore, and no library has the same name."""
         if name in _INSIDE or name[:2] == "__":
             return False

@@ -137,9 +137,9 @@ def _expectation(at_most: float) -> str:
 
 def _speed_of(ratio: Ratio, against: str, sentence: str) -> Speed:
     """Return a measured ratio as the `Speed` that the report shows."""
-    high = None if math.isinf(ratio.high) else _rounded(ratio.high)
-    ratios = _rounded(ratio.value), _rounded(ratio.low), high, _rounded(ratio.limit)
-    times = _rounded(1000 * ratio.mine_s), _rounded(1000 * ratio.other_s)
+    high = None if math.isinf(ratio.high) else _round_ratio(ratio.high)
+    ratios = _round_ratio(ratio.value), _round_ratio(ratio.low), high, _round_ratio(ratio.limit)
+    times = _round_ratio(1000 * ratio.mine_s), _round_ratio(1000 * ratio.other_s)
     return Speed(sentence, against, *ratios, *times, ratio.samples, ratio.pairs)
 
 
@@ -154,11 +154,11 @@ def _number_text(value: float) -> str:
     if math.isinf(value):
         return "any number of"
     # A measurement with six digits would be taken for one.
-    rounded = _rounded(value)
+    rounded = _round_ratio(value)
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
-def _rounded(value: float) -> float:
+def _round_ratio(value: float) -> float:
     return float(f"{value:.3g}") if value >= 100 else float(f"{value:.2g}")
 
 

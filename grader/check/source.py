@@ -357,11 +357,11 @@ class SubmittedSource:
 def source_of(connection: Connection) -> SubmittedSource:
     """Return the parsed source of a submission, cached for all checks; raise its error if it does not load."""
     connection.names()
-    return _parsed(tuple(connection.files.items()), connection.module, connection.graded)
+    return _parse_files(tuple(connection.files.items()), connection.module, connection.graded)
 
 
 @functools.lru_cache(maxsize=8)
-def _parsed(files: tuple[tuple[str, bytes], ...], module: str, graded: frozenset[str] | None) -> SubmittedSource:
+def _parse_files(files: tuple[tuple[str, bytes], ...], module: str, graded: frozenset[str] | None) -> SubmittedSource:
     return SubmittedSource(dict(files), module, graded)
 
 

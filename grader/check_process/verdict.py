@@ -74,14 +74,14 @@ def decide(
     """
     check, record, path = row.check, student.record, row.file.path
     reason = _reason_of(error, path, comparison, student)
-    unwritten = _unwritten(reason, error, student)
+    unwritten = _not_written_yet(reason, error, student)
     reason = unwritten or reason
     verdict, message, detail = reason.verdict, "", ""
     if verdict is Verdict.BROKEN:
         # The student reads that the fault is ours, and nothing of it: a trace of our code could hold a hidden input.
-        message, detail = BROKEN_MESSAGE, f"{reason.story or reason.public}\n{_trace(error)}"[:_MAX_MESSAGE]
+        message, detail = BROKEN_MESSAGE, f"{reason.story or reason.public}\n{_traceback_text(error)}"[:_MAX_MESSAGE]
     elif verdict is not Verdict.PASSED:
-        message, detail = _texts(row, reason)
+        message, detail = _messages_for_both(row, reason)
         # The kind of a value alone does not show it: a function may return None on purpose.
         if _ASKS_FOR_RETURN in message and not may_lack_return(student.files, record.called):
             message = message.replace(_ASKS_FOR_RETURN, "")
@@ -111,11 +111,11 @@ def decide(
         from_text=reason.from_text,
         calls=record.calls_made,
         at_weak_input=verdict is Verdict.FAILED and not reason.from_text and record.has_weak_input(),
-        got_none=not unwritten and _got_none(reason, error, comparison, student),
+        got_none=not unwritten and _last_call_returned_none(reason, error, comparison, student),
     )
 
 
-def _unwritten(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
+def _not_written_yet(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
     """Return the reason "not written yet" if a check failed by the None of a function that does nothing; else None."""
     by_none = reason.verdict is Verdict.FAILED or (reason.verdict is Verdict.BROKEN and "NoneType" in str(error))
     if not by_none or not student.record.nothing:
@@ -127,7 +127,9 @@ def _unwritten(reason: Reason, error: BaseException | None, student: Connection)
     return Reason(Verdict.SKIPPED, say("{} is not written yet (it returns None)", what))
 
 
-def _got_none(reason: Reason, error: BaseException | None, comparison: Comparison | None, student: Connection) -> bool:
+def _last_call_returned_none(
+    reason: Reason, error: BaseException | None, comparison: Comparison | None, student: Connection
+) -> bool:
     """Return whether a check stopped because the function that it called last returned None."""
     called = [*student.record.called]
     if reason.verdict not in (Verdict.FAILED, Verdict.BROKEN) or not called:
@@ -151,12 +153,12 @@ def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None, rec
     if record.nothing and "NoneType" in str(error):
         last = [*record.nothing][-1]
         public = story = say("expected {} to return something, got None (is a `return` missing?)", last)
-    message, _ = _texts(row, Reason(Verdict.FAILED, public, story))
+    message, _ = _messages_for_both(row, Reason(Verdict.FAILED, public, story))
     detail = f"{public}\n{broken.detail}"[:_MAX_MESSAGE]
     return replace(broken, verdict=Verdict.FAILED, message=message, detail=detail)
 
 
-def _trace(error: BaseException | None) -> str:
+def _traceback_text(error: BaseException | None) -> str:
     """Return the traceback of an error as text for staff, without frames of pytest and its plugins."""
     frames = traceback.extract_tb(error.__traceback__ if error else None)
     return "\n".join(f"{e.filename}:{e.lineno}: {e.name}: {e.line}" for e in frames if not _PYTESTS.search(e.filename))
@@ -194,7 +196,7 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
     return about if about and (check.shown or about == "shape") else of_category
 
 
-def _texts(row: CollectedCheck, reason: Reason) -> tuple[str, str]:
+def _messages_for_both(row: CollectedCheck, reason: Reason) -> tuple[str, str]:
     """Return the message for the student, which for a hidden check has no numbers, and the full text for staff."""
     text = detail = reason.story or str(reason.public)
     if not row.check.shown:

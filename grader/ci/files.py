@@ -195,7 +195,7 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     templates = _TEMPLATES / platform
     # Installers compile what they install, the Python among the templates as well.
     paths = [path for path in sorted(templates.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
-    files = {path.relative_to(templates).as_posix(): _filled(path, values) for path in paths}
+    files = {path.relative_to(templates).as_posix(): _fill_template(path, values) for path in paths}
     files[f"{kind.install}/requirements.txt"] = wishes.requirements
     files[f"{kind.install}/constraints.txt"] = pinned_versions()
     if wheel is not None:
@@ -208,7 +208,7 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     return files
 
 
-def _filled(template: Path, values: Mapping[str, str]) -> bytes:
+def _fill_template(template: Path, values: Mapping[str, str]) -> bytes:
     """Return the text of a template with each `@KEY@` replaced by its value."""
     text = template.read_text(encoding="utf-8")
     return re.sub("@([A-Z_]+)@", lambda key: values[key[1]], text).encode("utf-8")

@@ -94,7 +94,7 @@ def batch_command(
     if chosen:
         options.print_broken([item for item in broken if not item.module])
     exercises = options.exercises_in(chosen, exercises)
-    part = _shard(shard)
+    part = _parse_shard(shard)
     executor = _cluster(cluster, lanes)
     named = _only_ids(course, only, [exercise.id for exercise in exercises], handin)
     plan = RunPlan(course, exercises, workers.setup(), handin=handin)
@@ -173,7 +173,7 @@ def _cluster(address: str | None, lanes: int | None) -> OpenExecutor | None:
     return lambda plan, progress: open_cluster(address, plan, lanes or lanes_here(), progress)
 
 
-def _shard(text: str | None) -> Shard | None:
+def _parse_shard(text: str | None) -> Shard | None:
     """Parse the value of `--shard`, such as "2/4"; return None if it was not given.
 
     Raises:

@@ -110,9 +110,9 @@ def ci_command(
     folder = platform.folder_of(checkout.folder)
     choices = Options(os.environ, not platform.is_public if points is None else points, hidden, folder)
     if not choices.points:
-        json_path, formats = _without_points(json_path, formats, say, by_option=points is False)
+        json_path, formats = _drop_point_formats(json_path, formats, say, by_option=points is False)
     plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
-    say(*_notes(checkout, plan, handed_in))
+    say(*_notes_for_log(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
     undo = partial(remove_earlier, places)
     report = grade_checkout(plan, handed_in, write, GradedNames(say), undo)
@@ -127,7 +127,7 @@ def ci_command(
         sys.exit(exit_status(report, passed=passed))
 
 
-def _without_points(
+def _drop_point_formats(
     json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say, *, by_option: bool
 ) -> tuple[None, tuple[tuple[str, str], ...]]:
     """Return paths and formats without those that consist of points, and print which ones are not written.
@@ -165,7 +165,7 @@ def _plan(
     return RunPlan(course, exercises, setup, handin=handin), handed_in
 
 
-def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterator[str]:
+def _notes_for_log(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterator[str]:
     """Yield notes for the log: that the author can change the checks, on files, that nothing has changed."""
     from grader.report.export.formats import log_line
 

@@ -187,13 +187,13 @@ def explain_command(script: str, arguments: tuple[str, ...]) -> None:
 
 
 def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None) -> Picture:
-    read = [_sizes(text) for text in shapes]
+    read = [_parse_sizes(text) for text in shapes]
     if strides is None:
         if len(read) < 2:
             raise CourseError("one shape is not enough: add a second shape, or --strides")
         rows = tuple(NamedShape(f"shape {number}", shape) for number, shape in enumerate(read, 1))
         return Picture(shapes=Shapes(rows, broadcast=True))
-    (shape, *others), steps = read, _sizes(strides)
+    (shape, *others), steps = read, _parse_sizes(strides)
     if others or len(steps) != len(shape):
         raise CourseError("--strides is for one shape, and has a number from 0 for each of its dims")
     last = offset + sum((size - 1) * step for size, step in zip(shape, steps, strict=True))
@@ -203,7 +203,7 @@ def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage:
     return Picture(views=(View("the tensor", shape, steps, offset, needed if storage is None else storage),))
 
 
-def _sizes(text: str) -> tuple[int, ...]:
+def _parse_sizes(text: str) -> tuple[int, ...]:
     """Parse a shape or strides, such as "(3, 1)", "3, 1" or "3"."""
     try:
         value = ast.literal_eval(text.strip() or "()")

@@ -93,14 +93,14 @@ def _take_over(typed: fork_messages.RunCommand, *given: int) -> Callable[[], Non
     locale.setlocale(locale.LC_CTYPE, "")
     time.tzset()
     tempfile.tempdir = None
-    sys.stdin = _opened(INPUT, "r", typed.encoding, is_line_buffered=False)
-    sys.stdout = _opened(OUTPUT, "w", typed.encoding, is_line_buffered=typed.is_line_buffered)
-    sys.stderr = _opened(ERRORS, "w", typed.encoding, is_line_buffered=True)
+    sys.stdin = _open_stream(INPUT, "r", typed.encoding, is_line_buffered=False)
+    sys.stdout = _open_stream(OUTPUT, "w", typed.encoding, is_line_buffered=typed.is_line_buffered)
+    sys.stderr = _open_stream(ERRORS, "w", typed.encoding, is_line_buffered=True)
     sys.argv = [typed.program, *typed.arguments]
     return partial(_run, typed, socket.socket(fileno=lifeline))
 
 
-def _opened(descriptor: int, mode: str, encoding: str, *, is_line_buffered: bool) -> Any:
+def _open_stream(descriptor: int, mode: str, encoding: str, *, is_line_buffered: bool) -> Any:
     raw: Any = open(descriptor, f"{mode}b", closefd=False)  # noqa: SIM115  as Python's own streams
     errors = {OUTPUT: "strict", INPUT: "strict", ERRORS: "backslashreplace"}[descriptor]
     return io.TextIOWrapper(raw, encoding=encoding, errors=errors, line_buffering=is_line_buffered)

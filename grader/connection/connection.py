@@ -470,7 +470,7 @@ class Connection:
             frame = worker.ask(tree, data, seconds, what, mapped)
         except WorkerLost as lost:
             # A check may allow less time than the others do; then a timeout says nothing about them.
-            self._lose(lost, what, full_time=seconds >= self._usual_s)
+            self._note_lost_worker(lost, what, full_time=seconds >= self._usual_s)
             raise
         if self.record.recording and worker.printed_by_then > before:
             self.record.printing.add(what)
@@ -562,7 +562,7 @@ class Connection:
                 kind = {"simulates": simulates, "plain": bool(self.without)}
                 self.worker = self.starter.start_worker(self.limits, spared=self.secret, **kind)
             except WorkerLost as lost:
-                self._lose(lost, "")
+                self._note_lost_worker(lost, "")
                 raise
             self.generation += 1
             if not self.secret:
@@ -577,7 +577,7 @@ class Connection:
             self.record.lost = lost
             raise lost
 
-    def _lose(self, lost: WorkerLost, what: str, *, full_time: bool = False) -> None:
+    def _note_lost_worker(self, lost: WorkerLost, what: str, *, full_time: bool = False) -> None:
         """Note that a request lost the worker, and end the worker; `what` is "" if none was started."""
         with suppress(ProtocolError):
             lost.frames = lines_of(lost.stack)
@@ -589,7 +589,7 @@ class Connection:
     def lose_for_fault(self, what: str, fault: object) -> WorkerLost:
         """Note that the worker broke the protocol, and return the loss."""
         lost = WorkerLost(Verdict.CRASHED, say("{} sent the grader a value that it cannot read", what), fault)
-        self._lose(lost, what)
+        self._note_lost_worker(lost, what)
         return lost
 
     def exclusive(self) -> AbstractContextManager[None]:

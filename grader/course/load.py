@@ -201,7 +201,7 @@ def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str
         if id not in before:
             near = suggestion(id, [*before])
             problems.append(f"{where}: needs: no exercise {id} comes before this one in {COURSE_FILE}{near}")
-    shown_checks, hidden_checks = _there(root / places.shown_checks), _there(staff / places.hidden_checks)
+    shown_checks, hidden_checks = _file_or_none(root / places.shown_checks), _file_or_none(staff / places.hidden_checks)
     checks = shown_checks or hidden_checks
     if file.by and (checks or file.rules):
         which = checks.name if checks else "the key rules"
@@ -221,7 +221,7 @@ def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str
         shown_checks=shown_checks,
         hidden_checks=hidden_checks,
         probes=tuple(path for path in (root / places.probes[0], staff / places.probes[1]) if path.is_file()),
-        reference=_there(staff / places.reference),
+        reference=_file_or_none(staff / places.reference),
         wrong=layout.answers(staff / places.wrong, staff / places.wrong_entries),
         right=layout.answers(staff / places.right, staff / places.right_entries),
         task=(task := _read_task(root, places, problems)),
@@ -238,7 +238,7 @@ def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str
         },
         caps={rule: round(points * 100) for rule, points in file.caps.items()},
         example=_example(file.example) if file.example else None,
-        mistakes=_there(root / places.mistakes),
+        mistakes=_file_or_none(root / places.mistakes),
     )
     unknown = [rule for rule in file.rules if rule not in exercise.contract] if exercise.task else []
     problems += [
@@ -259,7 +259,7 @@ def _points_by_staff(file: ExerciseFile) -> dict[str, int]:
     return {rule: round(entry.points * 100) for rule, entry in file.rules.items()}
 
 
-def _there(path: Path) -> Path | None:
+def _file_or_none(path: Path) -> Path | None:
     return path if path.is_file() else None
 
 
@@ -340,7 +340,7 @@ def _join_lines(text: str, column: int) -> str:
     return "\n".join(joined)
 
 
-def _zone(name: str | None, problems: list[str]) -> tzinfo | None:
+def _parse_time_zone(name: str | None, problems: list[str]) -> tzinfo | None:
     """Return the time zone of a name, or None without a name; for an unknown one, append a problem and return UTC."""
     try:
         return ZoneInfo(name) if name else None
@@ -351,7 +351,7 @@ def _zone(name: str | None, problems: list[str]) -> tzinfo | None:
 
 def handins_of(file: CourseFile, problems: list[str]) -> tuple[HandIn, ...]:
     """Return the hand-ins of course.yaml; append a sentence to `problems` for each fault."""
-    zone = _zone(file.timezone, problems)
+    zone = _parse_time_zone(file.timezone, problems)
     return tuple(_handin(entry, zone, problems) for entry in file.handins)
 
 

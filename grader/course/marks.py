@@ -118,8 +118,8 @@ def _rule_ranges(rules: Collection[str], word: str = "or") -> str:
     names = []
     for run in runs:
         names += [f"C{run[0]} to C{run[-1]}"] if len(run) > 2 else [f"C{number}" for number in run]
-    return _joined(names, word)
+    return _join_words(names, word)
 
 
-def _joined(words: list[str], word: str = "or") -> str:
+def _join_words(words: list[str], word: str = "or") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {word} {words[-1]}"

@@ -61,7 +61,7 @@ class Drawing:
         rest = replace(self.picture, views=())
         if rest != Picture():
             parts.append(svg_of(rest))
-        return parts[0] if len(parts) == 1 else _stack(parts)
+        return parts[0] if len(parts) == 1 else _stack_svgs(parts)
 
     def html(self) -> str:
         """Return the SVG of the drawing and its sentences as a fragment of HTML."""
@@ -82,7 +82,7 @@ class Drawing:
         return self.html()
 
 
-def _stack(parts: Sequence[str]) -> str:
+def _stack_svgs(parts: Sequence[str]) -> str:
     """Join SVGs, one below another, into one SVG."""
     import re
 

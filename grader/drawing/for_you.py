@@ -60,7 +60,7 @@ class explain:  # noqa: N801  used as `with explain():`
         self._watcher.__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
         failed = self._watcher.failed
         remove_our_frames(traceback)
-        if error is None or failed is None or failed.error not in _chain(error):
+        if error is None or failed is None or failed.error not in _error_chain(error):
             return
         try:
             found = explain_call(failed, failed.error.__traceback__ if failed.error is not error else traceback)
@@ -81,7 +81,7 @@ def remove_our_frames(traceback: TracebackType | None) -> None:
         traceback = below
 
 
-def _chain(error: BaseException) -> list[BaseException]:
+def _error_chain(error: BaseException) -> list[BaseException]:
     """Return an error, then the error that it was raised from or after, and so on."""
     found: list[BaseException] = []
     now: BaseException | None = error

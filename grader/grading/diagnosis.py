@@ -315,7 +315,9 @@ class _Task:
         by_function: dict[str, set[str]] = {}
         for name, ids in left.items():
             by_function.setdefault("" if name.endswith(" ") else name, set()).update(ids)
-        return {name: digest for name, ids in by_function.items() if (digest := behaviour_of(_only(traces, ids)))}
+        return {
+            name: digest for name, ids in by_function.items() if (digest := behaviour_of(_select_traces(traces, ids)))
+        }
 
     def mistakes(self) -> Iterator[Mistake]:
         """Yield the known mistakes that explain failing checks, in the order in which a reader meets the checks."""
@@ -333,14 +335,14 @@ class _Task:
     def _mistake_of(self, answers: Sequence[Answer], checks: _Ids) -> Mistake:
         """Return the mistake to report for wrong answers that explain these checks."""
         rules = dict.fromkeys(self._rows[answer.caught_by].check.contract for answer in answers)
-        changed = [name for answer in answers for name in self._changed(answer)]
+        changed = [name for answer in answers for name in self._changed_functions(answer)]
         called = self._functions_called(checks)
         blamed = called.intersection(changed) or {*changed} or called
         ids = tuple(id for id in self._order if id in checks)
         rule = "".join(rules) if len(rules) == 1 else ""
         return Mistake(EITHER.join(sentences_of(answers)), tuple(sorted(blamed)), rule, ids)
 
-    def _changed(self, answer: Answer) -> tuple[str, ...]:
+    def _changed_functions(self, answer: Answer) -> tuple[str, ...]:
         return functions_changed_by(self._exercise, answer)
 
     def _functions_called(self, checks: _Ids) -> set[str]:
@@ -364,18 +366,20 @@ class _Task:
             }
             alone = [answer for answer, share in agree.items() if share and share == max(agree.values())]
             if not alone:
-                yield from (self._mistake_of([each], parts[each] & group) for each in self._two_at_once(parts, group))
+                yield from (
+                    self._mistake_of([each], parts[each] & group) for each in self._two_answers_explaining(parts, group)
+                )
             elif not done.intersection(alone) and len(sentences_of(alone)) <= MOST:
                 yield self._mistake_of(alone, parts[alone[0]])
             done.update(alone)
 
     def _mistakes_from_sealed(self, mistakes: Sealed, group: _Ids) -> Iterator[Mistake]:
         """Yield the mistake that the traces of these checks decrypt, in a copy whose mistakes are sealed."""
-        id, first = self._exercise.id, _only(self.run(SEALED_SEEDS[0]), group)
+        id, first = self._exercise.id, _select_traces(self.run(SEALED_SEEDS[0]), group)
         beginning = behaviour.behaviour_key_prefix(id, first)
         if not any(name.startswith(beginning) for name in mistakes):
             return
-        done = [first, *(_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])]
+        done = [first, *(_select_traces(self.run(seed), group) for seed in SEALED_SEEDS[1:])]
         opened = behaviour.unseal(id, done, mistakes)
         told = {
             sentence: each
@@ -403,7 +407,7 @@ class _Task:
         answers = [
             answer
             for answer in answers
-            if self._checks_failing_alike(answer, SEEDS[0], _only(mine, [answer.caught_by]))
+            if self._checks_failing_alike(answer, SEEDS[0], _select_traces(mine, [answer.caught_by]))
         ]
         # Which costs pass is not compared: to run all these checks for each wrong answer takes long.
         parts = {
@@ -422,7 +426,9 @@ class _Task:
             answer: part
             for answer, part in shown.items()
             if self._sentence_fits(
-                required_names(self._exercise, answer, _only(mine, part)), part, self._changed(answer)
+                required_names(self._exercise, answer, _select_traces(mine, part)),
+                part,
+                self._changed_functions(answer),
             )
         }
 
@@ -451,7 +457,7 @@ class _Task:
         if self._costs.issuperset(checks):
             return 1
         called, compared = self._functions_called(checks), self._checks_to_compare()
-        functions = called.intersection(self._changed(answer)) or called
+        functions = called.intersection(self._changed_functions(answer)) or called
         compared = {id for id in compared if functions & self._functions_called([id])}
         theirs = _calls_of(self._results_of(answer, compared), compared, functions)
         mine = _calls_of(self._results_here, compared, functions)
@@ -481,7 +487,7 @@ class _Task:
         if self._costs.issuperset(checks):
             return True
         called = self._functions_called(checks)
-        functions = called.intersection(name for answer in pair for name in self._changed(answer)) or called
+        functions = called.intersection(name for answer in pair for name in self._changed_functions(answer)) or called
         compared = {id for id in self._checks_to_compare() if functions & self._functions_called([id])}
         known = [self._results_of(answer, compared) for answer in pair]
         if self._exercise.reference is not None:
@@ -529,7 +535,7 @@ class _Task:
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
         # A check of several functions ended at the first thing that is wrong, which may be another mistake. One that
         # another function ended says nothing of this one.
-        changed = self._changed(answer)
+        changed = self._changed_functions(answer)
         fine = same.union(
             id
             for id, names in self._suspects.items()
@@ -537,7 +543,7 @@ class _Task:
         )
         return same if all(id in fine or trace.passed for id, trace in theirs.items()) else frozenset()
 
-    def _two_at_once(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
+    def _two_answers_explaining(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
         """Return two wrong answers that together explain these failing checks, in the order of the checks.
 
         Each of the two explains some check that the other does not. If several pairs do so, only answers whose
@@ -578,7 +584,7 @@ class _Task:
         if seed not in self._ran:
             known = self._traces_known_with(seed)
             if seed != SEEDS[0]:
-                known |= _only(self.run(SEEDS[0]), self._costs & self._failing.keys())
+                known |= _select_traces(self.run(SEEDS[0]), self._costs & self._failing.keys())
             again = self._failing.keys() - known.keys()
             traces, late = traces_in(self._lane, self._exercise, self._files, seed, again)
             self.late |= late
@@ -627,7 +633,7 @@ def _is_same_result(mine: str, theirs: str) -> bool:
     return any(one == other for one, other in zip(mine.split(":"), theirs.split(":"), strict=False))
 
 
-def _only(traces: Traces, ids: Iterable[str]) -> Traces:
+def _select_traces(traces: Traces, ids: Iterable[str]) -> Traces:
     return {id: traces[id] for id in ids}
 
 

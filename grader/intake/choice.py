@@ -281,7 +281,7 @@ def _files_of(
     return ExerciseFiles(
         {exercise.file_name: one.source, **_siblings(contents, one, {other.path for other in own})},
         path,
-        notes=tuple(_notes(exercise, one, own, contents, late=late)),
+        notes=tuple(_notes_on_origin(exercise, one, own, contents, late=late)),
         cells=tuple(one.module.origins) if one.module else one.lines,
         untouched=untouched,
         error="" if untouched else match.load_error(one.source, exercise.file_name, typed),
@@ -289,7 +289,7 @@ def _files_of(
     )
 
 
-def _notes(
+def _notes_on_origin(
     exercise: Exercise, one: _Candidate, every: Sequence[_Candidate], contents: Contents, *, late: bool
 ) -> Iterator[str]:
     """Yield notes for staff about the origin of a file."""

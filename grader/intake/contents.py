@@ -223,7 +223,7 @@ class Contents:
                 self.leave(above / where, disk, why, always=True)
             elif where is None:
                 try:
-                    self._take(above / entry.path, entry, disk, deep)
+                    self._add_file(above / entry.path, entry, disk, deep)
                 except SubmissionError as error:
                     self.leave(above / entry.path, disk, str(error))
 
@@ -252,7 +252,7 @@ class Contents:
         self._surplus = self._surplus or [(folder / name, disk)]
         self._more += 1
 
-    def _take(self, path: PurePosixPath, entry: Entry, disk: Path, deep: int) -> None:
+    def _add_file(self, path: PurePosixPath, entry: Entry, disk: Path, deep: int) -> None:
         """Add a file that is Python or a notebook to `files`; of an archive, add the files in it.
 
         Raises:
@@ -401,7 +401,9 @@ def unpack(
         for entry in listed:
             left_out.add(entry.folder, entry.name)
         whose = owners([entry.path for entry in listed])
-        ranked = sorted(zip(listed, whose, strict=True), key=lambda row: (_rank(row[0].name, is_answer), row[0].place))
+        ranked = sorted(
+            zip(listed, whose, strict=True), key=lambda row: (_rank_of_name(row[0].name, is_answer), row[0].place)
+        )
         for entry, owner in ranked:
             share = shares.setdefault(owner, _Share())
             try:
@@ -415,7 +417,7 @@ def unpack(
             yield from share.row()
 
 
-def _rank(name: str, is_answer: Callable[[str], bool]) -> int:
+def _rank_of_name(name: str, is_answer: Callable[[str], bool]) -> int:
     """Return a sort key for file names: likely answers come first, then other files that should be read."""
     return 2 if not may_be_code(name, is_answer) else 1 - is_answer(name)
 

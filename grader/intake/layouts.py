@@ -126,10 +126,10 @@ def _gradescope_time(row: dict[str, Any]) -> str:
     """
     made = row.get("created_at", "")
     made = made.get("utc", "") if isinstance(made, dict) else made
-    return _iso(made if isinstance(made, datetime) else str(made))
+    return _to_iso_time(made if isinstance(made, datetime) else str(made))
 
 
-def _iso(time: datetime | str) -> str:
+def _to_iso_time(time: datetime | str) -> str:
     """Convert a platform's time to ISO 8601, to UTC if it names a zone; "" if it is not a time."""
     try:
         if isinstance(time, str):
@@ -307,15 +307,15 @@ def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Take
 def _part_of_assignment(folder: Path) -> Part:
     """Return the part for the folder of one assignment, with the time at which it was handed in."""
     file = folder / TIME
-    stamp = _first(file).strip() if file.is_file() and not file.is_symlink() else ""
-    at = _iso(stamp)
+    stamp = _first_line(file).strip() if file.is_file() and not file.is_symlink() else ""
+    at = _to_iso_time(stamp)
     # nbgrader writes and reads a time without a zone as one in UTC.
     dated = datetime.fromisoformat(at) if at else None
     at = at if dated is None or dated.tzinfo else dated.replace(tzinfo=UTC).isoformat()
     return Part(folder, PurePosixPath(folder.name), at, "" if at else stamp)
 
 
-def _first(path: Path) -> str:
+def _first_line(path: Path) -> str:
     with path.open(encoding="utf-8", errors="replace") as file:
         return file.readline(_LONGEST_TIME)
 
@@ -482,10 +482,10 @@ def _owners(paths: Sequence[PurePosixPath]) -> list[str]:
         shared += 1
     # One author's folder that is alone there looks like a folder around all; the limits for it are the same.
     shared += any(own[shared : shared + 1] == (SUBMITTED,) for own in folders)
-    return [_owner(path.parts[shared:] or path.parts[-1:]) for path in paths]
+    return [_owner_of_file(path.parts[shared:] or path.parts[-1:]) for path in paths]
 
 
-def _owner(parts: Sequence[str]) -> str:
+def _owner_of_file(parts: Sequence[str]) -> str:
     """Return the owner of a file: a platform's number if there is one, else the name of the folder or the file."""
     if len(parts) == 1 and parts[0] in METADATA:
         return ""
@@ -523,7 +523,7 @@ def _prefix_note(items: Sequence[Path]) -> Iterator[str]:
 
 
 def _with_time(one: Handed, stamp: str) -> Handed:
-    at = _iso(stamp)
+    at = _to_iso_time(stamp)
     return replace(one, at=at, unread="" if at else stamp)
 
 

@@ -205,7 +205,7 @@ def match_by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[lis
     ids = [id for id in own if not any(own[id] < other for other in own.values())]
     sole = [id for id in ids if [own[other] for other in ids].count(own[id]) == 1]
     same = [id for id in ids if id not in sole]
-    if same and (title := _title(source)):
+    if same and (title := _title_of_task(source)):
         titled = [item.id for item in exercises if item.id in same and _title_in(item.starter) == title]
         sole, same = (sole + titled, []) if len(titled) == 1 else (sole, same)
     if sole:
@@ -215,7 +215,7 @@ def match_by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[lis
     return [], "it has neither the name nor the functions of an exercise"
 
 
-def _title(source: bytes) -> str:
+def _title_of_task(source: bytes) -> str:
     """Return the first line of a module's docstring, which a starter's task begins with."""
     tree = _tree(source)
     return ((tree and ast.get_docstring(tree)) or "").split("\n")[0].strip()
@@ -223,7 +223,7 @@ def _title(source: bytes) -> str:
 
 @functools.cache
 def _title_in(path: Path) -> str:
-    return _title(path.read_bytes()) if path.is_file() else ""
+    return _title_of_task(path.read_bytes()) if path.is_file() else ""
 
 
 def starter_names(exercise: Exercise) -> frozenset[str]:

@@ -175,11 +175,11 @@ def module_of(
     used, bound = _names("\n".join(module.lines))
     left_out = {name for cell in latest for name in python_of(cell.source).unbound}  # of which a note has told
     for name in sorted((({*needed, *used} - bound) & set(known)) - left_out):
-        module.notes.append(f"`{name}` {_where_it_is(name, latest, exercise[0])}")
+        module.notes.append(f"`{name}` {_why_not_in_cells(name, latest, exercise[0])}")
     return module
 
 
-def _where_it_is(name: str, cells: Sequence[Cell], exercise: str) -> str:
+def _why_not_in_cells(name: str, cells: Sequence[Cell], exercise: str) -> str:
     """Return why no cell of the exercise defines a name that the kernel knows, and what to do about it."""
     where = [cell for cell in cells if name in _names(cell.source)[1] or name in defined_names(cell.source)]
     if not where:

@@ -150,7 +150,7 @@ class Scope:
         self.function = function
         self.nodes = list(ast.walk(function))
         self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]
-        assigned = {target: value for node in self.nodes for target, value in _assigned(node)}
+        assigned = {target: value for node in self.nodes for target, value in _assignments(node)}
         values = defaultdict[str, list[ast.expr | None]](list)
         for node in self.nodes:
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -258,7 +258,7 @@ def arguments(call: ast.Call) -> list[ast.expr]:
     return values
 
 
-def _assigned(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr | None]]:
+def _assignments(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr | None]]:
     """Return each target of an assignment with the expression that is assigned to it."""
     match node:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):

@@ -26,7 +26,7 @@ _MINUTE_S, _HOUR_S = 60, 3600
 _STEP = 2
 
 
-def _draw(what: RenderableType, width: int, *, colours: bool) -> list[str]:
+def _render(what: RenderableType, width: int, *, colours: bool) -> list[str]:
     """Have rich draw something, and return its lines; our arguments replace all that rich reads of the environment."""
     from rich.console import Console
 
@@ -97,11 +97,11 @@ def table_lines(
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*map(_cell, row))
-    yield from (line.rstrip() for line in _draw(table, width, colours=False))
+        table.add_row(*map(_render_cell, row))
+    yield from (line.rstrip() for line in _render(table, width, colours=False))
 
 
-def _cell(cell: Cell) -> RenderableType:
+def _render_cell(cell: Cell) -> RenderableType:
     from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
@@ -157,7 +157,7 @@ def bar_text(done: int, total: int, width: int, *, colours: bool) -> str:
     from rich.progress_bar import ProgressBar
 
     bar = ProgressBar(max(1, total), done, width, style="dim", complete_style="green", finished_style="green")
-    (text,) = _draw(bar, width, colours=colours) or [""]
+    (text,) = _render(bar, width, colours=colours) or [""]
     return text if colours else text + " " * (width - columns(text))
 
 
@@ -187,16 +187,16 @@ def code_lines(lines: Sequence[CodeLine], indent: str, width: int, *, colours: b
         whole = Text.assemble((head, "bold red" if is_marked else "dim"), text)
         if is_marked:
             whole.stylize("bold")
-        yield _ansi(whole)
+        yield _ansi_text(whole)
 
 
 def coloured_code(lines: Sequence[str]) -> list[str]:
     """Return safe lines of Python in colours, none of them wrapped or cut."""
-    return [_ansi(text) for text in _highlight(lines)]
+    return [_ansi_text(text) for text in _highlight(lines)]
 
 
-def _ansi(text: Text) -> str:
-    (line,) = _draw(text, max(1, columns(text.plain)), colours=True) or [""]
+def _ansi_text(text: Text) -> str:
+    (line,) = _render(text, max(1, columns(text.plain)), colours=True) or [""]
     return line
 
 

@@ -36,10 +36,10 @@ def author_line(report: Report, number: int, total: int, names: Mapping[str, str
         total: how many submissions there are.
         names: of people, by what platforms call them.
     """
-    return f"[{number}/{total}] {score_text(report.total):>15}  {_named(report.author, names)}"
+    return f"[{number}/{total}] {score_text(report.total):>15}  {_author_and_name(report.author, names)}"
 
 
-def _named(author: str, names: Mapping[str, str]) -> str:
+def _author_and_name(author: str, names: Mapping[str, str]) -> str:
     return for_terminal(f"{author} {names.get(author, '')}".rstrip(), one_line=True)
 
 
@@ -67,7 +67,7 @@ def gradebook_lines(
         seen.update(cells)
         row = "".join(f"{cell:>{_CELL}}" for cell in cells)
         for author in report.authors or (report.author,):
-            yield f"{row}{score_text(report.total):>16}  {_named(author, names)}"
+            yield f"{row}{score_text(report.total):>16}  {_author_and_name(author, names)}"
         for graded in report.exercises:
             mine = [row for row in graded.checks if row.check.id in graded.exercise.staff]
             verdicts.update(row.verdict for row in graded.checks if row not in mine)
@@ -102,10 +102,10 @@ def waiting_text(exercise: str, rule: str, count: int) -> str:
 
 def cell_text(graded: GradedExercise | None) -> str:
     """Return the text of a cell: the points, or a sign if nothing was handed in, changed or graded."""
-    return _NEVER if graded is None else _sign(graded) or points_text(graded.score.earned)
+    return _NEVER if graded is None else _sign_for_no_points(graded) or points_text(graded.score.earned)
 
 
-def _sign(graded: GradedExercise | ExerciseEntry) -> str:
+def _sign_for_no_points(graded: GradedExercise | ExerciseEntry) -> str:
     """Return the sign in place of points for an exercise that was not handed in, or is the unchanged starter; or ""."""
     if not (graded.handed_in or graded.set_by):
         return _NOTHING
@@ -138,7 +138,7 @@ def gradebook_csv(
     table = [["author", *map(for_csv, ids), *_LAST, *(["name"] if names is not None else [])]]
     nothing = [*[""] * len(ids), "0", points_text(possible), "0", "", "0", for_csv(" ".join(ids)), "", ""]
     whole = frozenset(ids if needed is None else needed)
-    rows = [(report.author, report.members, _cells(report, ids, whole)) for report in reports]
+    rows = [(report.author, report.members, _cells_of_author(report, ids, whole)) for report in reports]
     rows += [(author, (author,), nothing) for author in absent]
     for _, authors, cells in sorted(rows, key=lambda row: row[0]):
         for author in authors:
@@ -147,11 +147,11 @@ def gradebook_csv(
     return csv_text(table)
 
 
-def _cells(report: ReportFile, ids: Sequence[str], needed: frozenset[str]) -> list[str]:
+def _cells_of_author(report: ReportFile, ids: Sequence[str], needed: frozenset[str]) -> list[str]:
     """Return the cells of an author's row that follow the name."""
     total, policy = report.score, report.policy
     earned = {row.id: row.score.earned for row in report.exercises}
-    signs = {row.id: _sign(row) for row in report.exercises}
+    signs = {row.id: _sign_for_no_points(row) for row in report.exercises}
     decided = not total.undecided and needed <= earned.keys()
     final = policy.final if policy else total.earned
     late = policy.late_days if policy else None

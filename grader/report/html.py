@@ -88,13 +88,13 @@ def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles
         styles: what is coloured; all of it but lines of boxes is bold, too.
         height: of a line, in pixels.
     """
-    runs = [run for row, line in enumerate(lines) for run in _runs(line, row * height, styles)]
+    runs = [run for row, line in enumerate(lines) for run in _colour_runs(line, row * height, styles)]
     width = max((len(line.rstrip()) for line in lines), default=0) * _CHAR + 2 * _MARGIN
     whole = {"width": f"{width:g}", "height": len(lines) * height - 1 + 2 * _MARGIN, "margin": _MARGIN, "paper": PAPER}
     return render_template("lines.svg", runs=runs, line=height, title=title, description=description, **whole) + "\n"
 
 
-def _runs(line: str, top: int, styles: Styles) -> Iterator[dict[str, Any]]:
+def _colour_runs(line: str, top: int, styles: Styles) -> Iterator[dict[str, Any]]:
     """Split a line into runs of one colour, and yield the SVG attributes of each."""
     colours = [INK] * len(line)
     for pattern, colour in reversed(styles):
@@ -132,7 +132,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=select_autoescape(["html", "svg", "xml"]),
-        finalize=_escaped,
+        finalize=_escape_value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -155,7 +155,7 @@ def _environment() -> Environment:
 
 
 @pass_eval_context
-def _escaped(context: EvalContext, value: object) -> object:
+def _escape_value(context: EvalContext, value: object) -> object:
     """Escape a value of a template by `for_html`, which also spells out invisible characters; not our own markup."""
     if isinstance(value, Markup) or not context.autoescape:
         return value

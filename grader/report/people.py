@@ -81,7 +81,7 @@ class People:
     """
 
     def __init__(self, table: CsvTable | None, given: Mapping[str, str] | None = None, platform: str = "") -> None:
-        self.kind = _kind(table) if table else "plain"
+        self.kind = _kind_of_table(table) if table else "plain"
         self.unread: list[str] = []
         self._given, self._platform = given or {}, platform
         self._rows = table.rows if table else []
@@ -185,13 +185,13 @@ class People:
         if set(_GROUPS) <= set(header):
             number, name = table.cell(row, header.index(_GROUPS[0])), table.cell(row, 0)
             cells = [table.cell(row, at) for at in range(header.index(_GROUPS[1])) if header[at] != "sections"]
-            return Person(row, number, number, _keys(name, cells), _keys(name, ())) if number else None
+            return Person(row, number, number, _lookup_keys(name, cells), _lookup_keys(name, ())) if number else None
         place = header.index("ID")
         name, number = ", ".join(filter(None, (table.cell(row, at) for at in range(place)))), table.cell(row, place)
         if not number or name == _TEST_STUDENT:  # lines about the columns have no number
             return None
         cells = [table.cell(row, column) for column in range(place, header.index("Section"))]
-        return Person(row, number, number, _keys(name, [name, *cells]), _keys(name, ()))
+        return Person(row, number, number, _lookup_keys(name, [name, *cells]), _lookup_keys(name, ()))
 
     def _of_moodle(self, table: CsvTable, row: int) -> Person | None:
         participant = _PARTICIPANT.fullmatch(table.cell(row, 0))
@@ -200,11 +200,11 @@ class People:
         sheet = self.worksheet
         blind = sheet.identity == 1
         name = participant[1] if blind else table.cell(row, 1)
-        at = self._time(table.cell(row, sheet.submitted)) if sheet.submitted is not None else ""
+        at = self._parse_time(table.cell(row, sheet.submitted)) if sheet.submitted is not None else ""
         cells = [table.cell(row, column) for column in range(sheet.identity)]
         number = participant[2]
         uid = number if blind else next((cell for cell in cells if "@" in cell), name)
-        return Person(row, number, uid, _keys(name, [*cells, participant[1]]), _keys(name, ()), at)
+        return Person(row, number, uid, _lookup_keys(name, [*cells, participant[1]]), _lookup_keys(name, ()), at)
 
     def _of_plain(self, table: CsvTable, row: int) -> Person | None:
         cells = [cell.strip() for cell in table.rows[row]]
@@ -212,10 +212,10 @@ class People:
             return None
         # First and last name may be two columns.
         both = [name for one, other in pairwise(cells) for name in (f"{one} {other}", f"{other} {one}")]
-        keys = _keys("", [*cells, *both])
+        keys = _lookup_keys("", [*cells, *both])
         return Person(row, cells[0], cells[0], keys, keys)
 
-    def _time(self, text: str) -> str:
+    def _parse_time(self, text: str) -> str:
         if not text or text == "-":
             return ""
         for form in _TIMES:
@@ -246,7 +246,7 @@ def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str 
     return people
 
 
-def _kind(table: CsvTable) -> str:
+def _kind_of_table(table: CsvTable) -> str:
     header = table.header
     split = header[0] == "LastName" and header[1:2] == ["FirstName"]
     is_gradebook = ("Student" in header[0] or split) and {"ID", "Section"} <= set(header)
@@ -263,7 +263,7 @@ def _kind(table: CsvTable) -> str:
     return "moodle" if alike and len(header) > FEW_COLUMNS and is_graded else "plain"
 
 
-def _keys(name: str, cells: Iterable[str]) -> frozenset[str]:
+def _lookup_keys(name: str, cells: Iterable[str]) -> frozenset[str]:
     last, comma, first = name.partition(",")
     swapped = f"{first.strip()} {last.strip()}" if comma else ""
     return frozenset(folded(text) for text in (name, swapped, *cells) if text.strip())

@@ -90,7 +90,7 @@ def title_of(picture: Picture) -> str:
     return ". ".join(part.title for part in _parts(picture))
 
 
-def _boxed(rows: list[list[str]]) -> list[str]:
+def _box_rows(rows: list[list[str]]) -> list[str]:
     """Return rows of boxes side by side with their contents; all cells of a column have the same width."""
     lines = ["─" * len(cell) for cell in rows[0]]
     return [f"┌{'┬'.join(lines)}┐", *(f"│{'│'.join(row)}│" for row in rows), f"└{'┴'.join(lines)}┘"]
@@ -102,18 +102,18 @@ def _boxed(rows: list[list[str]]) -> list[str]:
 def _marks_in_red(line: str) -> str:
     """Return a line of a grid, or of its legend, in which red replaces the marks `> <`."""
     if line.startswith(_MARKS):
-        return f"{_red(' ' * len(_MARKS))}{line.removeprefix(_MARKS)}"
-    return _MARKED.sub(lambda cell: _red(f" {cell[1]} "), line)
+        return f"{_mark_red(' ' * len(_MARKS))}{line.removeprefix(_MARKS)}"
+    return _MARKED.sub(lambda cell: _mark_red(f" {cell[1]} "), line)
 
 
-def _red(text: str) -> str:
+def _mark_red(text: str) -> str:
     # Reversed, so that it is seen as well by who does not tell red from green.
     return click.style(text, fg="red", bold=True, reverse=True)
 
 
 def _grid_lines(grid: Grid, width: int) -> Iterator[str]:
     """Yield the lines of both grids, side by side if there is room; wrong cells stand between the marks `> <`."""
-    expected, got = _block("expected", grid.expected, None), _block("got", grid.got, grid.wrong)
+    expected, got = _grid_block("expected", grid.expected, None), _grid_block("got", grid.got, grid.wrong)
     if len(expected[0]) + _GAP + len(got[0]) <= width:
         yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
     else:
@@ -121,14 +121,14 @@ def _grid_lines(grid: Grid, width: int) -> Iterator[str]:
     yield f"{_MARKS} marks wrong elements"
 
 
-def _block(name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple[bool, ...], ...] | None) -> list[str]:
+def _grid_block(name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple[bool, ...], ...] | None) -> list[str]:
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     cells = []
     for y, row in enumerate(rows):
         marks = ("><" if wrong and wrong[y][x] else "  " for x in range(len(row)))
         parts = zip(row, widths, marks, strict=True)
         cells.append([mark[0] + text.rjust(width) + mark[1] for text, width, mark in parts])
-    body = _boxed(cells)
+    body = _box_rows(cells)
     width = max(len(name), len(body[0]))
     return [line.ljust(width) for line in (name, *body)]
 
@@ -158,7 +158,7 @@ def _view_lines(views: tuple[View, ...], width: int) -> Iterator[str]:
             yield cut(f"  in the storage of {before.name}:", width)
         elif number:
             yield "  in a storage of its own:"
-        yield from (f"  {line}" for line in _boxes(view, width - 2))
+        yield from (f"  {line}" for line in _storage_boxes(view, width - 2))
 
 
 def _earlier_view(views: tuple[View, ...], number: int) -> View | None:
@@ -177,7 +177,7 @@ def readers(view: View) -> dict[int, list[tuple[int, ...]]]:
     return read
 
 
-def _boxes(view: View, width: int) -> Iterator[str]:
+def _storage_boxes(view: View, width: int) -> Iterator[str]:
     """Yield the lines of a storage's boxes, each with the index that reads it, and a plus if several indices do."""
     read = readers(view)
     rows = [read.get(place, []) for place in range(min(view.storage, _MOST_BOXES))]
@@ -191,7 +191,7 @@ def _boxes(view: View, width: int) -> Iterator[str]:
     place = 0
     for chunk in chunks:
         yield " " + " ".join(str(place + i).center(cell) for i in range(len(chunk))).rstrip()
-        yield from _boxed([[text.center(cell) for text in chunk]])
+        yield from _box_rows([[text.center(cell) for text in chunk]])
         place += len(chunk)
     if view.storage > place:
         yield f"and {view.storage - place:,} more elements"

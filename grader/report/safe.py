@@ -211,15 +211,15 @@ def _visible(text: str, allowed: str = "\n\t") -> str:
         kind = unicodedata.category(char)
         if kind in ("Mn", "Me"):
             marks += 1
-            out.append(char if marks <= _MOST_MARKS else _spelled(char))
+            out.append(char if marks <= _MOST_MARKS else _spell_out(char))
             continue
         seen = char in allowed or not (kind in _UNSEEN or char in _BLANK)
         marks = 0 if seen and not char.isspace() else _MOST_MARKS
-        out.append(char if seen else _spelled(char))
+        out.append(char if seen else _spell_out(char))
     return "".join(out)
 
 
-def _spelled(char: str) -> str:
+def _spell_out(char: str) -> str:
     return char.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 

@@ -45,7 +45,7 @@ MOST_BYTES = 64 << 20
 Entry = TypeVar("Entry")
 
 
-def _entry(kind: type[Entry], *sources: object, **others: object) -> Entry:
+def _make_entry(kind: type[Entry], *sources: object, **others: object) -> Entry:
     """Return an entry whose fields come from `others`, else from the first source with an attribute of that name."""
     for key in (one.name for one in fields(cast("Any", kind)) if one.name not in others):
         others[key] = next(getattr(source, key) for source in sources if hasattr(source, key))
@@ -111,7 +111,7 @@ class CheckEntry:
             "function": function_of(row),
         }
         # The outcome before the check: both have a device, and the report has the one that student code saw.
-        return _entry(cls, row, row.score, row.outcome, row.check, **others)
+        return _make_entry(cls, row, row.score, row.outcome, row.check, **others)
 
     @cached_property
     def graded(self) -> GradedCheck:
@@ -152,13 +152,13 @@ class ExerciseEntry:
     def of(cls, graded: GradedExercise, *, staff: bool) -> Self:
         """Make the entry for a graded exercise."""
         exercise = graded.exercise
-        return _entry(
+        return _make_entry(
             cls,
             graded,
             exercise,
             file=graded.place.file if graded.place else None,
             diagnosis=diagnosis_text(graded) or None,
-            score=_entry(ScoreEntry, graded.score),
+            score=_make_entry(ScoreEntry, graded.score),
             withheld=PartEntry(checks=exercise.withheld.checks, points=graded.withheld_points),
             left_out=PartEntry(checks=len(graded.left_out), points=graded.left_out_score.possible),
             limits=vars(exercise.limits),
@@ -222,13 +222,13 @@ class ReportFile:
             report: the report.
             staff: whether only staff reads it. `detail` then says what hidden checks compare.
         """
-        return _entry(
+        return _make_entry(
             cls,
             report,
             version=1,
             authors=report.authors or (report.author,),
-            score=_entry(ScoreEntry, report.score),
-            policy=_entry(FinalEntry, report.policy) if report.policy else None,
+            score=_make_entry(ScoreEntry, report.score),
+            policy=_make_entry(FinalEntry, report.policy) if report.policy else None,
             exercises=tuple(ExerciseEntry.of(graded, staff=staff) for graded in report.exercises),
             environment=vars(report.environment),
         )

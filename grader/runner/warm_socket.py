@@ -71,10 +71,10 @@ def name_of(kind: str) -> str:
     It changes with our code, the installed packages, the interpreter and the environment, so that only processes that
     fit this command are found.
     """
-    files = [(path, *_stamp(path)) for path in _package_files(os.path.dirname(str(grader.__file__)))]
+    files = [(path, *_file_stamp(path)) for path in _package_files(os.path.dirname(str(grader.__file__)))]
     # An installation of any package changes the folder that it goes into.
     command = isolated_command("")
-    places = [(path, *_stamp(path)) for path in (*json.loads(command[-3]), sys.executable)]
+    places = [(path, *_file_stamp(path)) for path in (*json.loads(command[-3]), sys.executable)]
     made_of = [sys.version, command, files, places, workers_environment(), _inherited_state()]
     return f"{kind}{installation()}-{_digest(made_of)[:32]}"
 
@@ -88,7 +88,7 @@ def _package_files(folder: str) -> list[str]:
     return sorted(found)
 
 
-def _stamp(path: str) -> tuple[int, int, int]:
+def _file_stamp(path: str) -> tuple[int, int, int]:
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns, found.st_ino
 

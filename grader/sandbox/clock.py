@@ -62,10 +62,10 @@ def others_run(pid: int) -> bool:
         others = [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
     except OSError:
         return False
-    return any(_runs(f"/proc/{pid}/task/{name}/stat") for name in others)
+    return any(_thread_runs(f"/proc/{pid}/task/{name}/stat") for name in others)
 
 
-def _runs(path: str) -> bool:
+def _thread_runs(path: str) -> bool:
     with contextlib.suppress(OSError, IndexError):  # it has ended meanwhile
         return Path(path).read_text("ascii", "replace").rpartition(")")[2].split()[0] == "R"
     return False

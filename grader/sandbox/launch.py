@@ -83,7 +83,7 @@ def _try_inner(plan: LaunchPlan, keep: int | None) -> Launched | str:
     if pid == 0:
         os.close(read)
         try:
-            return _inner(plan, keep, report)
+            return _launch_confined(plan, keep, report)
         except OSError as error:
             os.write(report, str(error).encode())
             os._exit(REFUSED)
@@ -96,7 +96,7 @@ def _try_inner(plan: LaunchPlan, keep: int | None) -> Launched | str:
     os._exit(0)  # the server has ended; the host waits for this process
 
 
-def _inner(plan: LaunchPlan, keep: int | None, report: int) -> Launched:
+def _launch_confined(plan: LaunchPlan, keep: int | None, report: int) -> Launched:
     kernel.die_with_parent()
     # Kept from the outside: the new root is mounted over it, and measuring and mapping users need one.
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -39,7 +39,7 @@ def leave_slow_imports_out() -> None:
             if isinstance(function, FunctionType) and function.__closure__ is not None:
                 cells = dict(zip(wrapper.co_freevars, function.__closure__, strict=True))
                 plain, recursive = cells["fn"].cell_contents, cells["recursive"].cell_contents
-                vars(plain).setdefault(_KEPT, _passed_over(plain, recursive))
+                vars(plain).setdefault(_KEPT, _skip_compiler(plain, recursive))
     if (wrapper := _code_within(optimizer._use_grad_for_differentiable)) is not None:
         for kind in Optimizer.__subclasses__():
             step = vars(kind).get("step")
@@ -53,7 +53,7 @@ def _code_within(decorator: Callable[..., Any]) -> CodeType | None:
     return next((item for item in decorator.__code__.co_consts if isinstance(item, CodeType)), None)
 
 
-def _passed_over(plain: Callable[..., Any], recursive: bool) -> Callable[..., Any]:
+def _skip_compiler(plain: Callable[..., Any], recursive: bool) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         if (compiler := sys.modules.get(_COMPILER)) is None:
             return plain(*args, **kwargs)

@@ -82,7 +82,7 @@ def advice(
             yield f"Stuck? Here is the {_WORDS[so_far.hints]} of three hints:  grade hint {exercise.id}"
     elif len(report.exercises) == 1 and report.exercises[0].passes:
         if report.exercises[0].state == "done":  # who is not done yet needs no game
-            yield from _after_full_marks(report.exercises[0].exercise, saved=saved)
+            yield from _lines_after_full_marks(report.exercises[0].exercise, saved=saved)
         following = next_row(course, progress=progress, whole=whole)
         if following is None:
             everything = replace(course, modules=tuple(map(whole, course.modules)))
@@ -94,7 +94,7 @@ def advice(
         yield "To have it graded each time you save it:  grade watch"
 
 
-def _after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
+def _lines_after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
     if exercise.reference is not None and saved:
         others = f" and {counted(len(exercise.right), 'other right solution')}" if exercise.right else ""
         yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"

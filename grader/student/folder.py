@@ -313,12 +313,12 @@ class CourseProgress:
         for graded in report.exercises:
             before = now.of(graded.exercise.id)
             if graded.state != "not_started" or before != ExerciseProgress():
-                now = now.with_exercise(graded.exercise.id, _after(before, graded))
+                now = now.with_exercise(graded.exercise.id, _progress_after(before, graded))
         ran = [graded.exercise.id for graded in report.exercises if graded.checks]
         return replace(now, last=ran[0]) if len(ran) == 1 else now
 
 
-def _after(before: ExerciseProgress, graded: GradedExercise) -> ExerciseProgress:
+def _progress_after(before: ExerciseProgress, graded: GradedExercise) -> ExerciseProgress:
     lost = graded.score.earned + graded.score.undecided < graded.score.possible
     tries = before.tries + (graded.state == "started" and lost)
     if graded.left_out:

@@ -79,13 +79,13 @@ class CourseLane:
     def grade(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
         """Grade an exercise by the named checks, once, and return the result with all their parameters."""
         if exercise.id not in self._graded:
-            own = OwnExercise(self._course, exercise, setup_of(), self._lanes)
+            own = OwnExercise(self._course, exercise, setup_of(), self._runtime)
             handed_in = own_files(self._course, [exercise])
             (self._graded[exercise.id],) = own.grade(handed_in, checks=frozenset(checks)).exercises
         return self._graded[exercise.id]
 
     @cached_property
-    def _lanes(self) -> Runtime:
+    def _runtime(self) -> Runtime:
         return self._opened.enter_context(
             Runtime([*map(self._with_limit, self._course.exercises)], setup_of(), warm=True)
         )

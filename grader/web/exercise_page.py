@@ -164,7 +164,7 @@ class ExercisePage:
             return
         if draft:
             await self._on_draft(draft)
-        await self._read_again()
+        await self._reload_text()
 
     async def _ask_for_draft(self) -> str | None:
         """Return the text that the browser kept, or ""; None if it does not answer."""
@@ -241,7 +241,7 @@ class ExercisePage:
             f" if (d && d.text === {base}) localStorage.removeItem({key}); }} catch (e) {{}}"
         )
 
-    async def _read_again(self) -> None:
+    async def _reload_text(self) -> None:
         """Show the text that another editor saved, unless the browser has text that is not saved.
 
         The browser decides: what was typed while the connection was lost has not come here yet.
@@ -322,7 +322,7 @@ class ExercisePage:
         """Show a result; a window without a connection shows it when the connection is back."""
         if self._client.has_socket_connection and not self._catches_up:
             with self._client:
-                background_tasks.create(self._read_again())
+                background_tasks.create(self._reload_text())
                 self._show_result(result)
         else:
             self._missed = result

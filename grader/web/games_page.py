@@ -73,7 +73,7 @@ class DrillPage:
             self._choices = ui.element("div").classes("in-line")
             with self._choices:
                 choices = shuffled_choices(question, answer, random.Random())  # noqa: S311  a game
-                buttons = [look.button(each, partial(self._answered, question, answer, each)) for each in choices]
+                buttons = [look.button(each, partial(self._show_answer, question, answer, each)) for each in choices]
             for button in buttons:
                 button.style("font-family:ui-monospace, Menlo, Consolas, monospace;white-space:pre-wrap")
             if self._drill.answered:  # so is the button that led here
@@ -87,7 +87,7 @@ class DrillPage:
             )
         )
 
-    async def _answered(self, question: drilling.Question, answer: drilling.DrillAnswer, choice: str) -> None:
+    async def _show_answer(self, question: drilling.Question, answer: drilling.DrillAnswer, choice: str) -> None:
         """Show above the button whether the choice is right, and why, until the student goes on."""
         if self._asked is not question:  # a second click, on the way while the first was answered
             return

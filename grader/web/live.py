@@ -159,9 +159,9 @@ class Live:
         Raises:
             GraderError: a process of ours cannot be started.
         """
-        return await self._do(lambda: self._run_lines(exercise, lines, check, own))
+        return await self._run_job(lambda: self._run_lines(exercise, lines, check, own))
 
-    async def _do(self, job: Callable[[], Answer]) -> Answer:
+    async def _run_job(self, job: Callable[[], Answer]) -> Answer:
         if self._stopped:
             raise CourseError(self._stopped)
         future: Future[Answer] = Future()
@@ -177,7 +177,7 @@ class Live:
 
     async def do(self, job: Callable[[Runtime], Answer]) -> Answer:
         """Run a job in the thread that has the runtime, and return its result."""
-        return await self._do(lambda: job(self._runtime))
+        return await self._run_job(lambda: job(self._runtime))
 
     async def run_apart(self, job: Callable[[Progress], Answer]) -> Answer:
         """Run a job that opens processes of its own, in a thread beside the one that grades; return its result.

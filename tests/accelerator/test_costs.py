@@ -232,11 +232,12 @@ def test_a_stream_waits_for_another() -> None:
 def test_a_kernel_has_a_least_time() -> None:
     """A kernel takes the time of its arithmetic or of its memory traffic, and never less than `kernel`."""
     one, long, matrix = (torch.ones(*shape, device="sim") for shape in ((1,), (1_000_000,), (1000, 1000)))
-    for run, seconds in (
+    kernels: Any = (
         (lambda: one + one, SPEC.kernel),
         (lambda: matrix @ matrix, 2 * 1000**3 / SPEC.flops),
         (lambda: long + 1, 2 * 4_000_000 / SPEC.bandwidth),
-    ):
+    )
+    for run, seconds in kernels:
         torch.accelerator.synchronize()
         accelerator.reset_counters()
         run()

@@ -335,7 +335,7 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
     # autograd takes the wrapper for a tensor of the device.
     dtype = inner.dtype
     # No other tensors are conjugated or negated when they are read.
-    bits = _bits(inner) if dtype.is_complex or inner.is_neg() else _NO_BITS
+    bits = _conj_and_neg_keys(inner) if dtype.is_complex or inner.is_neg() else _NO_BITS
     made: Any = _make(
         SimTensor,
         inner.size(),
@@ -371,7 +371,7 @@ _make = torch.Tensor._make_wrapper_subclass
 _NO_BITS: dict[str, Any] = {}
 
 
-def _bits(inner: torch.Tensor) -> dict[str, Any]:
+def _conj_and_neg_keys(inner: torch.Tensor) -> dict[str, Any]:
     conj, neg = inner.is_conj(), inner.is_neg()
     if not conj and not neg:
         return {}

@@ -12,13 +12,13 @@ from grader.accelerator.cuda.streams import stream
 from grader.accelerator.sim.machine import the_machine
 
 
-def _place(index: int) -> torch.device:
+def _torch_device(index: int) -> torch.device:
     return torch.device("cpu") if index == -1 else the_machine().device(index).public
 
 
 def broadcast(tensor: torch.Tensor, devices: Sequence[int]) -> list[torch.Tensor]:
     """Return copies of a tensor, one on each device."""
-    return [tensor.to(_place(index), non_blocking=True) for index in devices]
+    return [tensor.to(_torch_device(index), non_blocking=True) for index in devices]
 
 
 def broadcast_out(tensor: torch.Tensor, out: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -40,7 +40,7 @@ def broadcast_coalesced(
     for chunk in _take_tensors(tensors, buffer_size):
         flat = _flatten_dense_tensors(chunk)
         for copies, index in zip(made[1:], devices[1:], strict=True):
-            arrived = flat.to(_place(index), non_blocking=True)
+            arrived = flat.to(_torch_device(index), non_blocking=True)
             copies += [part.data for part in _unflatten_dense_tensors(arrived, chunk)]
     order = {id(tensor): number for number, tensor in enumerate(_in_chunks(tensors, buffer_size))}
     return [made[0], *([copies[order[id(tensor)]] for tensor in tensors] for copies in made[1:])]
@@ -60,7 +60,7 @@ def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, 
     made = []
     for number, (part, index) in enumerate(zip(parts, devices, strict=False)):
         with stream(streams[number] if streams else None):
-            made.append(part.contiguous().to(_place(index), non_blocking=True))
+            made.append(part.contiguous().to(_torch_device(index), non_blocking=True))
     return made
 
 
@@ -92,7 +92,7 @@ def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -
     sizes = list(tensors[0].shape)
     sizes[dim] = sum(tensor.size(dim) for tensor in tensors)
     index = the_machine().current if destination is None else destination
-    return gather_out(tensors, torch.empty(sizes, dtype=tensors[0].dtype, device=_place(index)), dim)
+    return gather_out(tensors, torch.empty(sizes, dtype=tensors[0].dtype, device=_torch_device(index)), dim)
 
 
 def gather_out(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> torch.Tensor:

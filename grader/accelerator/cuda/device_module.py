@@ -65,7 +65,7 @@ _THREADS = {(7, 5): 1024, (8, 6): 1536, (8, 9): 1536}
 """Of a multiprocessor, by capability; 2048 with any other."""
 
 
-def _place(device: Any = None) -> Device:
+def _device_of(device: Any = None) -> Device:
     machine = the_machine()
     return machine.devices[machine.index_of(device)]
 
@@ -138,7 +138,7 @@ def get_device_properties(device: Any = None) -> Properties:
     index = machine.current if device is None else device if isinstance(device, int) else torch.device(device).index
     if index is not None and not 0 <= index < len(machine.devices):
         raise AssertionError("Invalid device id")
-    _place(device)
+    _device_of(device)
     spec = machine.spec
     return Properties(
         spec.name,
@@ -151,7 +151,7 @@ def get_device_properties(device: Any = None) -> Properties:
 
 def can_device_access_peer(device: Any, peer_device: Any) -> bool:
     """Return True unless both devices are the same: any two can copy to each other directly."""
-    return _place(device) is not _place(peer_device)
+    return _device_of(device) is not _device_of(peer_device)
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
@@ -166,41 +166,41 @@ def get_amp_supported_dtype() -> list[torch.dtype]:
 
 def get_supported_dtypes(device: Any = None) -> dict[str, Any]:
     """Return the dtypes that tensors can have, all of them, as `torch.accelerator.get_device_capability` does."""
-    _place(device)
+    _device_of(device)
     return {"supported_dtypes": {value for value in vars(torch).values() if isinstance(value, torch.dtype)}}
 
 
 def memory_allocated(device: Any = None) -> int:
     """Return the bytes of a device's memory that tensors take now."""
-    return _place(device).memory.current
+    return _device_of(device).memory.current
 
 
 def max_memory_allocated(device: Any = None) -> int:
     """Return the largest number of bytes that tensors took at one time, since the start or the last reset."""
-    return _place(device).memory.peak
+    return _device_of(device).memory.peak
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
     """Set the peaks of a device's memory statistics to the current values."""
-    memory = _place(device).memory
+    memory = _device_of(device).memory
     memory.peak = memory.current
     memory.statistics.reset_peak()
 
 
 def reset_accumulated_memory_stats(device: Any = None) -> None:
     """Set the sums of the memory that a device allocated and freed to zero."""
-    _place(device).memory.statistics.reset_accumulated()
+    _device_of(device).memory.statistics.reset_accumulated()
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
     """Return the free and the total bytes of a device's memory."""
-    memory = _place(device).memory
+    memory = _device_of(device).memory
     return memory.capacity - memory.current, memory.capacity
 
 
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
     """Return memory statistics by CUDA's names; nothing is cached, so reserved bytes equal allocated bytes."""
-    return OrderedDict(_place(device).memory.statistics.as_dict())
+    return OrderedDict(_device_of(device).memory.statistics.as_dict())
 
 
 def empty_cache() -> None:
@@ -226,7 +226,7 @@ def manual_seed_all(seed: int) -> None:
 
 def seed() -> None:
     """Seed the generator of the current device with a random number."""
-    _place().generator.seed()
+    _device_of().generator.seed()
 
 
 def seed_all() -> None:
@@ -236,12 +236,12 @@ def seed_all() -> None:
 
 def initial_seed() -> int:
     """Return the seed of the current device's generator."""
-    return _place().generator.initial_seed()
+    return _device_of().generator.initial_seed()
 
 
 def get_rng_state(device: Any = None) -> torch.Tensor:
     """Return the state of a device's generator, on the CPU."""
-    return _place(device).generator.get_state()
+    return _device_of(device).generator.get_state()
 
 
 def get_rng_state_all() -> list[torch.Tensor]:
@@ -251,7 +251,7 @@ def get_rng_state_all() -> list[torch.Tensor]:
 
 def set_rng_state(new_state: torch.Tensor, device: Any = None) -> None:
     """Set the state of a device's generator."""
-    _place(device).generator.set_state(new_state)
+    _device_of(device).generator.set_state(new_state)
 
 
 def set_rng_state_all(new_states: list[torch.Tensor]) -> None:

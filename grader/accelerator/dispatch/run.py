@@ -225,7 +225,7 @@ def _compute_random(way: _Way, inner: list[Any], named: dict[str, Any], place: D
     """Run an operator that draws random numbers on inner CPU tensors; they come from the device's generator."""
     facts, func = way.facts, way.compute
     if facts.generator < 0:
-        return func(*inner, **named) if place is None else _with_numbers_of(place, func, inner, named)
+        return func(*inner, **named) if place is None else _run_with_cpu_state_of(place, func, inner, named)
     name = facts.names[facts.generator]
     given: Any = named.get(name)
     if given is None and len(inner) > facts.generator and name not in facts.keywords:
@@ -261,7 +261,7 @@ def _draws_nothing(facts: OperatorFacts, func: Any, inner: list[Any], named: dic
     return facts.name not in ALWAYS_DRAW and is_empty(func, inner, named)
 
 
-def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
+def _run_with_cpu_state_of(place: Device, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
     # These operators take no generator and draw from the CPU's default one. It is lent the state of the device's, so
     # that the device draws from its own and leaves the CPU's as it was.
     default = torch.default_generator

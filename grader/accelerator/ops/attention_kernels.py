@@ -40,7 +40,7 @@ class Given:
         return self.query, self.key, self.value
 
 
-def _allowed() -> dict[str, bool]:
+def _allowed_kernels() -> dict[str, bool]:
     return {
         "flash": torch._C._get_flash_sdp_enabled(),
         "efficient": torch._C._get_mem_efficient_sdp_enabled(),
@@ -56,13 +56,13 @@ def can_use(kernel: str, given: Given, *, tell: bool) -> bool:
         given: the arguments.
         tell: whether a warning says why not.
     """
-    why = next(_obstacles(kernel, given), "") if _allowed()[kernel] else _disabled(kernel)
+    why = next(_obstacles(kernel, given), "") if _allowed_kernels()[kernel] else _disabled_warning(kernel)
     if why and tell:
         warnings.warn(why, UserWarning, stacklevel=2)
     return not why
 
 
-def _disabled(kernel: str) -> str:
+def _disabled_warning(kernel: str) -> str:
     return f"{_DISABLED[kernel]} has been runtime disabled."
 
 
@@ -72,7 +72,7 @@ def is_fused(given: Given) -> bool:
     Raises:
         RuntimeError: none does, and taking attention apart into products is not allowed.
     """
-    allowed = _allowed()
+    allowed = _allowed_kernels()
     if any(allowed[kernel] and not next(_obstacles(kernel, given), "") for kernel in allowed):
         return True
     if torch._C._get_math_sdp_enabled():
@@ -81,7 +81,7 @@ def is_fused(given: Given) -> bool:
         raise RuntimeError("No viable backend for scaled_dot_product_attention was found.")
     for kernel, name in _ORDER.items():
         warnings.warn(f"{name} kernel not used because:", UserWarning, stacklevel=2)
-        why = next(_obstacles(kernel, given), "") if allowed[kernel] else _disabled(kernel)
+        why = next(_obstacles(kernel, given), "") if allowed[kernel] else _disabled_warning(kernel)
         warnings.warn(why, UserWarning, stacklevel=2)
     raise RuntimeError("No available kernel. Aborting execution.")
 

@@ -92,9 +92,9 @@ def register() -> list[torch.library.Library]:
     others.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
     library = torch.library.Library("aten", "IMPL")
     rules = [
-        (_LOWER, _lower()),
-        (_HALF, _lower(torch.float16)),
-        (_FULL, _full),
+        (_LOWER, _cast_to_lower()),
+        (_HALF, _cast_to_lower(torch.float16)),
+        (_FULL, _cast_to_float32),
         (_FULL_BY_DTYPE, _full_by_dtype),
         (_WIDEST, _widest),
     ]
@@ -125,15 +125,15 @@ def _is_cast(value: Any) -> bool:
     )
 
 
-def _each(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+def _map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     if isinstance(value, (list, tuple)):
-        return type(value)(_each(item, change) for item in value)
+        return type(value)(_map_tensors(item, change) for item in value)
     if isinstance(value, dict):
-        return {name: _each(item, change) for name, item in value.items()}
+        return {name: _map_tensors(item, change) for name, item in value.items()}
     return change(value) if _is_cast(value) else value
 
 
-def _lower(always: torch.dtype | None = None) -> Callable[..., tuple[Any, Any]]:
+def _cast_to_lower(always: torch.dtype | None = None) -> Callable[..., tuple[Any, Any]]:
     def rule(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         del operator
         dtype = always or torch.get_autocast_dtype(INNER)
@@ -143,14 +143,14 @@ def _lower(always: torch.dtype | None = None) -> Callable[..., tuple[Any, Any]]:
                 return tensor
             return WEIGHTS.cast(tensor, dtype) if tensor.dtype is torch.float32 else tensor.to(dtype)
 
-        return _each(args, change), _each(kwargs, change)
+        return _map_tensors(args, change), _map_tensors(kwargs, change)
 
     return rule
 
 
-def _full(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _cast_to_float32(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     del operator
-    return _each(args, torch.Tensor.float), _each(kwargs, torch.Tensor.float)
+    return _map_tensors(args, torch.Tensor.float), _map_tensors(kwargs, torch.Tensor.float)
 
 
 def _full_by_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -165,7 +165,7 @@ def _full_by_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
 def _widest(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     del operator
     dtypes_given: list[torch.dtype] = []
-    _each((args, kwargs), lambda tensor: dtypes_given.append(tensor.dtype) or tensor)  # type: ignore[func-returns-value]
+    _map_tensors((args, kwargs), lambda tensor: dtypes_given.append(tensor.dtype) or tensor)  # type: ignore[func-returns-value]
     lower = torch.get_autocast_dtype(INNER)
     widest = lower
     for dtype in dtypes_given:
@@ -174,7 +174,7 @@ def _widest(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
             widest = torch.float32
         elif dtype is not lower:
             raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
-    return _full(None, args, kwargs) if widest is torch.float32 else (args, kwargs)
+    return _cast_to_float32(None, args, kwargs) if widest is torch.float32 else (args, kwargs)
 
 
 def _unsafe(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:

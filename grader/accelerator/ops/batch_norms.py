@@ -10,13 +10,13 @@ import torch
 _Pair = tuple[torch.Tensor, torch.Tensor]
 
 
-def _wide(x: torch.Tensor) -> torch.Tensor:
+def _as_float32(x: torch.Tensor) -> torch.Tensor:
     """Return a tensor in half precision as float32, in which a GPU adds it up; any other unchanged."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
 def _by_channel(x: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    return _wide(x).view(1, -1, *[1] * (like.dim() - 2))
+    return _as_float32(x).view(1, -1, *[1] * (like.dim() - 2))
 
 
 def _all_but_channels(x: torch.Tensor) -> list[int]:
@@ -24,7 +24,7 @@ def _all_but_channels(x: torch.Tensor) -> list[int]:
 
 
 def _stats(x: torch.Tensor, eps: float) -> _Pair:
-    var, mean = torch.var_mean(_wide(x), _all_but_channels(x), correction=0)
+    var, mean = torch.var_mean(_as_float32(x), _all_but_channels(x), correction=0)
     return mean, (var + eps).rsqrt()
 
 
@@ -66,7 +66,7 @@ def _apply(
     eps: float,
 ) -> torch.Tensor:
     del eps
-    made = (_wide(x) - _by_channel(mean, x)) * _by_channel(inverse if weight is None else inverse * weight, x)
+    made = (_as_float32(x) - _by_channel(mean, x)) * _by_channel(inverse if weight is None else inverse * weight, x)
     return (made if bias is None else made + _by_channel(bias, x)).to(x.dtype)
 
 
@@ -81,9 +81,9 @@ def _reduce(
     for_bias: bool,
 ) -> tuple[torch.Tensor | None, ...]:
     """Return the two sums that `_backward` needs, and the gradients of weight and bias."""
-    dims, wide = _all_but_channels(x), _wide(grad)
+    dims, wide = _all_but_channels(x), _as_float32(grad)
     total = wide.sum(dims)
-    weighted = (wide * (_wide(x) - _by_channel(mean, x))).sum(dims)
+    weighted = (wide * (_as_float32(x) - _by_channel(mean, x))).sum(dims)
     kind = mean.dtype if weight is None else weight.dtype
     return (
         *((total, weighted) if for_input else (None, None)),
@@ -105,7 +105,7 @@ def _backward(
     """Return the gradient of the input, from the sums over all processes."""
     count = counts.sum()
     slope = _by_channel(weighted / count * inverse**2, x)
-    made = _wide(grad) - _by_channel(total / count, x) - (_wide(x) - _by_channel(mean, x)) * slope
+    made = _as_float32(grad) - _by_channel(total / count, x) - (_as_float32(x) - _by_channel(mean, x)) * slope
     return (made * _by_channel(inverse if weight is None else inverse * weight, x)).to(x.dtype)
 
 

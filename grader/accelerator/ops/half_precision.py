@@ -38,7 +38,7 @@ def _through_single(func: Any) -> Callable[..., Any]:
         out = func(**given | wide)
         # What it wrote to is rounded into the argument itself.
         written = {id(wide[name]): halves[name].copy_(wide[name]) for name in wide.keys() & writes}
-        return _rounded(out, written, next(iter(halves.values())).dtype)
+        return _round_to_dtype(out, written, next(iter(halves.values())).dtype)
 
     return compute
 
@@ -47,9 +47,9 @@ def _is_half(arg: Any) -> bool:
     return isinstance(arg, torch.Tensor) and arg.dtype in _HALVES
 
 
-def _rounded(out: Any, written: dict[int, torch.Tensor], dtype: torch.dtype) -> Any:
+def _round_to_dtype(out: Any, written: dict[int, torch.Tensor], dtype: torch.dtype) -> Any:
     if isinstance(out, (tuple, list)):
-        return type(out)(_rounded(one, written, dtype) for one in out)
+        return type(out)(_round_to_dtype(one, written, dtype) for one in out)
     if id(out) in written:
         return written[id(out)]
     return out.to(dtype) if isinstance(out, torch.Tensor) and out.dtype is torch.float32 else out

@@ -17,7 +17,7 @@ _through_sigmoid: Any = torch.ops.aten.sigmoid_backward
 _through_tanh: Any = torch.ops.aten.tanh_backward
 
 
-def _plus(gates: torch.Tensor, *biases: _Maybe) -> torch.Tensor:
+def _add_biases(gates: torch.Tensor, *biases: _Maybe) -> torch.Tensor:
     for bias in biases:
         if bias is not None:
             gates = gates + bias
@@ -40,7 +40,7 @@ def lstm_cell(
         input_bias: added to the first part, if there is one.
         hidden_bias: added to the second part, if there is one.
     """
-    i, f, g, o = (_plus(from_input, input_bias) + _plus(from_hidden, hidden_bias)).chunk(4, 1)
+    i, f, g, o = (_add_biases(from_input, input_bias) + _add_biases(from_hidden, hidden_bias)).chunk(4, 1)
     i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
     new = f * cell + i * g
     return o * new.tanh(), new, torch.cat([i, f, g, o], 1)
@@ -92,8 +92,8 @@ def gru_cell(
         input_bias: added to the first part, if there is one.
         hidden_bias: added to the second part, if there is one.
     """
-    reset_a, take_a, new_a = _plus(from_input, input_bias).chunk(3, 1)
-    reset_b, take_b, new_b = _plus(from_hidden, hidden_bias).chunk(3, 1)
+    reset_a, take_a, new_a = _add_biases(from_input, input_bias).chunk(3, 1)
+    reset_b, take_b, new_b = _add_biases(from_hidden, hidden_bias).chunk(3, 1)
     reset, take = (reset_a + reset_b).sigmoid(), (take_a + take_b).sigmoid()
     new = (new_a + reset * new_b).tanh()
     # Kept as backward wants it: five blocks side by side, as PyTorch's kernel keeps them.

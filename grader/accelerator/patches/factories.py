@@ -29,7 +29,7 @@ def install(machine: Machine) -> None:
     """Replace the functions of `torch` that make tensors, so that they take the simulated device."""
     device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
     for name in _FUNCTIONS:
-        put_builtin(torch, name, _translated(machine, getattr(torch, name)))
+        put_builtin(torch, name, _translate_device(machine, getattr(torch, name)))
     # It imported this one by name.
     put(torch.utils.data.dataset, "randperm", torch.randperm)
     # After the loop above: these two are wrapped twice, for the device and for the numbers in a list.
@@ -40,7 +40,7 @@ def install(machine: Machine) -> None:
     put_builtin(torch, "sparse_compressed_tensor", _wrap_for_compressed_layout(machine, torch.sparse_compressed_tensor))
     put_builtin(torch, "ctc_loss", _wrap_ctc_loss(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
-        put(torch.fft, name, _translated(machine, getattr(torch.fft, name)))
+        put(torch.fft, name, _translate_device(machine, getattr(torch.fft, name)))
 
     # PyTorch's own fills in the default device under its public name. That must be the inner one: what is called from
     # here is the original function, for which nobody translates any more.
@@ -72,7 +72,7 @@ def _wrap_for_compressed_layout(machine: Machine, original: Any) -> Any:
     return call
 
 
-def _translated(machine: Machine, original: Any) -> Any:
+def _translate_device(machine: Machine, original: Any) -> Any:
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("device") is not None:
@@ -81,7 +81,7 @@ def _translated(machine: Machine, original: Any) -> Any:
             _check_generator(machine, original, args, kwargs)
         # PyTorch would ask a real accelerator for pinned memory.
         if kwargs.get("pin_memory"):
-            return _pinned(original, args, kwargs)
+            return _make_pinned(original, args, kwargs)
         return original(*args, **kwargs)
 
     return call
@@ -146,7 +146,7 @@ def _check_generator(machine: Machine, original: Any, args: Any, kwargs: dict[st
         raise RuntimeError(f"Expected a 'cpu' device type for generator but found '{generator.device.type}'")
 
 
-def _pinned(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _make_pinned(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     kwargs["pin_memory"] = False
     made = original(*args, **kwargs)
     if isinstance(made, SimTensor):

@@ -30,10 +30,10 @@ def install(machine: Machine) -> None:
     _patch_dispatch_modes(machine)
     for shown in (torch._C.Graph, torch._C.Node, torch._C.Value):
         for name in ("__str__", "__repr__"):
-            put(shown, name, _renamed(machine, getattr(shown, name)))
+            put(shown, name, _with_public_name(machine, getattr(shown, name)))
     for script in (torch._C.ScriptFunction, torch._C.ScriptMethod):
         original: Any = vars(script)["code"]
-        put(script, "code", property(_renamed(machine, original.__get__)))
+        put(script, "code", property(_with_public_name(machine, original.__get__)))
 
 
 def _with_inner_device(machine: Machine, original: Any) -> Any:
@@ -76,7 +76,7 @@ def _public(machine: Machine, original: Any) -> Any:
     return dispatch
 
 
-def _renamed(machine: Machine, original: Any) -> Any:
+def _with_public_name(machine: Machine, original: Any) -> Any:
     def text(self: Any) -> str:
         return _INNER_NAME.sub(machine.kind, original(self))
 

@@ -27,7 +27,7 @@ def install(machine: Machine) -> None:
     def flatten_parameters(self: Any) -> None:
         weights = self._flat_weights
         if len(weights) == len(self._flat_weights_names) and _can_be_joined(weights):
-            _join(weights, 2 if self.bias else 0, bool(self.proj_size))
+            _join_into_one_storage(weights, 2 if self.bias else 0, bool(self.proj_size))
         else:
             original(self)
 
@@ -49,7 +49,7 @@ def _can_be_joined(weights: Sequence[Any]) -> bool:
     return len({weight.data_ptr() for weight in weights}) == len(weights)
 
 
-def _in_order(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> list[torch.Tensor]:
+def _in_cudnn_order(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> list[torch.Tensor]:
     """Return the weights in cuDNN's order: the matrices of all layers, then all biases.
 
     Args:
@@ -63,14 +63,14 @@ def _in_order(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> l
     return [*matrices, *(one for part in parts for one in part[2 : 2 + biases])]
 
 
-def _join(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> None:
+def _join_into_one_storage(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> None:
     if _are_joined(weights, biases, projects):
         return
     with torch.no_grad():
         first = weights[0]
         whole = torch.empty(sum(one.numel() for one in weights), dtype=first.dtype, device=first.device)
         start = 0
-        for weight in _in_order(weights, biases, projects):
+        for weight in _in_cudnn_order(weights, biases, projects):
             part = whole[start : start + weight.numel()].view(weight.shape)
             part.copy_(weight)
             weight.data = part
@@ -80,7 +80,7 @@ def _join(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> None:
 def _are_joined(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> bool:
     """Return whether the weights are one block in cuDNN's order: `try_get_weight_buf` of aten/native/cudnn/RNN.cpp."""
     address = weights[0].untyped_storage().data_ptr()
-    for weight in _in_order(weights, biases, projects):
+    for weight in _in_cudnn_order(weights, biases, projects):
         if weight.data_ptr() != address or not weight.is_contiguous():
             return False
         address += weight.numel() * weight.element_size()

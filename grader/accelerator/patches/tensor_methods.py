@@ -11,7 +11,7 @@ import torch
 from grader.accelerator.core.sparse import parts_of, rebuilt
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.core.unsupported import check_layout
-from grader.accelerator.patches.factories import _on_the_host, _translated
+from grader.accelerator.patches.factories import _on_the_host, _translate_device
 from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Device, Machine
@@ -71,7 +71,7 @@ def install(machine: Machine) -> None:
     lazy: Any = torch.nn.parameter.UninitializedParameter
     lazy._allowed_methods.extend((to, cuda))
     for name in _METHODS:
-        put(torch.Tensor, name, _translated(machine, getattr(torch.Tensor, name)))
+        put(torch.Tensor, name, _translate_device(machine, getattr(torch.Tensor, name)))
 
 
 def _new_tensor(machine: Machine, original: Any) -> Any:

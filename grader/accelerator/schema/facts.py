@@ -211,13 +211,13 @@ def facts_of(func: Any) -> OperatorFacts:
         cpu_alone=name in _CPU_ALONE,
         alerts=caller_of(name, len(schema.returns)),
         is_linalg=name.startswith("linalg_"),
-        grows=_grows(name, names, writes=bool(written), pointwise=pointwise),
+        grows=_growth(name, names, writes=bool(written), pointwise=pointwise),
         flops=flops,
         flops_of_shapes=getattr(flops, "__wrapped__", None),
     )
 
 
-def _grows(name: str, names: Sequence[str], *, writes: bool, pointwise: bool) -> str:
+def _growth(name: str, names: Sequence[str], *, writes: bool, pointwise: bool) -> str:
     if name in NO_KERNEL and names[:1] == ("size",):
         return "sizes"
     if writes:

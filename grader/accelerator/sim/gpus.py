@@ -98,8 +98,8 @@ def spec_of(name: str) -> Spec:
     Raises:
         ValueError: no GPU has this name; the text has the nearest, and all.
     """
-    plain = {_plain(known): known for known in _GPUS}
-    wanted = _plain(name)
+    plain = {_plain_name(known): known for known in _GPUS}
+    wanted = _plain_name(name)
     if wanted in plain:
         return _GPUS[plain[wanted]].spec()
     near = difflib.get_close_matches(wanted, plain, 1)
@@ -107,5 +107,5 @@ def spec_of(name: str) -> Spec:
     raise ValueError(f"no GPU of the name {name!r}; {meant}there are {', '.join(NAMES)}")
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum())

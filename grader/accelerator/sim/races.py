@@ -231,7 +231,7 @@ class Races:
     def _report(self, text: str) -> None:
         self.count += 1
         if self.strict:
-            raise _error(text)
+            raise _sanitizer_error(text)
         warn_at_program(text, RaceWarning)
 
     # -- memory that is given back
@@ -249,12 +249,12 @@ class Races:
         if queue != block.home or queue not in self._left:
             return []
         left = [(nbytes, access) for nbytes, access in self._left[queue] if not self._is_done(access, queue)]
-        fitting = [entry for entry in left if _fits(block.nbytes, entry[0])]
+        fitting = [entry for entry in left if _may_reuse(block.nbytes, entry[0])]
         self._left[queue] = [entry for entry in left if entry not in fitting[:1]]
         return [access for _, access in fitting[:1]]
 
 
-def _fits(wanted: int, free: int) -> bool:
+def _may_reuse(wanted: int, free: int) -> bool:
     return 0 < wanted <= free and (wanted <= _SMALL) == (free <= _SMALL)
 
 
@@ -281,7 +281,7 @@ def _advice(text: str, queue: Queue, other: Queue) -> str:
     )
 
 
-def _error(text: str) -> Exception:
+def _sanitizer_error(text: str) -> Exception:
     sanitizer = importlib.import_module("torch.cuda._sanitizer")
     base: type[Exception] = sanitizer.CUDASanitizerErrors
 

@@ -97,7 +97,7 @@ class Port:
         """Return the draft of the exercise: starter, reference, checks and probe, with a TODO where work is left."""
         tests = list(self._plain.tests)
         plain = [test for test in tests if test not in self._beside]
-        written = [test for test in plain if not self._draws(test)]
+        written = [test for test in plain if not self._draws_at_random(test)]
         first = {self._rules[test]: test for test in reversed(written)}
         shown = [test for test in plain if test in first.values()] or (plain or tests)[:1]
         hidden = [test for test in tests if test not in shown]
@@ -118,7 +118,7 @@ class Port:
             counts=(len(shown), len(hidden), len(self._beside)),
         )
 
-    def _draws(self, test: str) -> bool:
+    def _draws_at_random(self, test: str) -> bool:
         """Return whether a test draws its inputs at random."""
         return "rng" in self._plain.needs[test] or self._plain.keeps_seed(self._plain.tests[test].node)
 

@@ -88,7 +88,9 @@ class Assignment:
 
     def _names_used_by_tests(self) -> set[str]:
         """Return the names that tests use and do not define."""
-        texts = [f"def {name}():\n{textwrap.indent(_body(source), '    ')}" for name, source in self.tests.items()]
+        texts = [
+            f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}" for name, source in self.tests.items()
+        ]
         return {name for text in texts for name in names_of(text)[0]}
 
     def _tested_variables(self) -> set[str]:
@@ -120,7 +122,7 @@ class Assignment:
         """
         earlier, whole = list[TopStatement](), dict[str, str]()
         for name, source in self.tests.items():
-            undefined = names_of(f"def {name}():\n{textwrap.indent(_body(source), '    ')}")[0] - set(known)
+            undefined = names_of(f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}")[0] - set(known)
             needed = items_needed(earlier, undefined)
             whole[name] = "\n".join([*(item.text.rstrip("\n") for item in needed), source])
             earlier += items_of(source, with_parameters=False)
@@ -131,7 +133,9 @@ class Assignment:
         items, used, variables = self._items(), self._names_used_by_tests(), self._tested_variables()
         imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported(item.node))
         whole = self._with_earlier({name for item in items for name in item.binds})
-        bodies = [f"def {name}():\n{textwrap.indent(_body(source), '    ')}" for name, source in whole.items()]
+        bodies = [
+            f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}" for name, source in whole.items()
+        ]
         needed = sorted(({item.name for item in items if item.name} & used) | variables)
         own = [f"from {MODULE} import {', '.join(needed)}"] if needed else []
         plain = [item for item in items if not item.name and not imported(item.node)]
@@ -159,7 +163,7 @@ def assignment_of(text: str) -> Assignment | None:
         raise CourseError(f"the notebook is written in {language}: only Python is graded here")
     if any("nbgrader" in metadata for _, _, metadata, _ in rows):
         made = _of_nbgrader(rows)
-    elif any(kind != "code" and _mark(source) for kind, source, _, _ in rows):
+    elif any(kind != "code" and _otter_mark(source) for kind, source, _, _ in rows):
         made = _of_otter(rows)
     else:
         raise CourseError(
@@ -224,7 +228,7 @@ def _of_otter(rows: Sequence[Row]) -> Assignment:
     in_tests = in_prompt = in_solution = False
     for number, (kind, source, _, cell) in enumerate(rows, 1):
         if kind != "code":
-            match _mark(source):
+            match _otter_mark(source):
                 case "BEGIN", "QUESTION":
                     question = _settings_in(source)
                     if question.get("manual"):
@@ -313,7 +317,7 @@ def _output_of(cell: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _mark(source: str) -> tuple[str, str] | None:
+def _otter_mark(source: str) -> tuple[str, str] | None:
     """Return the mark of otter-grader in a cell, such as ("BEGIN", "TESTS"); None if it has none."""
     lines = [line for line in source.replace("```", "").splitlines() if line.strip()]
     found = _MARK.match(lines[0].strip()) if lines else None
@@ -333,7 +337,7 @@ def _does_something(source: str) -> bool:
     return bool(ast.parse(textwrap.dedent(source)).body)
 
 
-def _body(source: str) -> str:
+def _indentable_code(source: str) -> str:
     """Return the code of a test so that it can be indented: strings of several lines are written in one."""
     tree = ast.parse(source)
     texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))

@@ -80,7 +80,7 @@ class Tests:
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
         names = CheckSource(ast.parse(text))
-        self.items = items_of("\n\n".join(_flatten(item, names) for item in whole if self._is_kept(item)))
+        self.items = items_of("\n\n".join(_as_functions(item, names) for item in whole if self._is_kept(item)))
         self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
         self._modules = set[str]()
         self._imported = {name for item in whole for name in imported(item.node)}
@@ -155,7 +155,9 @@ class Tests:
         return [task for _, task in self.student_nodes(node)]
 
     def _of_check(self, node: ast.AST) -> list[str]:
-        draws = "rng" not in self.fixtures and any(map(self._draws, ast.walk(node))) and not self.keeps_seed(node)
+        draws = (
+            "rng" not in self.fixtures and any(map(self._draws_at_random, ast.walk(node))) and not self.keeps_seed(node)
+        )
         is_students = bool(self.names(node) or [*self._modules_in(node)])
         return ["student"] * is_students + ["rng"] * draws
 
@@ -205,7 +207,7 @@ class Tests:
         self._rewrite_body(edits, node, self.needs, "student.")
         own, keeps = dict(self._replace_seeded_draws(edits, node)), self.keeps_seed(node)
         name = self._generator_name(node, "torch") if keeps else "rng"
-        for call in filter(self._draws, ast.walk(node) if keeps or "rng" in needs else ()):
+        for call in filter(self._draws_at_random, ast.walk(node) if keeps or "rng" in needs else ()):
             assert isinstance(call, ast.Call)
             edits.insert(edits.end(call) - 1, f"{', ' * bool(call.args or call.keywords)}generator={name}")
         bodies = (getattr(inner, "body", None) for inner in ast.walk(node))
@@ -236,7 +238,7 @@ class Tests:
             return False
         calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
         seeds = [one for one in calls if self._source.path(one) == _TORCH_SEED]
-        draws = [one for one in calls if self._draws(one)]
+        draws = [one for one in calls if self._draws_at_random(one)]
         at_top = [one.value for one in node.body if isinstance(one, ast.Expr)]
         return (
             bool(seeds and draws and not any(self._source.path(one).startswith("torch.nn.") for one in calls))
@@ -307,7 +309,7 @@ class Tests:
     def _is_seed(self, node: ast.stmt) -> bool:
         return isinstance(node, ast.Expr) and _SEEDS.fullmatch(self._source.path(node.value)) is not None
 
-    def _draws(self, node: ast.AST) -> bool:
+    def _draws_at_random(self, node: ast.AST) -> bool:
         """Return whether a node is a draw of PyTorch's that has no generator of its own."""
         is_draw = isinstance(node, ast.Call) and self._source.path(node) in _DRAWS
         return is_draw and not has_generator(node)
@@ -369,7 +371,7 @@ class Tests:
         return f"try_{short}" if taken or not short.isidentifier() else short
 
 
-def _flatten(item: TopStatement, source: CheckSource) -> str:
+def _as_functions(item: TopStatement, source: CheckSource) -> str:
     """Return a test class as functions, a function of one line as several lines, and anything else as it is."""
     node, text = item.node, item.text
     if not isinstance(node, (Function, ast.ClassDef)):

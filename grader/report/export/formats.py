@@ -101,13 +101,13 @@ class ReportItem:
 
 def items_of(report: ReportFile, *, points: bool = True) -> list[ReportItem]:
     """Return the items of all exercises, in their order; without `points` no text names points."""
-    return [item for exercise in report.exercises for item in _items(exercise, points=points)]
+    return [item for exercise in report.exercises for item in _items_of_exercise(exercise, points=points)]
 
 
-def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[ReportItem]:
+def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[ReportItem]:
     causes = Causes.of([row.graded for row in exercise.checks])
     for row in exercise.checks:
-        item = _item(exercise, row, is_cause=row.graded is causes.cause, points=points)
+        item = _item_of_check(exercise, row, is_cause=row.graded is causes.cause, points=points)
         yield replace(item, in_full=item.is_cause or any(row.graded is each for each in causes.firsts))
     withheld, left_out = exercise.withheld, exercise.left_out
     if withheld.checks:
@@ -136,7 +136,7 @@ def _undecided_item(
     return ReportItem(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
 
 
-def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool) -> ReportItem:
+def _item_of_check(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool) -> ReportItem:
     verdict, score, text = row.graded.verdict, row.graded.score, row.message
     kind: Counted = "passed" if verdict is Verdict.PASSED else "lost" if verdict.decided else "undecided"
     if row.set_by:
@@ -374,7 +374,7 @@ def _test50(item: ReportItem) -> dict[str, Any]:
 
 def junit(report: ReportFile, options: Options) -> str:
     """Return the report as JUnit XML."""
-    return _rendered("junit.xml", report, options) + "\n"
+    return _render("junit.xml", report, options) + "\n"
 
 
 def log(report: ReportFile, options: Options, system: str = "") -> str:
@@ -386,7 +386,7 @@ def log(report: ReportFile, options: Options, system: str = "") -> str:
         system: "github" for groups and annotations, "gitlab" for collapsed sections.
     """
     seconds, most = int(time.time()), _MOST_ANNOTATIONS
-    return _rendered("log.txt", report, options, system=system, seconds=seconds, most=most)
+    return _render("log.txt", report, options, system=system, seconds=seconds, most=most)
 
 
 def log_line(text: str) -> str:
@@ -394,9 +394,7 @@ def log_line(text: str) -> str:
     return for_workflow(for_terminal(text, one_line=True))
 
 
-def _rendered(
-    template: str, report: ReportFile, options: Options, most_text: int = _MOST_TEXT, **values: object
-) -> str:
+def _render(template: str, report: ReportFile, options: Options, most_text: int = _MOST_TEXT, **values: object) -> str:
     from grader.report.html import render_template  # jinja2, which few commands need
 
     items, total = items_of(report, points=options.points), final_points_text(report)
@@ -426,7 +424,7 @@ def markdown(report: ReportFile, options: Options) -> str:
     """Return the report as Markdown, with the first failure of each function; with fewer if it is too large."""
     shown = sum(item.in_full for item in items_of(report, points=options.points))
     while True:
-        text = _rendered("summary.md", report, options, _MOST_OF_A_MESSAGE, shown=shown)
+        text = _render("summary.md", report, options, _MOST_OF_A_MESSAGE, shown=shown)
         if not shown or len(text.encode("utf-8")) <= _LARGEST_PAGE:
             return text
         shown //= 2

@@ -131,7 +131,7 @@ def fill(
     places = [(column, _column_index(table, kind, column.title)) for column in columns]
     for column, place in places:
         people = People(table, column.names, column.platform)
-        _fill(table, people, column, place, done, scales=scales, zeros=zeros)
+        _fill_column(table, people, column, place, done, scales=scales, zeros=zeros)
     return done
 
 
@@ -173,7 +173,7 @@ def _column_index(table: CsvTable, kind: str, title: str) -> int:
     raise CourseError(f"{table.path} has no column {wanted}: {remedy}{hint}")
 
 
-def _fill(
+def _fill_column(
     table: CsvTable, people: People, column: ScoreColumn, place: int, done: Filled, *, scales: bool, zeros: bool
 ) -> None:
     """Fill the scores of one hand-in into its column, and note for whom that is not possible."""
@@ -201,13 +201,15 @@ def _fill(
             done.named[UNKNOWN] += authors
             continue
         score = scores.pop() if scores else 0
-        locked = before.upper() == _EXCUSED if people.kind == "canvas" else is_no(_cell(table, person.row, changeable))
+        locked = (
+            before.upper() == _EXCUSED if people.kind == "canvas" else is_no(_cell_text(table, person.row, changeable))
+        )
         if locked:
             done.named[LOCKED] += authors
         elif score is None:
             done.named[UNDECIDED] += authors
         elif authors or zeros:
-            points = _scaled(table, column, score, most, scales=scales)
+            points = _scale_score(table, column, score, most, scales=scales)
             if people.kind == "moodle" and most is not None and points > most:  # Moodle would leave out the row
                 points = most
                 done.named[OVER] += authors
@@ -217,7 +219,7 @@ def _fill(
             table.put(person.row, place, text.replace(".", ",") if comma else text)
 
 
-def _scaled(table: CsvTable, column: ScoreColumn, score: int, most: int | None, *, scales: bool) -> int:
+def _scale_score(table: CsvTable, column: ScoreColumn, score: int, most: int | None, *, scales: bool) -> int:
     """Return a score in points of the platform, scaled if the platform has another maximum for the column.
 
     Raises:
@@ -297,5 +299,5 @@ def _changeable_column(table: CsvTable, people: People, place: int) -> int | Non
     )
 
 
-def _cell(table: CsvTable, row: int, at: int | None) -> str:
+def _cell_text(table: CsvTable, row: int, at: int | None) -> str:
     return "" if at is None else table.cell(row, at)

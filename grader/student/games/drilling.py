@@ -189,10 +189,10 @@ def answer(question: Question) -> DrillAnswer:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the result counts
-        return _changed(question) if question.watch else _shown(question)
+        return _answer_of_change(question) if question.watch else _shown(question)
 
 
-def _changed(question: Question) -> DrillAnswer:
+def _answer_of_change(question: Question) -> DrillAnswer:
     names: dict[str, Any] = {}
     *first, last = question.lines
     try:
@@ -200,7 +200,7 @@ def _changed(question: Question) -> DrillAnswer:
         before = repr(names[question.watch])
         exec(last, names)  # noqa: S102
     except Exception as error:
-        raise _fault(question, error) from None
+        raise _question_error(question, error) from None
     after = repr(names[question.watch])
     return DrillAnswer(YES if before != after else NO, (YES, NO), after)
 
@@ -214,13 +214,13 @@ def _shown(question: Question) -> DrillAnswer:
             exec(line, names)  # noqa: S102
         right = repr(eval(last, names))  # noqa: S307
     except _FAULTS as error:
-        raise _fault(question, error) from None
+        raise _question_error(question, error) from None
     except Exception as error:
         right = f"{RAISES}{type(error).__name__.lstrip('_')}"  # such as torch.linalg.LinAlgError, a name of C++
     return DrillAnswer(right, tuple(dict.fromkeys([*question.wrong, right])))
 
 
-def _fault(question: Question, error: Exception) -> CourseError:
+def _question_error(question: Question, error: Exception) -> CourseError:
     return CourseError(f"{question.place} raises {type(error).__name__}: {error}")
 
 

@@ -147,7 +147,7 @@ def _faults(node: ast.AST, text: _Text) -> Iterator[PlantedFault]:
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
             yield text.fault_at(*text.span(node), text.operand(operand), "a mask is inverted")
         case ast.BinOp(left=left, op=ast.MatMult(), right=right) if _is_operand(left) and _is_operand(right):
-            yield from _swapped(left, right, text, "the operands of a matrix product are swapped")
+            yield from _swap_faults(left, right, text, "the operands of a matrix product are swapped")
         case (
             ast.BinOp(left=left, right=right)
             | ast.AugAssign(target=left, value=right)
@@ -169,7 +169,7 @@ def _call_faults(node: ast.Call, text: _Text) -> Iterator[PlantedFault]:
         if isinstance(part, ast.keyword) and part.arg in _DROPPED_KEYWORDS:
             yield _dropped_argument(parts, place, text)
         if isinstance(part, ast.keyword) and part.arg in ("dim", "axis"):
-            yield from _other_dim(part.value, text)
+            yield from _faults_of_dim(part.value, text)
     if not isinstance(node.func, ast.Attribute):
         return
     owner, name = node.func.value, node.func.attr
@@ -184,11 +184,11 @@ def _call_faults(node: ast.Call, text: _Text) -> Iterator[PlantedFault]:
         end = text.span(parts[-1])[1]
         yield text.fault_at(end, end, ", dtype=torch.float64", "it uses another dtype")
     if name in _DIM_FIRST and len(args) > of_torch:
-        yield from _other_dim(args[int(of_torch)], text)
+        yield from _faults_of_dim(args[int(of_torch)], text)
     if name in _ORDERED and len(args) >= 2 and (not of_torch or name in _MAKERS):
-        yield from _swapped(args[0], args[1], text, "two dims are swapped")
+        yield from _swap_faults(args[0], args[1], text, "two dims are swapped")
     if name == "where" and len(args) == 3:
-        yield from _swapped(args[1], args[2], text, "a mask is inverted")
+        yield from _swap_faults(args[1], args[2], text, "a mask is inverted")
     if name in ("masked_fill", "masked_fill_", "masked_select") and len(args) > of_torch:
         mask = args[int(of_torch)]
         yield text.fault_at(*text.span(mask), f"~({text.source_of(mask)})", "a mask is inverted")
@@ -205,7 +205,7 @@ def _dropped_argument(parts: list[ast.expr | ast.keyword], place: int, text: _Te
     return text.fault_at(start, end, "", f"`{name}=` is missing")
 
 
-def _other_dim(value: ast.expr, text: _Text) -> Iterator[PlantedFault]:
+def _faults_of_dim(value: ast.expr, text: _Text) -> Iterator[PlantedFault]:
     if (other := _OTHER_DIM.get(_int_of(value))) is not None:
         yield text.fault_at(*text.span(value), other, "it works along another dim")
 
@@ -219,7 +219,7 @@ def _int_of(value: ast.expr) -> int | None:
     return number if type(number) is int else None
 
 
-def _swapped(one: ast.expr, other: ast.expr, text: _Text, what: str) -> Iterator[PlantedFault]:
+def _swap_faults(one: ast.expr, other: ast.expr, text: _Text, what: str) -> Iterator[PlantedFault]:
     (start, middle), (again, end) = text.span(one), text.span(other)
     if not isinstance(one, ast.Starred) and not isinstance(other, ast.Starred):
         yield text.fault_at(
