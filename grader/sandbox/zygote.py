@@ -55,9 +55,6 @@ def main() -> Callable[[], None]:
     importlib.import_module(_SLOW_IMPORTS).leave_slow_imports_out()
     gc.freeze()  # or the first collection in a child would write to every page that an object of ours is on
     stays, soon = ("stays" in sys.argv[2:], "soon" in sys.argv[2:])
-    if not soon:
-        # Before the first fork, so that the template shares them. It takes as long as thirty forks save.
-        kernel.collapse_pages(None)
     if threads := os.listdir("/proc/self/task")[1:]:
         sys.exit(f"{len(threads)} threads were started by an import; a process with threads cannot be forked safely")
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -13,7 +13,6 @@ gc.disable()
 
 import sys  # noqa: E402
 
-from grader.sandbox import kernel  # noqa: E402
 from grader.sandbox.datagrams import from_text  # noqa: E402
 from grader.sandbox.start_messages import Launched  # noqa: E402
 from grader.worker.libraries import Libraries  # noqa: E402
@@ -39,7 +38,6 @@ def main() -> None:
         reached = from_text(sys.argv[4])
         assert isinstance(reached, Launched)
         server.prepare(libraries)
-        kernel.collapse_pages(reached.proc)
         gc.enable()
         server.run(int(sys.argv[3]), reached, libraries)
     else:

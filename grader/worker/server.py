@@ -33,6 +33,13 @@ _COUNT_S = 0.1
 """How often the memory of workers with several processes is counted, where no control group caps it."""
 
 
+_MANY = 100
+"""After so many workers, what their forks copied of 4 kB pages has taken longer than making huge pages of them does.
+
+A class gets there; a student who watches a file seldom does, and keeps the 150 MB that the copy takes.
+"""
+
+
 class _Spare(NamedTuple):
     """A worker that was forked ahead and waits for its descriptors."""
 
@@ -76,7 +83,7 @@ def run(host: int, reached: start_messages.Launched, libraries: Libraries) -> No
     sandbox = _sandbox_of(reached)
     # Or the first collection in a worker would write to every page that objects of the server are on.
     gc.freeze()
-    _Server(socket.socket(fileno=host), sandbox, reached.refused, libraries).run()
+    _Server(socket.socket(fileno=host), sandbox, reached, libraries).run()
     # Its workers are ended. Python would now take torch apart, and the host would wait for it.
     os._exit(0)
 
@@ -89,8 +96,11 @@ def _sandbox_of(reached: start_messages.Launched) -> Sandbox:
 
 
 class _Server:
-    def __init__(self, host: socket.socket, sandbox: Sandbox, refused: str, libraries: Libraries) -> None:
-        self._host, self._sandbox, self._refused, self._libraries = host, sandbox, refused, libraries
+    def __init__(
+        self, host: socket.socket, sandbox: Sandbox, reached: start_messages.Launched, libraries: Libraries
+    ) -> None:
+        self._host, self._sandbox, self._reached, self._libraries = host, sandbox, reached, libraries
+        self._forks = 0
         self._workers: dict[int, _Work] = {}
         self._too_large: set[int] = set()
         self._spare: _Spare | None = None
@@ -122,7 +132,7 @@ class _Server:
             case start_messages.EndWorkers(number):
                 self._end_workers(number, all_of_them=False)
             case start_messages.TryOut():
-                _send(sock, start_messages.Found(try_out(self._sandbox, message), self._refused))
+                _send(sock, start_messages.Found(try_out(self._sandbox, message), self._reached.refused))
             case _:  # the host is gone
                 self._selector.unregister(sock)
                 sock.close()
@@ -185,6 +195,10 @@ class _Server:
         # Ahead of need: making namespaces, forking and giving up rights take longer than answering a request does. It
         # is not needed yet, so that it cannot be had is not an error.
         self._spare = self._spare or self._fork()
+        if self._forks == _MANY:
+            # Here, and not in a process that this one was forked from: a write divides a huge page that is shared, and
+            # Python's counts of references have been written to nearly all of them.
+            kernel.collapse_pages(self._reached.proc)
 
     def _end_one(self, pid: int, status: socket.socket) -> None:
         """End a worker whose socket its lane has shut down; `_on_end` still reports the end on that socket."""
@@ -240,6 +254,7 @@ class _Server:
             # Whatever happens in there, the child must not come back into the server's loop.
             finally:
                 os._exit(70)
+        self._forks += 1
         orders.close()
         pidfd = os.pidfd_open(pid)
         self._selector.register(pidfd, selectors.EVENT_READ, lambda _: self._on_end(pid, pidfd))
