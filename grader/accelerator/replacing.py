@@ -70,31 +70,40 @@ def _wrap_like(original: Any, new: Any) -> Any:
     return functools.update_wrapper(new, original)
 
 
+class _MissingName:
+    """An attribute that objects of a class of ours lack; those who ask the class itself find it, as PyTorch's has it.
+
+    It is no data descriptor, so that an object may have the attribute of its own.
+    """
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def __get__(self, one: Any, kind: type | None = None) -> Any:
+        if one is None:
+            return self
+        raise refusal(self.why)
+
+
+_PROTOCOLS = ("_as_parameter_", "__cuda_stream__")
+"""Names by which ctypes and CUDA's own libraries read the driver's handle of a stream."""
+
+
 def _refuse_missing_names(original: type, new: Any) -> None:
-    """Let each public name of the class `original` that `new` lacks raise `NotImplementedError` when it is used."""
-    missing = {name for name in set(dir(original)) - set(dir(new)) if not name.startswith("_")}
+    """Let each name of the class `original` that `new` lacks raise `NotImplementedError` when it is used."""
+    for name in set(dir(original)) - set(dir(new)):
+        if name.startswith("_") and name not in _PROTOCOLS:
+            continue
+        why = f"{original.__module__}.{original.__qualname__}.{name} is not supported on the simulated device"
+        setattr(new, name, _refusing_method(why) if callable(getattr(original, name)) else _MissingName(why))
 
-    def missing_name(name: str) -> NotImplementedError:
-        owner = f"{original.__module__}.{original.__qualname__}"
-        return refusal(f"{owner}.{name} is not supported on the simulated device")
 
-    for name in missing:
-        if callable(getattr(original, name)):
+def _refusing_method(why: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        del args, kwargs
+        raise refusal(why)
 
-            def refuse(*args: Any, name: str = name, **kwargs: Any) -> Any:
-                del args, kwargs
-                raise missing_name(name)
-
-            setattr(new, name, refuse)
-
-    # Python calls it for a name that an object of ours does not have.
-    def lacking(self: Any, name: str) -> Any:
-        if name in missing:
-            raise missing_name(name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    if missing and not hasattr(new, "__getattr__"):
-        new.__getattr__ = lacking
+    return refuse
 
 
 def _chain(function: Any) -> Iterator[Any]:

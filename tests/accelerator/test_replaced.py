@@ -42,9 +42,20 @@ def test_classes_stay_classes_and_functions_keep_what_others_read() -> None:
             kind()
         assert pickle.loads(pickle.dumps(kind)) is kind
     event: Any = torch.cuda.Event
+    stream: Any = torch.cuda.Stream
     for missing in (event().ipc_handle, event.from_ipc_handle):
         with pytest.raises(NotImplementedError, match="ipc_handle is not supported on the simulated device"):
             missing()
+    # A stand-in that is made of the class, by `mock` for example, finds every name; an object refuses the handle.
+    for kind, names in (
+        (stream, ("device", "priority", "_as_parameter_")),
+        (event, ("cuda_event", "device")),
+    ):
+        assert set(names) <= set(dir(kind))
+        assert all(hasattr(kind, name) for name in names)
+    for handle in (lambda: event().cuda_event, lambda: stream()._as_parameter_):
+        with pytest.raises(NotImplementedError, match="is not supported on the simulated device"):
+            handle()
     assert issubclass(torch.cuda.DeferredCudaCallError, Exception)
     assert isinstance(torch.accelerator.device_index, type)
     with torch.accelerator.device_index(1):
