@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import warnings
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from accelerator.modes import in_mode, raises
 from torch import nn
@@ -89,6 +91,35 @@ def test_other_activities() -> None:
     with profile(activities=[ProfilerActivity.CPU]) as found:
         x + 1
     assert row(found, "aten::add")[1] > 0
+
+
+@in_mode("cuda")
+def test_with_stacks() -> None:
+    """With stacks, kernels belong to the operators still, and no function of the simulation is among the events."""
+    _ignore_cycles()
+    layer, x = nn.Linear(1000, 1000).cuda(), torch.rand(1000, 1000, device="cuda")
+    with profile(activities=BOTH, with_stack=True) as found:
+        layer(x).sum().backward()
+    assert row(found, "aten::addmm") == (1, 5, 0, 200, 200)
+    assert row(found, "aten::linear") == (1, 5, 0, 200, 0)
+    assert not [event.name for event in found.events() if event.name.startswith("grader/accelerator/")]
+
+
+@in_mode("cuda")
+def test_the_old_argument() -> None:
+    """The first profiler takes `use_cuda` with a warning, and where PyTorch takes it no more, refuses it."""
+    _ignore_cycles()
+    old: Any = torch.autograd.profiler.profile
+    if "use_cuda" not in inspect.signature(old).parameters:
+        with raises(TypeError, "unexpected keyword argument 'use_cuda'"):
+            old(use_cuda=True)
+        return
+    with pytest.warns(FutureWarning, match="use_device = 'cuda'"):
+        profiler = old(use_cuda=True)
+    x = torch.ones(4, device="cuda")
+    with profiler as found:
+        x + 1
+    assert row(found, "add")[0] == 1
 
 
 @in_mode("cuda")

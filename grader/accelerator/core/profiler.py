@@ -23,6 +23,9 @@ MARK, INSIDE = "simulated#", "simulated inside"
 _AROUND = "PythonSubclass"
 """What PyTorch tells around an operator that is written in Python, as all of ours are."""
 
+_OWN = f"{__name__.partition('.core.')[0].replace('.', '/')}/"
+"""How the names of our own Python functions begin in a profile."""
+
 _CALLS = {
     "graph": "cudaGraphLaunch",
     "host to device": "cudaMemcpyAsync",
@@ -96,6 +99,25 @@ class Recorder:
                 pass
 
 
+def _is_call(event: FunctionEvent) -> bool:
+    """Return whether an event is a call of a Python function, which the profiler records `with_stack`."""
+    return getattr(event, "is_python_function", False)  # before 2.13 they are no events
+
+
+def _is_own(event: FunctionEvent) -> bool:
+    """Return whether an event is a call of a function of ours."""
+    return _is_call(event) and event.name.startswith(_OWN)
+
+
+def _is_below_own(event: FunctionEvent, around: list[FunctionEvent]) -> bool:
+    """Return whether an event is a Python function by which an operator of the device runs here; a GPU has none."""
+    if not _is_call(event):
+        return False
+    # What a function of ours calls may be the program's or PyTorch's, which stay; Python's own are ours.
+    of_python = event.name.startswith("<") and around and _is_own(around[-1])
+    return bool(of_python) or any(other.name == _AROUND for other in around)
+
+
 def _runtime_call_of(name: str) -> str:
     """Return the function of CUDA's runtime that a span of the host stands for, such as `cudaLaunchKernel`; or ""."""
     kind, _, rest = name.partition(" ")
@@ -144,14 +166,19 @@ class EventReader:
     def _take(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
         within = any(other.name == INSIDE for other in around)
         if event.name.startswith(MARK):
-            self._mark(event, [other for other in around if other.name != INSIDE])
+            # A kernel belongs to an operator, also where the profiler recorded the functions of Python below it.
+            self._mark(
+                event, [other for other in around if other.name not in (INSIDE, _AROUND) and not _is_call(other)]
+            )
         elif event.name == INSIDE:
             for other in () if within else around:
                 # What the CPU took for it stands for what the device takes.
                 other.device_memory_usage += other.cpu_memory_usage
                 other.cpu_memory_usage = 0
             around.append(event)
-        elif not within and event.name != _AROUND:
+        elif event.name == _AROUND or _is_own(event):
+            around.append(event)
+        elif not within and not _is_below_own(event, around):
             self.host_events.append(event)
             if not event.is_async:
                 around.append(event)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
+import warnings
 from typing import Any
 
 import torch
@@ -19,6 +21,8 @@ from grader.accelerator.core.profiler import (
 )
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import INNER, Machine
+
+_USE_CUDA = "The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead."
 
 
 def install(machine: Machine) -> None:
@@ -79,10 +83,14 @@ def _replace_emit_nvtx(machine: Machine) -> None:
 
 def _listen_while_it_runs(machine: Machine, profile: Any) -> None:
     original, start, leave = profile.__init__, profile._start_trace, profile.__exit__
+    takes_use_cuda = "use_cuda" in inspect.signature(original).parameters  # until 2.13
 
     @functools.wraps(original)
-    def init(self: Any, *args: Any, use_device: Any = None, use_cuda: bool = False, **kwargs: Any) -> None:
-        self._simulated = use_cuda or use_device in (machine.kind, INNER)
+    def init(self: Any, *args: Any, use_device: Any = None, **kwargs: Any) -> None:
+        if takes_use_cuda and kwargs.pop("use_cuda", False):
+            warnings.warn(_USE_CUDA, FutureWarning, stacklevel=2)
+            use_device = "cuda"
+        self._simulated = use_device in (machine.kind, INNER)
         self._host_too, self._recorder = kwargs.pop("use_cpu", True), None
         # Of the device, PyTorch would ask CUDA at each operator, in vain.
         original(self, *args, use_device=None if self._simulated else use_device, **kwargs)
