@@ -126,6 +126,9 @@ def test_copies_of_objects() -> None:
     shallow = copy.copy(t)
     shallow[0] = 5
     assert t[0].item() == 5
+    layer = nn.Linear(2, 1).to("sim")
+    rows = torch.ones(3, 2, device="sim")
+    assert torch.equal(torch.func.vmap(lambda row: copy.deepcopy(layer)(row))(rows), layer(rows))
 
 
 @in_mode("sim")

@@ -81,6 +81,36 @@ def test_what_makes_them() -> None:
 
 
 @in_mode("cuda")
+def test_parts_on_two_devices() -> None:
+    """A compressed tensor's indices and values are on one device, unless the call names it; lists go to the values."""
+    warnings.simplefilter("ignore", UserWarning)  # they are in beta, on the CPU, too
+    rows, columns, values = torch.tensor([0, 1]), torch.tensor([0]), torch.ones(1)
+    with raises(RuntimeError, "Values and crow_indices need to be on the same device."):
+        torch.sparse_csr_tensor(rows, columns, values.cuda(), (1, 1))
+    with raises(RuntimeError, "Values and row_indices need to be on the same device."):
+        torch.sparse_csc_tensor(rows.cuda(), columns, values.cuda(), (1, 1))
+    with raises(RuntimeError, "Values and ccol_indices need to be on the same device."):
+        torch.sparse_compressed_tensor(rows, columns, values.cuda(), (1, 1), layout=torch.sparse_csc)
+    for device in ("cpu", "cuda:1"):
+        made = torch.sparse_csr_tensor(rows.cuda(), columns, values, (1, 1), device=device)
+        assert (str(made.device), made.to_dense().tolist()) == (device, [[1]])
+    made = torch.sparse_csr_tensor([0, 1], [0], values.cuda(), (1, 1))
+    assert {str(part.device) for part in (made.crow_indices(), made.col_indices(), made.values())} == {"cuda:0"}
+
+
+@in_mode("cuda")
+def test_a_dense_gradient_of_a_compressed_leaf() -> None:
+    """It is kept as on the CPU, where the engine sees that the leaf has no strides."""
+    warnings.simplefilter("ignore", UserWarning)  # they are in beta, on the CPU, too
+    leaf = DENSE.cuda().to_sparse_csr().requires_grad_()
+    (leaf @ X.cuda()).sum().backward()
+    assert grad_of(leaf).layout is torch.strided
+    assert grad_of(leaf).tolist() == [[6, 15], [6, 15]]
+    with raises(NotImplementedError, "The operator 'aten::_spsolve' is not supported on the simulated device"):
+        torch.sparse.spsolve(DENSE.cuda().to_sparse_csr(), torch.ones(2, device="cuda"))
+
+
+@in_mode("cuda")
 def test_what_they_cost() -> None:
     """To move one moves its places and its numbers; they take the device's memory as long as it lives."""
     here = torch.eye(1000).to_sparse()

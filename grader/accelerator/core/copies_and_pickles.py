@@ -37,7 +37,10 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
     made.__class__ = type(tensor)  # of a parameter it is another one
     # Before the gradient and the attributes are copied: they may lead back to this tensor.
     memo[id(tensor)] = made
-    made.requires_grad_(tensor.requires_grad)
+    if getattr(tensor, "_is_param", False):
+        made.requires_grad = tensor.requires_grad  # not by `requires_grad_`, which `vmap` and its like refuse
+    elif tensor.requires_grad:
+        made.requires_grad_()
     if tensor.grad is not None:
         made.grad = copy.deepcopy(tensor.grad, memo)
     _keep_extras(tensor, made, memo)

@@ -17,7 +17,7 @@ _OTHER = {
 }
 """Kernels whose names are not those of the CPU with another ending."""
 
-_NO_KERNEL = re.compile(r"^Could not run '(\w+::[\w.]+)' with arguments from the 'CPU' backend")
+_NO_KERNEL = re.compile(r"^Could not run '(\w+::[\w.]+)' with arguments from the '\w*CPU' backend")
 
 _KERNEL = re.compile(r'^"(\w+)" not implemented for')
 

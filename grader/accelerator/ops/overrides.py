@@ -184,6 +184,17 @@ def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return torch.zeros(*args, **kwargs)
 
 
+def _like_a_dense_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run `new_empty_strided` for a layout that has no strides: return a dense tensor.
+
+    The engine keeps the dense gradient of a compressed sparse tensor as it is. Here it takes the tensor for a dense
+    one, as C++ knows its layout by asking Python, and asks for memory laid out like the tensor.
+    """
+    if kwargs.get("layout") in (None, torch.strided):
+        return NotImplemented
+    return func(*args, **{**kwargs, "layout": torch.strided})
+
+
 def _rank_into(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run `linalg.matrix_rank` with `out=`, which PyTorch's code does not write to if it is a wrapper subclass."""
     out = kwargs.get("out")
@@ -216,6 +227,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "_efficientzerotensor": _zero_tensor,
     "_pack_padded_sequence": _pack,
     "linalg_matrix_rank": _rank_into,
+    "new_empty_strided": _like_a_dense_tensor,
     "scaled_dot_product_attention": attend,
 }
 """The functions that run operators in another way, by the names of the operators."""

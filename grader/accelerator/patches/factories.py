@@ -55,21 +55,54 @@ def install(machine: Machine) -> None:
 
 def _wrap_for_compressed_layout(machine: Machine, original: Any) -> Any:
     """Return a function that makes a sparse tensor with compressed rows or columns, on the device or on the CPU."""
+    rows, columns = ("crow_indices", "col_indices"), ("ccol_indices", "row_indices")
+    by_columns = original.__name__ in ("sparse_csc_tensor", "sparse_bsc_tensor")
 
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, SimTensor)]
-        if not given and not machine.is_ours(kwargs.get("device") or torch.get_default_device()):
+        named = {**dict(zip(("compressed", "plain", "values"), args, strict=False)), **kwargs}
+        given = [one for one in named.values() if isinstance(one, SimTensor)]
+        device = kwargs.get("device")
+        if not given and not machine.is_ours(device or torch.get_default_device()):
             return original(*args, **kwargs)
         if any(one.requires_grad for one in given):
             raise refusal("values that require a gradient are supported in sparse_coo_tensor alone")
-        place = given[0]._place if given else machine.devices[machine.index_of(kwargs.get("device"))]
-        args = tuple(arg._inner if isinstance(arg, SimTensor) else arg for arg in args)
-        kwargs = {name: arg._inner if isinstance(arg, SimTensor) else arg for name, arg in kwargs.items()}
-        made = original(*args, **{**kwargs, "device": "cpu"})
-        return wrap(made, place) if given else made.to(place.public)
+        if device is None and given:
+            compressed_columns = by_columns or kwargs.get("layout") in (torch.sparse_csc, torch.sparse_bsc)
+            device = _device_of_all(named, columns if compressed_columns else rows)
+        # Tensors of the CPU are moved as a whole; where some are on a device, each other one is moved alone.
+        if not given or not machine.is_ours(device):
+            args = tuple(one.cpu() if isinstance(one, SimTensor) else one for one in args)
+            kwargs = {name: one.cpu() if isinstance(one, SimTensor) else one for name, one in kwargs.items()}
+            made = original(*args, **{**kwargs, "device": "cpu"})
+            return made.to(machine.devices[machine.index_of(device)].public) if machine.is_ours(device) else made
+        place = machine.devices[machine.index_of(device)]
+
+        def inner(one: Any) -> Any:
+            moved: Any = one.to(place.public) if isinstance(one, torch.Tensor) else None
+            return one if moved is None else moved._inner
+
+        args = tuple(map(inner, args))
+        kwargs = {name: inner(one) for name, one in kwargs.items()}
+        return wrap(original(*args, **{**kwargs, "device": "cpu"}), place)
 
     return call
+
+
+def _device_of_all(named: dict[str, Any], indices: tuple[str, str]) -> torch.device:
+    """Return the device of the values; raise PyTorch's error if the indices are tensors on another one.
+
+    Args:
+        named: the arguments of a function that makes a compressed sparse tensor, by name.
+        indices: the names that its error has for both indices.
+    """
+    values: Any = named["values"]
+    device = values.device if isinstance(values, torch.Tensor) else torch.get_default_device()
+    for name, short in zip(indices, ("compressed", "plain"), strict=True):
+        index: Any = next((named[key] for key in (short, name, f"{short}_indices") if key in named), None)
+        if isinstance(index, torch.Tensor) and index.device != device:
+            raise RuntimeError(f"Values and {name} need to be on the same device.")
+    return device
 
 
 def _translate_device(machine: Machine, original: Any) -> Any:
