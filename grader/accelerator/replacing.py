@@ -89,13 +89,30 @@ _PROTOCOLS = ("_as_parameter_", "__cuda_stream__")
 """Names by which ctypes and CUDA's own libraries read the driver's handle of a stream."""
 
 
+_METHODS_OF_BUILDS_FOR_CUDA = {
+    "CUDAGraph": (
+        *("begin_capture_to_if_node", "begin_capture_to_while_node", "end_capture_to_conditional_node"),
+        *("get_currently_capturing_graph", "set_conditional_handle_for_current_node"),
+    ),
+}
+
+_VALUES_OF_BUILDS_FOR_CUDA = {
+    "Event": ("_as_parameter_", "cuda_event", "device", "event_id"),
+    "Stream": ("_as_parameter_", "device", "device_index", "priority", "stream_id"),
+}
+"""Names that C++ adds to a class in builds for CUDA, by class; in a build for the CPU the original lacks them."""
+
+
 def _refuse_missing_names(original: type, new: Any) -> None:
     """Let each name of the class `original` that `new` lacks raise `NotImplementedError` when it is used."""
-    for name in set(dir(original)) - set(dir(new)):
+    kind = original.__name__
+    methods, values = _METHODS_OF_BUILDS_FOR_CUDA.get(kind, ()), _VALUES_OF_BUILDS_FOR_CUDA.get(kind, ())
+    for name in {*dir(original), *methods, *values} - set(dir(new)):
         if name.startswith("_") and name not in _PROTOCOLS:
             continue
         why = f"{original.__module__}.{original.__qualname__}.{name} is not supported on the simulated device"
-        setattr(new, name, _refusing_method(why) if callable(getattr(original, name)) else _MissingName(why))
+        is_method = name in methods or callable(getattr(original, name, None))
+        setattr(new, name, _refusing_method(why) if is_method else _MissingName(why))
 
 
 def _refusing_method(why: str) -> Any:

@@ -53,9 +53,9 @@ def test_classes_stay_classes_and_functions_keep_what_others_read() -> None:
     ):
         assert set(names) <= set(dir(kind))
         assert all(hasattr(kind, name) for name in names)
-    for handle in (lambda: event().cuda_event, lambda: stream()._as_parameter_):
-        with pytest.raises(NotImplementedError, match="is not supported on the simulated device"):
-            handle()
+    for one, handle in ((event(), "cuda_event"), (stream(), "_as_parameter_")):
+        with pytest.raises(NotImplementedError, match=f"{handle} is not supported on the simulated device"):
+            getattr(one, handle)
     assert issubclass(torch.cuda.DeferredCudaCallError, Exception)
     assert isinstance(torch.accelerator.device_index, type)
     with torch.accelerator.device_index(1):
