@@ -73,7 +73,7 @@ def _wrap_like(original: Any, new: Any) -> Any:
 class _MissingName:
     """An attribute that objects of a class of ours lack; those who ask the class itself find it, as PyTorch's has it.
 
-    It is no data descriptor, so that an object may have the attribute of its own.
+    It is not a data descriptor, so that an object may have the attribute of its own.
     """
 
     def __init__(self, why: str) -> None:

@@ -101,7 +101,7 @@ class Recorder:
 
 def _is_call(event: FunctionEvent) -> bool:
     """Return whether an event is a call of a Python function, which the profiler records `with_stack`."""
-    return getattr(event, "is_python_function", False)  # before 2.13 they are no events
+    return getattr(event, "is_python_function", False)  # before 2.13 the profiler records none as an event
 
 
 def _is_own(event: FunctionEvent) -> bool:
