@@ -12,7 +12,8 @@ broken, or `load`, `name`, `signature` for what breaks no rule, or several of th
 
 Lines with `-` stand in the right answer, without their indentation, each followed by those that replace it; a section
 of plain code has functions which replace those of the same name, and imports. `== all: load` is followed by a file.
-`--write` brings docs/mistakes.md up to date. Exits with 1 if a mistake costs nothing or the right answer loses points.
+`--write` brings docs/mistakes.md up to date. A run that was interrupted goes on where it stopped. Exits with 1 if a
+mistake costs nothing or the right answer loses points.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from grader.grading.lanes import setup_of
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
-from grader.grading.store import open_store
+from grader.grading.store import Store, open_store
 from grader.model import Course, Exercise, GradedExercise, Submission
 from grader.model.messages import Setup
 from grader.model.report import ExerciseFiles
@@ -161,8 +162,8 @@ def _name(node: ast.stmt) -> str:
     return node.name if isinstance(node, ast.FunctionDef) else ""
 
 
-def met(course: Course, exercise: Exercise, mistake: Mistake, lanes: Runtime, setup: Setup) -> Met:
-    """Grade a mistake as `grade` does."""
+def met(course: Course, exercise: Exercise, mistake: Mistake, lanes: Runtime, setup: Setup, store: Store) -> Met:
+    """Grade a mistake as `grade` does, unless the store has its result."""
     source = mistake.source.encode()
     submission = Submission(
         "student",
@@ -170,7 +171,7 @@ def met(course: Course, exercise: Exercise, mistake: Mistake, lanes: Runtime, se
         hashlib.sha256(source).hexdigest(),
     )
     plan = RunPlan(course, [exercise], setup, runs_untouched=True, compiles=True)
-    return Met(mistake, grade_submission(plan, submission, lanes).exercises[0])
+    return Met(mistake, grade_submission(plan, submission, lanes, store).exercises[0])
 
 
 def table(exercise: Exercise, found: Iterable[Met]) -> str:
@@ -230,7 +231,7 @@ def command(names: tuple[str, ...], *, write: bool, full: bool, only: str) -> No
             for mistake in mistakes_of(text):
                 if only not in mistake.name:
                     continue
-                item = met(course, exercise, mistake, lanes, setup)
+                item = met(course, exercise, mistake, lanes, setup, store)
                 found.append(item)
                 _print(item, full=full)
             pages[exercise.number] = table(exercise, found)

@@ -7,7 +7,7 @@ DTYPES += [torch.int32, torch.int64, torch.bool]
 
 
 def tensors(rng):
-    """Tensors of 0 to 5 dims, with and without numbers, and windows on others."""
+    """Tensors of 0 to 5 dims, with and without numbers, and views of others."""
     a, b, c = rng.sizes(3)
     base = rng.normal(a, b, c)
     made = [torch.zeros(()), torch.zeros(a), torch.zeros(0), torch.zeros(a, 0), torch.zeros(0, b, 1), base, base[0]]
@@ -40,7 +40,7 @@ def check_dtypes(student):
 
 @check("C3", category="memory", share=6, try_this="passport(torch.zeros(100, 100, dtype=torch.int16)[0])['bytes']")
 def check_bytes(student, rng):
-    """The bytes of tensors, windows and numbers"""
+    """The bytes of tensors, views and numbers"""
     for t in tensors(rng):
         for numbers in (t, t.double(), t.short(), t.bool()):
             expected = t.numel() * numbers.element_size()
