@@ -321,7 +321,7 @@ def assert_differentiable(function: Proxy, *args: Any, names: Sequence[str] = ()
     """
     grads = gradients(function, *args)
     for arg, grad, name in itertools.zip_longest(args, grads, names, fillvalue="the argument"):
-        assert_true(not _floats(arg) or grad is not None, say("no gradient reaches {}", name))
+        assert_true(not _floats(arg) or grad is not None, say("no gradient reaches {} of `{}`", name, function))
     assert_gradcheck(function, *args)
 
 

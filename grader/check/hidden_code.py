@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections
 import functools
 import string
 import sys
@@ -175,6 +176,7 @@ class _Search:
                 yield from (each.path for each in imported_by(node) if self._is_risky_import(each, file))
             case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
                 fine |= {id(each.func) for each in decorators if isinstance(each, ast.Call) and _has_one_argument(each)}
+                fine |= self._uses_of_given_values(node, file)
             case ast.Attribute(value=inner):
                 yield from self._hiding_attributes(node, file, fine)
                 if isinstance(inner, ast.Name) and inner.id not in (*_ONLY, "getattr"):
@@ -187,6 +189,41 @@ class _Search:
                 yield from (f".{name}" for name in words if self._is_internal(name) and not self._is_student_name(name))
             case ast.Name():
                 yield from self._hiding_name(node, file, fine)
+
+    def _uses_of_given_values(self, node: ast.AST, file: str) -> set[int]:
+        """Return the ids of the names in a function that mean an argument which only a check passes.
+
+        That is so where no code of the student's mentions the function, and the parameter keeps its value.
+        """
+        match node:
+            case ast.FunctionDef(name=name, decorator_list=[]) if (
+                file == f"{self._source.module}.py" and node in self._source.trees[file].body
+            ):
+                if self._mentions[name] > 1 or name[:2] == "__":  # Python calls some of these
+                    return set()
+            case _:
+                return set()
+        positional = [*node.args.posonlyargs, *node.args.args]
+        required = {each.arg for each in positional[: len(positional) - len(node.args.defaults)]}
+        within = list(ast.walk(node))
+        bound = collections.Counter(each.arg for each in within if isinstance(each, ast.arg))
+        bound.update(name for each in within for name in (*bound_names(each), *deleted_names(each)))
+        return {
+            id(each) for each in within if isinstance(each, ast.Name) and each.id in required and bound[each.id] == 1
+        }
+
+    @functools.cached_property
+    def _mentions(self) -> collections.Counter[str]:
+        """How often code that runs has each name: defined, by itself, as an attribute, an import or a string."""
+        found = collections.Counter[str]()
+        for _, node in self._source.running_nodes():
+            found.update(part for each in imported_by(node) for part in each.path.split("."))
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+                    found[name] += 1
+                case _:
+                    found.update(bound_names(node))
+        return found
 
     def _hiding_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
         """Yield a description of a bare name if it could hide code, such as "exec" or "sys handed on"."""
@@ -373,7 +410,9 @@ def _hiding_calls(
             yield "type with three arguments"
         case ast.Name(id="getattr" | "hasattr" as name), [of, named, *_]:
             fine |= {id(function), *([id(of)] if isinstance(of, ast.Name) and of.id not in _ONLY else [])}
-            if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
+            if id(named) in fine:  # a value of the check's
+                pass
+            elif not isinstance(named, ast.Constant) or not isinstance(named.value, str):
                 yield f"{name} with a name that is not a string literal"
             elif _is_internal_name(named.value) or named.value in _BUILTINS:
                 yield f".{named.value}"

@@ -96,6 +96,6 @@ def test_gradients_reach_the_arguments(function: Function) -> None:
     """A gradient that is missing fails, by the argument's name, and so does a wrong one."""
     assert_differentiable(function("def total(x, y):\n    return (x * y).sum()\n"), X, X)
     cut = function("def total(x, y):\n    return (x * y.detach()).sum()\n")
-    assert failure(assert_differentiable, cut, X, X, names=("x", "y")).public == "no gradient reaches y"
+    assert failure(assert_differentiable, cut, X, X, names=("x", "y")).public == "no gradient reaches y of `total`"
     borrowed = function("def total(x):\n    return (x * x.detach()).sum()\n")
     assert "gradient" in failure(assert_differentiable, borrowed, X).public

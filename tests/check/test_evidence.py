@@ -76,6 +76,7 @@ OPEN = {
         print(sys.maxsize, sys.version_info, file=sys.stderr)
         def f(x): return getattr(x, "grad", None), type(x).__name__
         """,
+    "a name that a check passes": "def f(x, mode):\n    return getattr(torch, mode)(x)",
     "a view by strides": "def f(x): return torch.as_strided(x, (2, 2), (1, 1)), x.numpy().ctypes.data",
     "imports that nothing uses": """
         import gc, os, subprocess
@@ -194,7 +195,15 @@ HIDING = {
     "exec": "def f(x): exec('x + 1')",
     "eval under another name": "g = eval",
     "a name from strings": "def f(x): return getattr(torch, 'su' + 'm')(x)",
-    "a name in a variable": "def f(x, n): return getattr(torch, n)(x)",
+    "a name in a variable": "def f(x, n): return getattr(torch, n)(x)\ndef g(x): return f(x, 'su' + 'm')",
+    "a name by default": "def f(x, n='sum'): return getattr(torch, n)(x)",
+    "a name that replaces the one of the check": "def f(x, n):\n    n = 'su' + 'm'\n    return getattr(torch, n)(x)",
+    "a name that a decorator passes": (
+        "def always(g): return lambda x: g(x, 'su' + 'm')\n@always\ndef f(x, n): return getattr(torch, n)(x)"
+    ),
+    "a name that a method gets": (
+        "class Picks:\n    def __call__(self, n): return getattr(torch, n)\ndef f(x): return Picks()('su' + 'm')(x)"
+    ),
     "getattr for the inside": "def f(x): return getattr(torch, '_C')",
     "__dict__": "def f(x): return torch.__dict__['sum'](x)",
     "vars": "def f(x): return vars(torch)",
