@@ -145,7 +145,8 @@ def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iter
     least = _SHORTEST if source is SecretSource.SOLUTION else _SHORTEST_ALONE
     for number, line in enumerate(text.splitlines(), 1):
         part = _remove_white_space(line.strip("\"' #"))
-        if len(part) >= least and number not in titles and not _OPENING.match(line.strip()):
+        says_something = re.search(r"\w", part)  # unlike a line of dashes above a section
+        if says_something and len(part) >= least and number not in titles and not _OPENING.match(line.strip()):
             yield number, SecretKind.LINE, part
     lines = [_remove_white_space(_COMMENT.sub("", line)) for line in text.splitlines()]
     for function in functions:

@@ -19,6 +19,7 @@ from grader.model import (
     GradedCheck,
     GradedExercise,
     LineComment,
+    Mistake,
     Outcome,
     Picture,
     Report,
@@ -30,7 +31,7 @@ from grader.model.files import adapter, to_json
 from grader.model.report import score_after_policy
 from grader.model.score import function_of, held_text, in_points
 from grader.report.student_line import line_of
-from grader.report.words import diagnosis_text
+from grader.report.words import diagnosis_text, is_shown_by
 
 Number = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(strict=True)]
@@ -125,6 +126,17 @@ class CheckEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MistakeEntry(Mistake):
+    """A known mistake that an exercise shows. `checks` are the ids of those below which its sentence belongs."""
+
+    @classmethod
+    def of(cls, mistake: Mistake, graded: GradedExercise) -> Self:
+        """Make the entry for a known mistake of a graded exercise."""
+        shown_by = tuple(row.check.id for row in graded.checks if is_shown_by(mistake, row))
+        return _make_entry(cls, mistake, checks=shown_by)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExerciseEntry:
     """One exercise. `file` is the path of its module from the submission's folder, or null if it has none."""
 
@@ -141,6 +153,7 @@ class ExerciseEntry:
     left_out: PartEntry = PartEntry(checks=0, points=0)
     held_by: str | None = None
     diagnosis: str | None = None
+    mistakes: tuple[MistakeEntry, ...] = ()
     hints: tuple[str, ...] = ()
     limits: Mapping[str, Number] = field(default_factory=dict)
     output: str = ""
@@ -158,6 +171,7 @@ class ExerciseEntry:
             exercise,
             file=graded.place.file if graded.place else None,
             diagnosis=diagnosis_text(graded) or None,
+            mistakes=tuple(MistakeEntry.of(mistake, graded) for mistake in graded.mistakes),
             score=_make_entry(ScoreEntry, graded.score),
             withheld=PartEntry(checks=exercise.withheld.checks, points=graded.withheld_points),
             left_out=PartEntry(checks=len(graded.left_out), points=graded.left_out_score.possible),

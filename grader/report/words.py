@@ -171,24 +171,24 @@ def in_full(graded: GradedExercise) -> list[GradedCheck]:
 
 def mistake_texts(graded: GradedExercise, row: GradedCheck) -> list[str]:
     """Return a sentence for each known mistake that a check shows, for below its message."""
-    return [f"This looks like: {mistake.sentence}" for mistake in graded.mistakes if _is_shown_by(mistake, row)]
+    return [f"This looks like: {mistake.sentence}" for mistake in graded.mistakes if is_shown_by(mistake, row)]
 
 
 def other_mistakes(graded: GradedExercise, rows: Iterable[GradedCheck] = ()) -> list[str]:
     """Return a sentence for each known mistake that none of these checks shows, with its function and rule."""
     printed = list(rows)
-    rest = (mistake for mistake in graded.mistakes if not any(_is_shown_by(mistake, row) for row in printed))
+    rest = (mistake for mistake in graded.mistakes if not any(is_shown_by(mistake, row) for row in printed))
     return [f"{mistake.place or 'This looks like: '}{mistake.sentence}" for mistake in rest]
 
 
 def diagnosis_text(graded: GradedExercise) -> str:
     """Return an exercise's known mistakes in one text, first those that its first failure shows; "" without any."""
     cause = Causes.of(graded.checks).cause
-    shown = [mistake.sentence for mistake in graded.mistakes if cause and _is_shown_by(mistake, cause)]
+    shown = [mistake.sentence for mistake in graded.mistakes if cause and is_shown_by(mistake, cause)]
     return " ".join([*shown, *other_mistakes(graded, [cause] if cause else [])]).removeprefix("This looks like: ")
 
 
-def _is_shown_by(mistake: Mistake, row: GradedCheck) -> bool:
+def is_shown_by(mistake: Mistake, row: GradedCheck) -> bool:
     """Return whether a check fails by a mistake, unless that is in functions that the check does not call itself."""
     called = {name.split(".")[0] for name in row.outcome.called}
     elsewhere = called and mistake.functions and called.isdisjoint(mistake.functions)

@@ -113,6 +113,18 @@ def test_what_the_starter_had_is_not_a_leak(root: Path, tmp_path: Path) -> None:
             prove(files, secrets)
 
 
+def test_a_line_of_dashes_is_not_a_leak(copy: Files, root: Path) -> None:
+    """A comment without a word, as it divides a file into sections, may stand in starter and reference."""
+    dashes = f"\n# {'-' * 60}\n"
+    reference = root / "solutions/01_basics/double/double.py"
+    before = reference.read_text()
+    reference.write_text(before + dashes)
+    secrets = tuple(secrets_of(load_course(root)))
+    reference.write_text(before)
+    copy[f"{FOLDER}/double.py"] += dashes.encode()
+    prove(copy, secrets)
+
+
 def test_files_of_other_exercises_are_searched_for(root: Path, secrets: tuple[Secret, ...]) -> None:
     """A solution of an exercise that is not in the copy may not be in it either."""
     course = load_course(root)

@@ -232,6 +232,34 @@ def test_markdown_has_the_shape_that_we_wrote(text: str) -> None:
     assert not {token.type for token in inner} & {"link_open", "image"}
 
 
+def test_the_first_failure_of_each_function_has_its_own_cause() -> None:
+    """Page and log have a failure for each function, below one heading, each with the mistake that it shows."""
+    plain = plain_report("text")
+    exercise = plain["exercises"][0]
+    functions = {"failed_True": "total", "failed_False": "total", "crashed_True": "mean"}
+    kept = [check for check in exercise["checks"] if check["id"] in functions]
+    for check in kept:
+        check |= {"function": functions[check["id"]], "message": f"{functions[check['id']]} is wrong"}
+    mistakes = [
+        {"sentence": "You add one.", "functions": ["total"], "rule": "C1", "checks": ["failed_True", "failed_False"]},
+        {"sentence": "You forget the last.", "functions": ["mean"], "rule": "C2", "checks": ["crashed_True"]},
+        {"sentence": "You sort.", "functions": ["order"], "rule": "C3", "checks": ["elsewhere"]},
+    ]
+    exercise |= {"checks": kept, "mistakes": mistakes, "diagnosis": "You add one. In `mean` (rule C2): ..."}
+    report = report_from(json.dumps(plain), "report.json")
+    page = written("markdown", report)
+    assert page.count("#### `01-1 Double text`") == 1
+    for text in (page, written("log", report)):
+        _, *parts = re.split(r"(\w+) is wrong\n", text)
+        said = {
+            name: re.findall(r"(?:This looks|In `).*", rest) for name, rest in zip(parts[::2], parts[1::2], strict=True)
+        }
+        assert said == {
+            "total": ["This looks like: You add one.", "In `order` (rule C3): You sort."],
+            "mean": ["This looks like: You forget the last."],
+        }
+
+
 def test_points_are_not_told_to_everybody() -> None:
     """Where points may not be told, no format has any; those that consist of points are refused."""
     plain = plain_report()

@@ -77,7 +77,7 @@ class ReportItem:
         seconds: how long it took, if students may know.
         line: where in the student's file, or None.
         is_cause: whether it is the one of its exercise to fix first.
-        in_full: whether it is the first failure of its function.
+        place: its place among the first failures of each function, the cause at 0; None for all others.
     """
 
     exercise: ExerciseEntry
@@ -91,7 +91,12 @@ class ReportItem:
     seconds: float = 0.0
     line: int | None = None
     is_cause: bool = False
-    in_full: bool = False
+    place: int | None = None
+
+    @property
+    def in_full(self) -> bool:
+        """Whether it is the first failure of its function."""
+        return self.place is not None
 
     @property
     def name(self) -> str:
@@ -106,9 +111,14 @@ def items_of(report: ReportFile, *, points: bool = True) -> list[ReportItem]:
 
 def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[ReportItem]:
     causes = Causes.of([row.graded for row in exercise.checks])
+    firsts = [*([causes.cause] if causes.cause else []), *causes.firsts]
+    mistakes = _mistakes_by_check(exercise, [first.check.id for first in firsts])
     for row in exercise.checks:
-        item = _item_of_check(exercise, row, is_cause=row.graded is causes.cause, points=points)
-        yield replace(item, in_full=item.is_cause or any(row.graded is each for each in causes.firsts))
+        place = next((place for place, first in enumerate(firsts) if first is row.graded), None)
+        item = _item_of_check(
+            exercise, row, is_cause=row.graded is causes.cause, points=points, mistakes=mistakes.get(row.id, ())
+        )
+        yield replace(item, place=place)
     withheld, left_out = exercise.withheld, exercise.left_out
     if withheld.checks:
         what = f"{points_text(withheld.points)} points" if points else "more"
@@ -129,6 +139,28 @@ def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[Rep
             yield _undecided_item(exercise, "not_reached", "Not graded", rest, text)
 
 
+def _mistakes_by_check(exercise: ExerciseEntry, firsts: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """Return sentences about known mistakes, each below the first failure that it explains, or else below the cause.
+
+    Args:
+        exercise: an exercise of a report.
+        firsts: ids of the first failure of each function, the cause first.
+
+    Returns:
+        The sentences by the id of their check.
+    """
+    below: dict[str, list[str]] = {id: [] for id in firsts}
+    if not firsts:
+        return below
+    for mistake in exercise.mistakes:
+        id = next((id for id in firsts if id in mistake.checks), None)
+        lead = "This looks like: " if id else mistake.place or "This looks like: "
+        below[id or firsts[0]].append(f"{lead}{mistake.sentence}")
+    if exercise.diagnosis and not exercise.mistakes:  # a report of a version that wrote one text for all
+        below[firsts[0]].append(f"This looks like: {exercise.diagnosis}")
+    return below
+
+
 def _undecided_item(
     exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True
 ) -> ReportItem:
@@ -136,13 +168,14 @@ def _undecided_item(
     return ReportItem(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
 
 
-def _item_of_check(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool) -> ReportItem:
+def _item_of_check(
+    exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool, mistakes: Sequence[str] = ()
+) -> ReportItem:
     verdict, score, text = row.graded.verdict, row.graded.score, row.message
     kind: Counted = "passed" if verdict is Verdict.PASSED else "lost" if verdict.decided else "undecided"
     if row.set_by:
         text = f"{row.set_by}\n{text}".strip()
-    if is_cause and exercise.diagnosis:
-        text = f"{text}\nThis looks like: {exercise.diagnosis}".strip()
+    text = "\n".join([*([text] if text else []), *mistakes])
     if points and exercise.held and (is_cause or row.held_back):
         text = f"{text}\n{exercise.held}".strip()
     if kind == "undecided":
@@ -422,9 +455,12 @@ def codequality(report: ReportFile, options: Options) -> str:
 
 def markdown(report: ReportFile, options: Options) -> str:
     """Return the report as Markdown, with the first failure of each function; with fewer if it is too large."""
-    shown = sum(item.in_full for item in items_of(report, points=options.points))
+    firsts = [item for item in items_of(report, points=options.points) if item.place is not None]
+    order = {exercise.id: number for number, exercise in enumerate(report.exercises)}
+    firsts.sort(key=lambda item: (order[item.exercise.id], item.place))
+    shown = len(firsts)
     while True:
-        text = _render("summary.md", report, options, _MOST_OF_A_MESSAGE, shown=shown)
+        text = _render("summary.md", report, options, _MOST_OF_A_MESSAGE, causes=firsts, shown=shown)
         if not shown or len(text.encode("utf-8")) <= _LARGEST_PAGE:
             return text
         shown //= 2
