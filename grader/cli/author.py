@@ -51,7 +51,7 @@ def new_command(
     if name:
         root = find_course((course_folder or Path.cwd()).resolve())
         refuse_given(root, "new")
-        written += new_exercise(root, name, draft.files if draft else None, data)
+        written += new_exercise(root, name, draft.files if draft else None, data, draft.points if draft else None)
     if not written:
         raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
     say = Say()
@@ -65,19 +65,24 @@ def new_command(
 
 def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[str, bytes]]:
     """Return the draft of an exercise from a test file or notebook, sentences on what is left to do, and data files."""
-    from grader.author.port.draft import Port, data_of, left_to_do_for
-    from grader.author.port.notebooks import MODULE, assignment_of, points_of
+    from grader.author.port.draft import Port, data_of, left_to_do_for, texts_for_student_code
+    from grader.author.port.notebooks import MODULE, assignment_of
 
-    module = ""
     try:
         text, solution = (path.read_text(encoding="utf-8") if path else "" for path in (tests, reference))
-        notes = list[str]()
-        if (assignment := assignment_of(text)) is not None:
-            text, solution, module = assignment.test_file(), solution or assignment.reference(), MODULE
-            notes += [*assignment.notes, *points_of(assignment)]
-        draft = Port(text, solution, module).draft("@title@")
-        data = data_of(solution, f"{draft.shown}\n{draft.hidden}", tests.parent)
-        return draft, [*notes, *left_to_do_for(solution, data)], data
+        folder, assignment = tests.parent, assignment_of(text)
+        if assignment is None:
+            draft = Port(text, solution).draft("@title@")
+            data = data_of(folder, named=[solution, texts_for_student_code(f"{draft.shown}\n{draft.hidden}")])
+            return draft, [*left_to_do_for(solution, data)], data
+        solution = solution or assignment.reference()
+        text, listed = assignment.test_file(), assignment.files
+        data = data_of(folder, named=[solution, text], listed=listed)  # which students have beside the notebook
+        port = Port(text, solution, MODULE, assignment.points, assignment.hidden, assignment.given(), data)
+        draft = port.draft("@title@")
+        lost = [name for name in listed if not (folder / name).exists()]
+        notes = [f"the notebook lists {name!r}, which is not beside it: put it there, and start again" for name in lost]
+        return draft, [*assignment.notes, *notes, *left_to_do_for(solution, data)], data
     except (OSError, ValueError, SyntaxError) as error:
         raise CourseError(f"{error}; --from and --reference need files of Python, or a notebook, in UTF-8") from None
 

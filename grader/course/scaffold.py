@@ -50,6 +50,7 @@ def new_exercise(
     name: str,
     files: Callable[[Places], dict[Path, str]] | None = None,
     data: Mapping[str, bytes] | None = None,
+    points: float | None = None,
 ) -> list[Path]:
     """Write the files of a new exercise, list it in course.yaml unless it is there, and return the paths of the files.
 
@@ -58,6 +59,7 @@ def new_exercise(
         name: "module/exercise"; the module is made if it is new.
         files: returns the texts of its files besides exercise.yaml, by path from the course; by default an example.
         data: the contents of data files for student code, by the name under which it reads them.
+        points: of the exercise; by default those of the example.
 
     Raises:
         CourseError: the name is not usable, the exercise exists, or something cannot be written.
@@ -81,6 +83,9 @@ def new_exercise(
     fill["yaml_title"] = _as_yaml(title)
     texts = (files or _example_files)(places) | {places.description: _template(EXERCISE_FILE)}
     filled = {path: re.sub(r"@(\w+)@", lambda word: fill.get(word[1], word[0]), text) for path, text in texts.items()}
+    if points:
+        whole = f"points: {round(points, 2):g}"
+        filled[places.description] = re.sub(r"(?m)^points: .*$", whole, filled[places.description])
     if data:
         filled[places.description] += f"files: [{', '.join(data)}]\n"
     filled[places.description] += f"starter: {starter_digest(filled[places.starter].encode())}\n"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import COURSES, WarmGrade
 
-from grader.author.port.draft import Port, left_to_do_for
+from grader.author.port.draft import Port, data_of, left_to_do_for
 from grader.author.port.notebooks import MODULE, assignment_of
 from grader.model.errors import CourseError
 
@@ -74,6 +75,8 @@ def test_a_notebook_of_nbgrader() -> None:
     assert made is not None
     assert made.reference() == "import torch\n\ndef squares(x):\n    return x * x\n"
     assert list(made.tests) == ["test_test_squares", "test_test_squares_hidden"]
+    assert made.points == dict.fromkeys(made.tests, 1)
+    assert made.hidden == {"test_test_squares_hidden"}
     assert made.notes == ["why (3 points) is graded by a person: give its rule `by: staff`"]
     assert "from solution import squares" in made.test_file()
     assert "HIDDEN TESTS" not in made.test_file()
@@ -89,7 +92,9 @@ def test_a_master_notebook_of_otter() -> None:
         "assert torch.equal(squares(torch.tensor([2])), torch.tensor([4]))",
         "assert squares(torch.zeros(2)).sum() == 0",
     ]
-    assert made.points == {"test_q1": 2, "test_q1_2": 2, "test_q1_3": 1}
+    # As otter does: what the last test does not take of the question's two points is divided.
+    assert made.points == {"test_q1": Fraction(1, 2), "test_q1_2": Fraction(1, 2), "test_q1_3": 1}
+    assert made.hidden == {"test_q1_2", "test_q1_3"}
     assert made.notes == ["q2 (4 points) is graded by a person: give its rule `by: staff`"]
 
 
@@ -122,7 +127,7 @@ def test_variables_of_the_solution_are_the_students() -> None:
     assert "from solution import squares, x\n" in text
     assert "\npi = 3.0\n" in text
     assert made.reference() == "import torch\n\nx = 2\n\ndef squares(t):\n    return t * t\n"
-    assert made.points == {}
+    assert made.points == {"test_q1": 1, "test_q1_2": 1}
 
 
 AUTOTEST = notebook(
@@ -295,12 +300,90 @@ def test_a_ported_notebook_is_graded(tmp_path: Path, type_grade: WarmGrade, text
     ran = type_grade("new", "01_basics/squares", "--from", str(tmp_path / "master.ipynb"), cwd=home)
     assert ran.returncode == 0, ran.stderr
     assert "is graded by a person" in ran.stdout
-    assert "points in the notebook: give its check that share" in ran.stdout
+    assert "\npoints: 2\n" in (home / "exercises/01_basics/squares/exercise.yaml").read_text()
     answers = home / "solutions/01_basics/squares"
     right = type_grade("squares", "--submission", str(answers), cwd=home)
     assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
     (tmp_path / "squares.py").write_text("def squares(x):\n    return x + x\n")
     assert type_grade("squares", "--submission", str(tmp_path), cwd=home).returncode == 1
+
+
+FRAMES = notebook(
+    raw("# ASSIGNMENT CONFIG\nfiles: [data, notes.txt]"),
+    code("import pandas as pd\nimport numpy as np\ntrees = pd.read_csv('data/trees.csv')"),
+    raw("# BEGIN QUESTION\nname: q1\npoints: 3"),
+    raw("# BEGIN SOLUTION"),
+    code("tall = trees[trees['height'] > 10] # SOLUTION\n\ndef mean(df):\n    return df['height'].mean()"),
+    raw("# END SOLUTION"),
+    raw("# BEGIN TESTS"),
+    code("'tall' in vars()", shows="True"),
+    code("tall.shape == (4, 4)", shows="True"),
+    code("np.isclose(tall['height'].mean(), 8.5) and abs(mean(tall) - 8.5) < 1", shows="True"),
+    code("assert sorted(tall['id'])[0] == 2"),
+    code("assert 'id' in tall.columns"),
+    code("assert (tall['height'] > 10).all()"),
+    code("assert isinstance(tall, pd.DataFrame)"),
+    code("np.allclose(tall['height'], [11, 12])", shows="True"),
+    code("tall.head()", shows="   id  height\n0   2      12"),
+    code("assert mean(trees) == 8"),
+    code("# HIDDEN\nassert len(tall) == 4"),
+    raw("# END TESTS"),
+    raw("# END QUESTION"),
+)
+
+
+def test_tables_of_pandas_stay_beside_student_code() -> None:
+    """A test that needs a table itself becomes a probe; one that looks at values of it is a check."""
+    made = assignment_of(FRAMES)
+    assert made is not None
+    assert made.files == ["data", "notes.txt"]
+    data = ["data/trees.csv"]
+    port = Port(made.test_file(), made.reference(), MODULE, made.points, made.hidden, made.given(), data)
+    draft = port.draft("Title")
+    assert [line for line in draft.shown.splitlines() if "assert " in line] == [
+        "    assert student.tall is not None",
+        "    assert student.tall.shape == (4, 4)",
+        "    assert np.isclose(student.tall['height'].mean(), 8.5) and abs(student.mean(student.tall) - 8.5) < 1",
+        "    assert sorted(student.tall['id'])[0] == 2",
+    ]
+    assert "    assert len(student.tall) == 4\n" in draft.hidden
+    assert draft.counts == (4, 7, 6)
+    assert [line for line in draft.probe.splitlines() if "assert " in line] == [
+        "    assert 'id' in tall.columns",
+        "    assert (tall['height'] > 10).all()",
+        "    assert isinstance(tall, pd.DataFrame)",
+        "    assert np.allclose(tall['height'], [11, 12])",
+        "    assert repr(tall.head()) == '   id  height\\n0   2      12'",
+        "    assert mean(trees) == 8",
+    ]
+    assert "numbers from a file" not in draft.probe
+    given = "\ntrees = pd.read_csv('data/trees.csv')\ntall = None  # TODO\n"
+    assert given in draft.starter and "import numpy as np\n" in draft.starter
+    assert draft.points == 3
+
+
+def test_a_variable_that_a_later_cell_changes_is_named() -> None:
+    """A check sees the last value of a variable, so a test of an earlier one is named."""
+    cells = [
+        code("table = [1]\n", solution=True, grade=False, grade_id="a"),
+        code("assert len(table) == 1", solution=False, grade=True, grade_id="first", points=1),
+        code("table[0] = 2", solution=True, grade=False, grade_id="b"),
+        code("assert table[0] == 2", solution=False, grade=True, grade_id="second", points=1),
+    ]
+    made = assignment_of(notebook(*cells))
+    assert made is not None
+    assert [note.partition(":")[0] for note in made.notes] == [
+        "a cell below first changes `table`, and checks see its last value"
+    ]
+
+
+def test_data_that_the_notebook_names_comes_along(tmp_path: Path) -> None:
+    """By a path in parts, as a default, in a listed folder; no notebook, no program, and nothing that nobody names."""
+    for name in ("data/a.csv", "data/b.csv", "c.csv", "d.csv", "listed/e.csv", "listed/f.ipynb", "g.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    text = "A = Path('data') / 'a.csv'\n\ndef load(path='./c.csv', other='g.py'):\n    return open(path)\n"
+    assert list(data_of(tmp_path, named=[text], listed=["listed/"])) == ["data/a.csv", "c.csv", "listed/e.csv"]
 
 
 def test_data_beside_a_notebook_comes_along(tmp_path: Path, type_grade: WarmGrade) -> None:

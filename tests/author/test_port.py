@@ -264,7 +264,10 @@ PATTERNS = {
         "# TODO: seconds depend on the machine, and no check decides by them: write `assert_cpu_time_ratio`"
     ),
     "import pandas as pd\n\n\ndef test_f():\n    assert isinstance(f(1), pd.Series)\n": (
-        "never an instance of `pd.Series` here"
+        "def try_f(f):\n    assert isinstance(f(1), pd.Series)"
+    ),
+    "import sklearn.base as sb\n\n\ndef test_f():\n    assert isinstance(f(1), sb.Model)\n": (
+        "never an instance of `sb.Model` here"
     ),
     "async def test_f():\n    assert f(1)\n": "# TODO: an `async` check would pass for any answer",
     "import solution as s\n\n\ndef test_f():\n    assert hasattr(s, 'f') and s.f(1)\n": "hasattr(student, 'f')",

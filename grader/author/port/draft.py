@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import io
 import json
+import math
 import re
 import textwrap
 import tokenize
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
+from grader.author.port.frames import has_frames
 from grader.author.port.rewrite import WORDS, Tests, has_generator, with_helpers
 from grader.author.port.text import HELPERS, Edits, TopStatement, assemble, items_needed, items_of, missing_packages
 from grader.course.answers import first_line, names_of
@@ -47,6 +50,7 @@ class Draft:
         probe: the probe file, or "".
         probe_is_shown: whether it lies beside the shown checks.
         counts: how many shown and hidden checks there are, and how many of them use the probe.
+        points: of the exercise; None if nothing says them.
     """
 
     starter: str
@@ -56,6 +60,7 @@ class Draft:
     probe: str
     probe_is_shown: bool
     counts: tuple[int, int, int]
+    points: float | None = None
 
     def files(self, places: Places) -> dict[Path, str]:
         """Return the texts of all files of the exercise except exercise.yaml, by path from the course's root."""
@@ -76,15 +81,31 @@ class Port:
         text: of the file.
         reference: the text of a solution, if there is one.
         module: the only module that student code is in; "" if any may be that is not a library.
+        points: of the tests, by name; a test that is not named has one point.
+        hidden: the names of the tests that students do not see; None if nothing says it.
+        given: what students get besides the stubs, as source.
+        data: names of the data files that students have, which code beside student code can read.
 
     Raises:
         CourseError: there is nothing to port.
     """
 
-    def __init__(self, text: str, reference: str = "", module: str = "") -> None:
+    def __init__(
+        self,
+        text: str,
+        reference: str = "",
+        module: str = "",
+        points: Mapping[str, Fraction] | None = None,
+        hidden: Collection[str] | None = None,
+        given: str = "",
+        data: Collection[str] = (),
+    ) -> None:
         self._reference = reference
+        self._known_hidden, self._given, self._data = hidden, given, data
         self._plain = plain = Tests(text, {item.name for item in items_of(reference)} if reference else (), module)
         helpers = [f"{HELPERS}{word}" for word in WORDS]
+        self._has_points = bool(points)
+        self._points = {test: (points or {}).get(test, Fraction(1)) for test in plain.tests}
         whole = with_helpers("\n\n".join([*helpers, *filter(None, map(plain.for_checks, plain.items))]))
         self._items = items_of(whole)
         self._beside = list(self._tests_for_probe(whole))
@@ -100,8 +121,10 @@ class Port:
         written = [test for test in plain if not self._draws_at_random(test)]
         first = {self._rules[test]: test for test in reversed(written)}
         shown = [test for test in plain if test in first.values()] or (plain or tests)[:1]
+        if self._known_hidden is not None:
+            shown = [test for test in plain if test not in self._known_hidden]
         hidden = [test for test in tests if test not in shown]
-        calls, stubs = stubs_of(self._plain, self._names, self._reference)
+        calls, stubs = stubs_of(self._plain, self._names, self._reference, self._given)
         rules = [
             f"C{n}  `{calls[name]}` TODO: write what it {_DOES['(' in calls[name]]}."
             for n, name in enumerate(self._names, 1)
@@ -116,14 +139,25 @@ class Port:
             probe=self._probe_file(),
             probe_is_shown=any(test in self._beside for test in shown),
             counts=(len(shown), len(hidden), len(self._beside)),
+            points=float(sum(self._points.values())) if self._has_points else None,
         )
+
+    def _share(self, test: str) -> int:
+        """Return the share of a check, so that all shares are whole numbers in the ratio of the tests' points."""
+        unit = math.lcm(*(points.denominator for points in self._points.values()))
+        common = math.gcd(*(int(points * unit) for points in self._points.values())) or 1
+        return int(self._points[test] * unit) // common
 
     def _draws_at_random(self, test: str) -> bool:
         """Return whether a test draws its inputs at random."""
         return "rng" in self._plain.needs[test] or self._plain.keeps_seed(self._plain.tests[test].node)
 
     def _tests_for_probe(self, whole: str) -> Iterator[str]:
-        """Yield the tests that must run beside student code: the linter reports them, or they use gradients."""
+        """Yield the tests that must run beside student code: the linter reports them, or they use what does not cross.
+
+        These are gradients, tables of pandas, and the data that a notebook loads for its tests.
+        """
+        frames = has_frames([*self._plain.items, *items_of(self._reference)])
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
         functions = [node for node in ast.parse(whole).body if isinstance(node, Function)]
         flagged = {node.name for node in functions if lines & {*range(first_line(node), (node.end_lineno or 0) + 1)}}
@@ -131,7 +165,13 @@ class Port:
             needed = items_needed(self._plain.items, [test])
             names = {self._plain.name_in_checks(item.name) for item in needed} - self._plain.fixtures.keys()
             nodes = (node for item in needed for node in ast.walk(item.node))
-            if names & flagged or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes):
+            others = [item for item in needed if item.name != test]
+            if (
+                names & flagged
+                or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes)
+                or any({*files_read(item.text)} & {*self._data} for item in others)
+                or (frames and self._plain.needs_frames(test, others))
+            ):
                 yield test
 
     def _check_file(self, docstring: str, above: str, tests: Sequence[str]) -> str:
@@ -142,15 +182,17 @@ class Port:
         for item in (item for item in self._items if names.get(item.name) in tests):
             name = names[item.name]
             text = self._plain.check_by_probe(self._plain.tests[name], item) if name in self._beside else item.text
-            items += items_of(above + _with_rule(text, self._rules[name]))
+            items += items_of(above + _with_rule(text, self._rules[name], self._share(name)))
         wanted = [*autouse, *map(self._plain.name_in_checks, tests)]
-        return with_todos(assemble(docstring, items_needed(items, wanted)), of_checks=True) if tests else ""
+        text = assemble(docstring, items_needed(items, wanted))
+        return with_todos(text, of_checks=True) if tests else ""
 
     def _probe_file(self) -> str:
         items = items_needed(self._plain.items, self._beside)
         code = items_of("\n\n".join([_PROBE_IMPORTS, *filter(None, map(self._plain.for_probe, items))]))
         wanted = items_needed(code, map(self._plain.name_in_probe, self._beside))
-        return with_todos(assemble("Runs beside the student's code.", wanted), of_checks=False) if items else ""
+        text = assemble("Runs beside the student's code.", wanted)
+        return with_todos(text, of_checks=False, data=self._data) if items else ""
 
 
 def _is_autouse(fixture: ast.AST) -> bool:
@@ -159,13 +201,14 @@ def _is_autouse(fixture: ast.AST) -> bool:
     return any(word.arg == "autouse" for call in calls for word in call.keywords)
 
 
-def _with_rule(text: str, rule: str) -> str:
-    """Return the source of a check with its rule as the argument of `@check`."""
+def _with_rule(text: str, rule: str, share: int) -> str:
+    """Return the source of a check with its rule as the argument of `@check`, and its share unless it is 1."""
+    more = f", share={share}" if share != 1 else ""
     edits = Edits(text)
     (function,) = (node for node in ast.parse(text).body if isinstance(node, Function))
     for one in function.decorator_list:
         if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "check":
-            edits.replace(one, f"check({json.dumps(rule)})")
+            edits.replace(one, f"check({json.dumps(rule)}{more})")
     return edits.result()
 
 
@@ -177,30 +220,35 @@ _RAISES = "raise NotImplementedError"
 _TODO = f"{_RAISES}  # TODO"
 
 
-def stubs_of(plain: Tests, names: Sequence[str], reference: str) -> tuple[dict[str, str], str]:
+def stubs_of(plain: Tests, names: Sequence[str], reference: str, given: str = "") -> tuple[dict[str, str], str]:
     """Return stubs of the functions and classes that a student is to write, and how each one is called.
 
     Args:
         plain: the test file.
         names: the functions and classes that it uses.
         reference: the text of the reference, or "".
+        given: the text of what students get besides the stubs; what the reference does not need is left out.
 
     Returns:
-        For each name how it is called, such as "f(x, y)", and the code of all stubs with their imports.
+        For each name how it is called, such as "f(x, y)", and the code of all stubs with what they need.
     """
     known = items_of(reference) if reference else []
     written = {item.name: item for item in known if item.name in names}
     variables = {name for item in known if not item.name for name in item.binds} - written.keys()
+    imports = [item for item in known if imported(item.node)]
+    needed = {item.text.rstrip() for item in (*items_needed(known, names), *imports)}
+    own = [item for item in items_of(given) if item.text.rstrip() in needed and item.name not in names]
+    begun = {name for item in own for name in item.binds}
     code = [
         _stub_of(written[name]) if name in written
+        else f"{name} = {name}  # TODO\n" if name in begun
         else f"{name} = None  # TODO\n" if name in variables
         else _guessed_stub(plain, name)
         for name in names
     ]  # fmt: skip
     items = items_of("\n\n".join(code))
     calls = {item.name: _call_text(item.node) for item in items} | {name: name for name in names if name in variables}
-    imports = [item for item in known if imported(item.node)]
-    return calls, assemble(DOCSTRING, items_needed([*imports, *items], names))
+    return calls, assemble(DOCSTRING, items_needed([*imports, *own, *items], [*names, *begun]))
 
 
 def _call_text(node: ast.stmt) -> str:
@@ -277,16 +325,17 @@ _VALUES = {"", "torch", "numpy", "collections", "numbers", "typing", "types"}
 _ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the file under `files:` in exercise.yaml"
 
 
-def with_todos(text: str, *, of_checks: bool) -> str:
+def with_todos(text: str, *, of_checks: bool, data: Container[str] = ()) -> str:
     """Return a ported file with a TODO comment above each statement that needs work.
 
     Args:
         text: of a ported file.
         of_checks: whether it is a check file, and not the probe file.
+        data: names of files that it can read.
     """
     tree, edits = ast.parse(text), Edits(text)
     ranges = [(first_line(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    todos = list(_todos(text, of_checks=of_checks))
+    todos = list(_todos(text, of_checks=of_checks, data=data))
     if of_checks:
         todos += [(finding.line, str(finding)) for finding in findings(text)]
     # Above the innermost statement; a function begins with its decorators.
@@ -317,7 +366,7 @@ def todos_of(text: str) -> Iterator[tuple[int, str]]:
     yield from todos.items()
 
 
-def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
+def _todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator[tuple[int, str]]:
     source = CheckSource(ast.parse(text))
     known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
     for function in (one for one in source.functions if source.decorator(one, CHECK, FIXTURE)):
@@ -333,14 +382,14 @@ def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.Import | ast.ImportFrom):
             for module in missing_packages(node):
                 yield node.lineno, f"`{module}` is not installed here: install it, or write this without it"
-        elif isinstance(node, ast.Call) and (todo := _todo_of_call(source, node, of_checks=of_checks)):
+        elif isinstance(node, ast.Call) and (todo := _todo_of_call(source, node, of_checks=of_checks, data=data)):
             yield node.lineno, todo
 
 
-def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool) -> str:
+def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data: Container[str]) -> str:
     """Return what is left to do where a call stands, or ""."""
     path = source.path(call) or ast.unparse(call.func)
-    if _reads_file(source, call):
+    if _reads_file(source, call) and _first_text(call) not in data:
         return _ELSEWHERE
     if _CLOCKS.fullmatch(path):
         return _OF_CLOCK
@@ -365,11 +414,18 @@ def _foreign_classes(source: CheckSource, call: ast.Call) -> Iterator[str]:
 
 
 def files_read(text: str) -> list[str]:
-    """Return the names of the files that Python source opens by a string literal, each once."""
+    """Return the names of the files that Python source opens by a string literal, each once, without "./"."""
     source = CheckSource(ast.parse(text))
     calls = [node for node in source.nodes if isinstance(node, ast.Call) and _reads_file(source, node)]
-    names = [call.args[0].value for call in calls if call.args and isinstance(call.args[0], ast.Constant)]
-    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
+    return list(dict.fromkeys(name for name in map(_first_text, calls) if name))
+
+
+def _first_text(call: ast.Call) -> str:
+    """Return the string literal that is the first argument of a call, without "./"; "" without one."""
+    match call.args:
+        case [ast.Constant(value=str() as name), *_]:
+            return name.removeprefix("./")
+    return ""
 
 
 def _reads_file(source: CheckSource, call: ast.Call) -> bool:
@@ -377,20 +433,37 @@ def _reads_file(source: CheckSource, call: ast.Call) -> bool:
     return reads or _FILES.fullmatch(source.path(call) or ast.unparse(call.func)) is not None
 
 
-def data_of(reference: str, checks: str, folder: Path) -> dict[str, bytes]:
-    """Return the contents of the files in a folder that a reference reads, or that checks name to student code.
+def _names_of_files(text: str, folder: Path) -> Iterator[str]:
+    """Yield the names in Python source of files that are in a folder: "x.csv", "./data/x.csv", "data" and "x.csv"."""
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+    texts = [node.value.removeprefix("./").rstrip("/") for node in nodes if isinstance(node.value, str)]
+    texts = [name for name in dict.fromkeys(texts) if re.fullmatch(_DATA, name)]
+    folders = ["", *(f"{name}/" for name in texts if (folder / name).is_dir())]
+    for name in texts:
+        yield from (f"{before}{name}" for before in folders if (folder / f"{before}{name}").is_file())
+
+
+def data_of(folder: Path, *, named: Sequence[str] = (), listed: Sequence[str] = ()) -> dict[str, bytes]:
+    """Return the contents of the data files in a folder, by the name under which student code reads them.
 
     Args:
-        reference: its text.
-        checks: the texts of the ported checks.
         folder: the folder that has the tests.
+        named: Python source that names files for student code.
+        listed: names of files and folders that the assignment lists itself.
     """
+    names = [name for text in named for name in _names_of_files(text, folder)]
+    for name in (name.removeprefix("./").rstrip("/") for name in listed):
+        inside = sorted((folder / name).rglob("*")) if (folder / name).is_dir() else [folder / name]
+        names += [path.relative_to(folder).as_posix() for path in inside if path.is_file()]
+    names = [name for name in dict.fromkeys(names) if re.fullmatch(_DATA, name)]
+    return {name: (folder / name).read_bytes() for name in names if not name.endswith((".py", ".ipynb"))}
+
+
+def texts_for_student_code(checks: str) -> str:
+    """Return the source of a list with the string literals that checks pass to student code."""
     calls = [node for node in ast.walk(ast.parse(checks)) if isinstance(node, ast.Call)]
     calls = [call for call in calls if ast.unparse(call.func).startswith("student.")]
-    values = [arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)]
-    names = [*files_read(reference), *(value for value in values if isinstance(value, str))]
-    found = {name: folder / name for name in names if re.fullmatch(_DATA, name)}
-    return {name: path.read_bytes() for name, path in found.items() if path.is_file()}
+    return repr([arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)])
 
 
 def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
@@ -404,7 +477,7 @@ def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
     modules = [name for node in ast.walk(tree) for name in missing_packages(node)]
     for module in dict.fromkeys(modules):
         yield f"the reference imports `{module}`, which is not installed here: install it, or write this without it"
-    if gaps := [node for node in ast.walk(tree) if _is_gap(node)]:
+    if gaps := [node for node in ast.walk(tree) if _is_gap(node) and not _is_replaced(node, tree.body)]:
         yield f"the reference has `...` where its solution belongs, such as `{ast.unparse(gaps[0])}`: write it there"
     missing, _ = names_of(reference)
     stars = any(one.name == "*" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names)
@@ -422,6 +495,14 @@ def _is_gap(node: ast.AST) -> bool:
         case ast.Call(args=args):
             return any(isinstance(one, ast.Constant) and one.value is ... for one in args)
     return False
+
+
+def _is_replaced(node: ast.AST, body: Sequence[ast.stmt]) -> bool:
+    """Return whether a later statement assigns the variable again, as a solution does below `x = ...`."""
+    if not isinstance(node, ast.Assign):
+        return False
+    later = [one for one in body if isinstance(one, ast.Assign) and one.lineno > node.lineno]
+    return any(ast.unparse(one.targets[0]) == ast.unparse(node.targets[0]) for one in later)
 
 
 def _parametrize_names(source: CheckSource, decorator: ast.expr) -> list[str]:

@@ -12,6 +12,7 @@ import re
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from grader.author.port.text import TopStatement, items_needed, items_of, missing_packages
@@ -34,6 +35,8 @@ _CONFIG = re.compile(r'^""" # BEGIN TEST CONFIG\n(.*?)""" # END TEST CONFIG[ \t]
 _IGNORE = "# IGNORE"
 _NUMPY = re.compile(r"(?:np|numpy)\.(?:(True|False)_|(?:float|int|uint|bool|str)\d*_?\((.*)\))", re.DOTALL)
 """A scalar, as NumPy 2 shows it."""
+_DEFINED = re.compile(r"""(["'])([A-Za-z_]\w*)\1 in (?:vars|globals|locals|dir)\(\)""")
+"""How a test of a notebook asks whether students wrote a variable."""
 _MARK = re.compile(r"#?\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)\b")
 
 
@@ -46,7 +49,10 @@ class Assignment:
         code: the cells besides tests.
         solved: the names that cells of the solution bind.
         tests: the code of each test, by a name that a function can have.
-        points: of tests, by name, as far as the notebook says.
+        points: of tests, by name, as far as the notebook says; those of a cell or a question are divided among its
+            tests.
+        hidden: the names of the tests that students do not see.
+        files: the data files and folders that it lists.
         notes: what a person has to do, or decide.
         autotests: of cells for nbgrader's autotest, what is to be done.
     """
@@ -55,7 +61,11 @@ class Assignment:
     code: list[str] = field(default_factory=list)
     solved: set[str] = field(default_factory=set)
     tests: dict[str, str] = field(default_factory=dict)
-    points: dict[str, float] = field(default_factory=dict)
+    points: dict[str, Fraction] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+    files: list[str] = field(default_factory=list)
+    _given: list[str] = field(default_factory=list)
+    _cells_before: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     autotests: list[str] = field(default_factory=list)
 
@@ -65,22 +75,48 @@ class Assignment:
         self.code.append(code)
         if is_solution:
             self.solved |= {name for item in items_of(code) for name in item.binds}
+        else:
+            self._given.append(code)
 
-    def add_test(self, name: str, source: str, points: float | None = None) -> None:
-        """Add a test under a unique function name, made from its name in the notebook.
+    def add_test(self, name: str, source: str, points: Fraction | None = None, *, is_hidden: bool = False) -> str:
+        """Add a test under a unique function name, made from its name in the notebook, and return that name.
 
         Args:
             name: as the notebook calls it.
             source: its code.
             points: of the test, if the notebook says them.
+            is_hidden: whether students do not see it.
         """
         plain = re.sub(r"\W", "_", name) or "cell"
         number = 1
         while (key := f"test_{plain}" + (f"_{number}" if number > 1 else "")) in self.tests:
             number += 1
-        self.tests[key] = source
-        if points:
+        self.tests[key] = _DEFINED.sub(r"\2 is not None", source)
+        self._cells_before[key] = len(self.code)
+        if points is not None:
             self.points[key] = points
+        if is_hidden:
+            self.hidden.add(key)
+        return key
+
+    def given(self) -> str:
+        """Return the code that students get, besides the stubs of what they write: imports and given variables."""
+        return "\n\n".join(self._given)
+
+    def changed_later(self) -> Iterator[str]:
+        """Yield a sentence for each variable that a cell changes after a test looked at it."""
+        looked: dict[str, list[str]] = {}
+        for name, source in self.tests.items():
+            later = self.code[self._cells_before[name] :]
+            changed = {each for cell in later for item in items_of(cell, with_parameters=False) for each in item.binds}
+            used = names_of(f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}")[0]
+            for each in sorted(used & self._tested_variables() & changed):
+                looked.setdefault(each, []).append(name.removeprefix("test_"))
+        for each, names in looked.items():
+            yield (
+                f"a cell below {', '.join(names)} changes `{each}`, and checks see its last value: give the later one "
+                "another name, or write a function for each step"
+            )
 
     def _items(self) -> list[TopStatement]:
         # A parameter that is called as a variable of the notebook does not need that.
@@ -175,7 +211,7 @@ def assignment_of(text: str) -> Assignment | None:
         raise CourseError(
             "; ".join([f"the notebook of {made.kind} has no cells with tests", *made.autotests, *by_hand])
         )
-    made.notes += made.autotests
+    made.notes += [*made.autotests, *made.changed_later()]
     return made
 
 
@@ -189,7 +225,9 @@ def _of_nbgrader(rows: Sequence[Row]) -> Assignment:
         name, points = str(marks.get("grade_id", "")), _number(marks.get("points"))
         graded, solved = marks.get("grade") is True, marks.get("solution") is True
         if marks.get("task") is True or (graded and (solved or kind != "code")):
-            made.notes.append(f"{name} ({points or 0:g} points) is graded by a person: give its rule `by: staff`")
+            made.notes.append(
+                f"{name} ({float(points or 0):g} points) is graded by a person: give its rule `by: staff`"
+            )
         if kind != "code":
             continue
         code = _python(source, number)
@@ -200,9 +238,11 @@ def _of_nbgrader(rows: Sequence[Row]) -> Assignment:
             lines = f"{counted(len(autotests), 'line')} such as AUTOTEST {autotests[0].strip()}"
             made.autotests.append(f"{name} has {lines}: compare each with `reference` in a hidden check")
         shown = _HIDDEN.sub("", code)
-        for part, source_of in (("", shown), ("_hidden", "\n".join(_HIDDEN.findall(code)))):
-            if _does_something(source_of):
-                made.add_test(name + part, textwrap.dedent(source_of), points)
+        parts = {name: shown, f"{name}_hidden": "\n".join(_HIDDEN.findall(code))}
+        parts = {part: textwrap.dedent(test) for part, test in parts.items() if _does_something(test)}
+        for part, test in parts.items():
+            own = points / len(parts) if points is not None else None
+            made.add_test(part, test, own, is_hidden=part != name)
     return made
 
 
@@ -225,9 +265,11 @@ def _python(source: str, number: int) -> str:
 
 def _of_otter(rows: Sequence[Row]) -> Assignment:
     made, question = Assignment("otter"), dict[str, Any]()
+    own: dict[str, Fraction | None] = {}  # of the tests of the question
     in_tests = in_prompt = in_solution = False
     for number, (kind, source, _, cell) in enumerate(rows, 1):
         if kind != "code":
+            made.files += _files_listed(source)
             match _otter_mark(source):
                 case "BEGIN", "QUESTION":
                     question = _settings_in(source)
@@ -237,7 +279,8 @@ def _of_otter(rows: Sequence[Row]) -> Assignment:
                             f"{question.get('name')} ({points} points) is graded by a person: give its rule `by: staff`"
                         )
                 case "END", "QUESTION":
-                    question = {}
+                    made.points |= _points_of_tests(question, own)
+                    question, own = {}, {}
                 case begin, "TESTS":
                     in_tests = begin == "BEGIN"
                 case begin, "PROMPT":
@@ -247,18 +290,38 @@ def _of_otter(rows: Sequence[Row]) -> Assignment:
             continue
         code = _python(source, number)
         if in_tests:
-            made.add_test(str(question.get("name", "cell")), *_test_of_otter(code, cell, question))
+            test, points, is_hidden = _test_of_otter(code, cell)
+            own[made.add_test(str(question.get("name", "cell")), test, is_hidden=is_hidden)] = points
         elif not in_prompt:
             made.add_code(_PROMPT.sub("", code), is_solution=in_solution)
     return made
 
 
-def _test_of_otter(code: str, cell: Mapping[str, Any], question: Mapping[str, Any]) -> tuple[str, float | None]:
-    """Return the code in a test cell of otter-grader, and its points if they are a number."""
+def _points_of_tests(question: Mapping[str, Any], own: Mapping[str, Fraction | None]) -> dict[str, Fraction]:
+    """Return the points of the tests of a question, as far as the notebook says them.
+
+    Args:
+        question: its settings.
+        own: its tests, with the points that each says itself.
+    """
+    points = question.get("points")
+    if isinstance(points, list) and len(points) == len(own):
+        given = dict(zip(own, map(_number, points), strict=True))
+    else:
+        whole, open_ones = _number(points), [name for name, each in own.items() if each is None]
+        rest = whole - sum(each for each in own.values() if each is not None) if whole is not None else None
+        each_open = max(Fraction(0), rest) / len(open_ones) if rest is not None and open_ones else None
+        given = dict.fromkeys(open_ones, each_open)
+    merged = {name: given.get(name) if each is None else each for name, each in own.items()}
+    return {name: each for name, each in merged.items() if each is not None}
+
+
+def _test_of_otter(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction | None, bool]:
+    """Return the code in a test cell of otter-grader, its points if it says them itself, and whether it is hidden."""
     config = _CONFIG.match(code)
     settings = _settings_in(f"\n{config[1]}") if config else {}
+    is_hidden = bool(settings.get("hidden")) or code.startswith("# HIDDEN")
     code = code[config.end() :] if config else re.sub(r"^# HIDDEN[^\n]*\n", "", code)
-    points = settings.get("points", question.get("points"))
     tree = ast.parse(code)
     if _calls_another(tree.body) and code.rstrip().endswith(_IGNORE):  # the notebook alone runs this line
         del tree.body[-1]
@@ -276,7 +339,7 @@ def _test_of_otter(code: str, cell: Mapping[str, Any], question: Mapping[str, An
         case [*before, ast.Expr(value=value)] if (shown := _output_of(cell)) is not None:
             head = [ast.unparse(statement) for statement in before]
             code = "\n".join([*head, _equality_assert(ast.unparse(value), shown)])
-    return code, _number(points)
+    return code, _number(settings.get("points")), is_hidden
 
 
 def _calls_another(body: Sequence[ast.stmt]) -> bool:
@@ -287,11 +350,11 @@ def _calls_another(body: Sequence[ast.stmt]) -> bool:
     return False
 
 
-def _number(points: object) -> float | None:
-    """Return points as a number; None of anything else, such as a list of points for each test."""
+def _number(points: object) -> Fraction | None:
+    """Return points as a number; None of anything else."""
     try:
-        return float(points)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        return Fraction(str(points)).limit_denominator(100)
+    except ValueError:
         return None
 
 
@@ -304,7 +367,10 @@ def _equality_assert(expression: str, shown: str) -> str:
     try:
         value = ast.literal_eval(shown)
     except (ValueError, SyntaxError):
-        return f"# TODO: compare with what the notebook shows: {shown.splitlines()[0]}\n{expression}"
+        first = " ".join(shown.strip().splitlines()[0].split())
+        todo = f"# TODO: compare values, and not what the notebook shows: {first}"
+        # An object without a text of its own is shown by its address.
+        return f"{todo}\n{expression}" if shown.startswith("<") else f"{todo}\nassert repr({expression}) == {shown!r}"
     return f"assert {expression} == {value!r}"
 
 
@@ -332,6 +398,15 @@ def _settings_in(source: str) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
+def _files_listed(source: str) -> list[str]:
+    """Return the files and folders that otter's configuration of an assignment lists; an empty list of another cell."""
+    first, _, rest = source.replace("```", "").strip().partition("\n")
+    if first.lstrip("# ").strip() != "ASSIGNMENT CONFIG":
+        return []
+    files = _settings_in(f"\n{rest}").get("files")
+    return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
+
+
 def _does_something(source: str) -> bool:
     """Return whether a text contains a statement, and not only comments."""
     return bool(ast.parse(textwrap.dedent(source)).body)
@@ -342,9 +417,3 @@ def _indentable_code(source: str) -> str:
     tree = ast.parse(source)
     texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return ast.unparse(tree) if any("\n" in str(node.value) for node in texts) else source.strip("\n")
-
-
-def points_of(assignment: Assignment) -> Iterator[str]:
-    """Yield for each test that has points in the notebook a sentence: its check should have these points as share."""
-    for name, points in assignment.points.items():
-        yield f"{name.removeprefix('test_')} had {points:g} points in the notebook: give its check that share"

@@ -7,11 +7,12 @@ import keyword
 import random
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from grader.author.port.asserts import convert_to_pytest
+from grader.author.port.frames import needs_frames
 from grader.author.port.text import Edits, TopStatement, assemble, indent_block, items_of
 from grader.course.answers import first_line, lines_of, names_of
 from grader.lint.scope import FIXTURE, CheckSource, ExprKind, Function, Scope, imported, parameters, scopes
@@ -154,6 +155,17 @@ class Tests:
         """Return the names of the student's functions and classes that a function's body uses."""
         return [task for _, task in self.student_nodes(node)]
 
+    def needs_frames(self, test: str, others: Sequence[TopStatement]) -> bool:
+        """Return whether a test may use what a proxy of a table, such as one of pandas, does not have.
+
+        Args:
+            test: the name of the test.
+            others: the other statements that it needs.
+        """
+        node = self.tests[test].node
+        assert isinstance(node, Function)
+        return needs_frames(node, others, self._source, self._names)
+
     def _of_check(self, node: ast.AST) -> list[str]:
         draws = (
             "rng" not in self.fixtures and any(map(self._draws_at_random, ast.walk(node))) and not self.keeps_seed(node)
@@ -205,7 +217,7 @@ class Tests:
                 edits.insert(edits.start(first) - column, f'{" " * column}"""{title}"""\n')
         self._decorators(edits, item, node)
         self._rewrite_body(edits, node, self.needs, "student.")
-        own, keeps = dict(self._replace_seeded_draws(edits, node)), self.keeps_seed(node)
+        own, keeps = dict(self._replace_seeded_draws_at_random(edits, node)), self.keeps_seed(node)
         name = self._generator_name(node, "torch") if keeps else "rng"
         for call in filter(self._draws_at_random, ast.walk(node) if keeps or "rng" in needs else ()):
             assert isinstance(call, ast.Call)
@@ -252,7 +264,7 @@ class Tests:
                  if isinstance(statement, ast.Expr) and self._is_seed(statement)}  # fmt: skip
         return _GENERATOR if paths <= {module} else f"{module.split('.')[0]}_{_GENERATOR}"
 
-    def _replace_seeded_draws(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
+    def _replace_seeded_draws_at_random(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
         """Replace draws of NumPy and `random` after a seed by draws of a new generator with that seed: equal numbers.
 
         Yields:
@@ -482,7 +494,10 @@ def _assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
             for one, expected in ((left, right), (right, left)):
                 args = one.args if isinstance(one, ast.Call) and ast.unparse(one.func) in ("tuple", "list") else []
                 got = args[0] if args else one
-                if isinstance(got, ast.Attribute) and got.attr in ("shape", "dtype") and _is_students(scope, got.value):
+                if not isinstance(got, ast.Attribute) or not _is_students(scope, got.value):
+                    continue
+                # A dtype of NumPy or pandas is not of a tensor.
+                if got.attr == "shape" or (got.attr == "dtype" and not _is_foreign_dtype(scope, expected)):
                     return f"assert_{got.attr}({edits.text(got.value)}, {edits.text(expected)})"
     return ""
 
@@ -513,6 +528,12 @@ def _without_conversions(edits: Edits, node: ast.expr) -> str:
         case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if name in _CONVERSIONS:
             return _without_conversions(edits, value)
     return edits.text(node)
+
+
+def _is_foreign_dtype(scope: Scope, node: ast.expr) -> bool:
+    """Return whether a dtype is certainly none of PyTorch's: `np.float64`, `"int64"`, `float`."""
+    path = scope.source.path(node)
+    return isinstance(node, ast.Constant) or path in ("float", "int", "bool", "object") or path.startswith("numpy.")
 
 
 def _is_students(scope: Scope, node: ast.expr) -> bool:

@@ -1,0 +1,167 @@
+"""Which tests can be checks although student code returns tables of pandas and the like, which stay in the worker."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+
+from grader.author.port.text import TopStatement
+from grader.lint.scope import CheckSource, Function, imported
+
+FRAMES = frozenset({"pandas", "polars", "geopandas", "datascience", "babypandas", "modin", "xarray"})
+"""Packages whose tables do not cross: a check gets a proxy of one, and cannot make one for student code."""
+_OF_VALUES = {
+    "len",
+    "list",
+    "tuple",
+    "sorted",
+    "set",
+    "int",
+    "float",
+    "str",
+    "bool",
+    "abs",
+    "round",
+    "sum",
+    "max",
+    "min",
+}
+"""Builtins that take a proxy that can be iterated over, or a number."""
+_NUMBERS = {"values", "tolist", "to_numpy", "to_list", "to_dict", "item", "shape"}
+"""Attributes of a table that are arrays, lists and tuples, which cross."""
+_CLOSE = {f"numpy.{name}" for name in ("isclose", "allclose", "testing.assert_allclose")} | {"math.isclose"}
+
+
+def has_frames(items: Sequence[TopStatement]) -> bool:
+    """Return whether one of these statements imports a package of tables."""
+    modules = {module for item in items for module, _ in imported(item.node).values()}
+    return any(module.split(".")[0] in FRAMES for module in modules)
+
+
+def needs_frames(
+    test: Function, others: Sequence[TopStatement], source: CheckSource, students: Collection[str]
+) -> bool:
+    """Return whether a test must run beside student code, as it may use what a proxy of a table does not have.
+
+    A proxy has attributes, methods, items, `len` and iteration. Operators such as `df["a"] > 3`, `in`, and functions
+    of pandas and NumPy need the table itself.
+
+    Args:
+        test: the test.
+        others: the other statements that it needs.
+        source: of the file, for the names of packages.
+        students: the names by which it uses student code.
+    """
+    if any(_names_frames(item.node, source) for item in others if not imported(item.node)):
+        return True
+    if any(isinstance(item.node, Function) and {*item.uses} & {*students} for item in others):
+        return True  # a helper, which may do anything
+    return _names_frames(test, source) or not _Proxies(source, students).allow(test.body)
+
+
+def _names_frames(node: ast.AST, source: CheckSource) -> bool:
+    """Return whether a statement uses a package of tables."""
+    names = (one for one in ast.walk(node) if isinstance(one, ast.Name | ast.Attribute | ast.ImportFrom | ast.Import))
+    paths = [
+        path
+        for one in names
+        for path in (
+            [module for module, _ in imported(one).values()] if isinstance(one, ast.stmt) else [source.path(one)]
+        )
+    ]
+    return any(path.split(".")[0] in FRAMES for path in paths)
+
+
+class _Proxies:
+    """Whether code uses of what student code returns only what a proxy has, too.
+
+    Args:
+        source: of the file, for the names of packages.
+        students: the names of student code.
+    """
+
+    def __init__(self, source: CheckSource, students: Collection[str]) -> None:
+        self._source = source
+        self._students = frozenset(students)
+        self._results = set[str](students)
+
+    def allow(self, body: Sequence[ast.stmt]) -> bool:
+        """Return whether all of these statements are allowed, in their order."""
+        return all(map(self._statement, body))
+
+    def _statement(self, node: ast.stmt) -> bool:
+        match node:
+            case ast.Assert(test=test):
+                return self._condition(test)
+            case ast.Assign(targets=targets, value=value) if all(isinstance(one, ast.Name) for one in targets):
+                if self._is_students(value):
+                    self._results |= {one.id for one in targets if isinstance(one, ast.Name)}
+                return self._value(value)
+            case ast.Expr(value=ast.Call() as call) if self._source.path(call) in _CLOSE:
+                return self._are_close(call)
+            case ast.Expr(value=value):
+                return self._value(value)
+        return not self._is_students(node)
+
+    def _is_students(self, node: ast.AST) -> bool:
+        return any(isinstance(one, ast.Name) and one.id in self._results for one in ast.walk(node))
+
+    def _condition(self, node: ast.expr) -> bool:
+        match node:
+            case ast.BoolOp(values=values):
+                return all(map(self._condition, values))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._condition(operand)
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                of_students = [one for one in (left, *others) if self._is_students(one)]
+                inside = [other for op, other in zip(ops, others, strict=True) if isinstance(op, ast.In | ast.NotIn)]
+                # With a literal: two tables would be compared element by element.
+                is_plain = len(of_students) <= 1 and not any(map(self._is_students, inside))
+                return is_plain and all(map(self._number, of_students))
+            case ast.Call() if self._source.path(node) in _CLOSE:
+                return self._are_close(node)
+        return self._value(node)
+
+    def _number(self, node: ast.expr) -> bool:
+        """Return whether a side of a comparison is allowed, such as `abs(x - 3)`."""
+        match node:
+            case ast.Call(func=ast.Name(id="abs" | "round"), args=[ast.BinOp(left=left, right=right), *_]):
+                return not (self._is_students(left) and self._is_students(right)) and all(
+                    map(self._value, (left, right))
+                )
+        return self._value(node)
+
+    def _are_close(self, call: ast.Call) -> bool:
+        """Return whether the arguments of a function such as `numpy.isclose` cross."""
+        of_students = [one for one in call.args if self._is_students(one)]
+        scalars = [one for one in call.args if isinstance(one, ast.Constant)]
+        return len(of_students) <= 1 and all(
+            self._value(one) and (bool(scalars) or self._is_array(one)) for one in of_students
+        )
+
+    def _is_array(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Subscript(value=value):
+                return self._is_array(value)
+            case ast.Call(func=ast.Attribute(attr=name)) | ast.Attribute(attr=name):
+                return name in _NUMBERS
+        return False
+
+    def _value(self, node: ast.expr) -> bool:
+        if not self._is_students(node):
+            return True
+        match node:
+            case ast.Name():
+                return True
+            case ast.Attribute(value=value):
+                return self._value(value)
+            case ast.Subscript(value=value, slice=place):
+                return self._value(value) and not self._is_students(place)
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=words):
+                values = [*args, *(word.value for word in words)]
+                return (name in _OF_VALUES or name in self._students) and all(map(self._value, values))
+            case ast.Call(func=ast.Attribute(value=value), args=args, keywords=words):
+                return self._value(value) and not any(map(self._is_students, [*args, *(word.value for word in words)]))
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return all(map(self._value, items))
+        return False
