@@ -173,7 +173,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     """
     # No machine: a device that is not there has nothing to count.
     if mode == "none":
-        other_accelerators.hide()
+        other_accelerators.hide_others()
         return None
     if mode not in ("sim", "cuda"):
         raise ValueError(f'mode is "sim", "cuda" or "none", not {mode!r}')

@@ -15,7 +15,7 @@ from grader.course.golf import operations
 from grader.course.layout import TOPICS, Places, is_entry, released_files, stray_files
 from grader.course.topics import Coverage, given_text
 from grader.lint.lines import findings
-from grader.lint.scope import imported
+from grader.lint.scope import imported_names
 from grader.model import Check, Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import counted, is_void
@@ -38,7 +38,7 @@ def course_problems(course: Course, coverage: Coverage) -> list[str]:
     return [*stray, *unknown]
 
 
-def leaks(course: Course) -> Sequence[str]:
+def leak_sentences(course: Course) -> Sequence[str]:
     """Return a sentence for each passage of a solution in a shown file. `grade release` refuses such files."""
     shown = {path.as_posix(): given_text(course.root, path) for path in released_files(course)
              if (course.root / path).is_file()}  # fmt: skip
@@ -256,5 +256,5 @@ def _names_folder(node: ast.AST, folder: str) -> bool:
         case ast.Constant(value=str(text)):  # a word of prose stands between blanks
             return text == folder or (folder in re.split(r"[/\\]", text) and not re.search(r"\s", text))
         case ast.Import() | ast.ImportFrom():
-            return any(module.split(".")[0] == folder for module, _ in imported(node).values())
+            return any(module.split(".")[0] == folder for module, _ in imported_names(node).values())
     return False

@@ -26,7 +26,7 @@ from typing import Any
 
 from grader.author.cases import Case, cases_of
 from grader.author.judge import Proof, judge, losses_text, points, sorted_rules
-from grader.author.text import collecting_problem, course_problems, leaks, source_problems, text_problems
+from grader.author.text import collecting_problem, course_problems, leak_sentences, source_problems, text_problems
 from grader.course.answers import read_answer
 from grader.course.layout import COURSE_FILE, SHARED
 from grader.course.load import load_course
@@ -157,7 +157,7 @@ class Prover:
         problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
         problems[exercises[0].id] += course_problems(self.course, coverage)
         if not self.known_only:  # after each save it would be waited for
-            problems[exercises[0].id] += leaks(self.course)
+            problems[exercises[0].id] += leak_sentences(self.course)
         for exercise in exercises:
             own, checks = problems[exercise.id], [check for check in collected.checks if check.exercise == exercise.id]
             own += text_problems(exercise, checks, coverage.topics)
@@ -292,7 +292,7 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
             yield f"{proof.exercise.id}: not proved here, as the named check needs what is not here: {files}"
     losses = [loss for proof in proofs for loss in proof.losses]
     if total := sum(loss.total for loss in losses):
-        others = sum(sum(loss.on_others.values()) for loss in losses)
+        others = sum(sum(loss.on_kept_rules.values()) for loss in losses)
         yield f"{100 * others / total:.0f} % of the points that wrong answers lose are for rules that they obey"
     for note in (note for proof in proofs for note in proof.notes):
         yield from prose(note, WIDTH, further="    ")
@@ -351,7 +351,7 @@ def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
     for proof in proofs:
         for loss in proof.losses:
             name = for_terminal(f"{proof.exercise.number} {loss.name.removesuffix('.py')}", one_line=True)
-            others = loss.on_others
+            others = loss.on_kept_rules
             own = f"{','.join(sorted_rules(loss.own))} {points(loss.total - sum(others.values()))}"
             rows.append([name, points(loss.total), own, losses_text(others)])
     yield from table_lines(_LOSSES, rows, WIDTH)

@@ -21,7 +21,7 @@ from grader.report.html import CodeLine, page
 from grader.report.people import People
 from grader.report.schema import ReportFile
 from grader.report.student_line import line_of
-from grader.report.words import in_full
+from grader.report.words import rows_in_full
 
 _AROUND, MOST_LINES = 6, 16
 
@@ -43,7 +43,7 @@ def write_feedback(results: ResultsFolder, report: Report, journal: Journal) -> 
         (id, row.check.id): failing_function(graded[id], path, text, row)
         for _, id, path, text in modules
         if id in graded
-        for row in in_full(graded[id])
+        for row in rows_in_full(graded[id])
     }
     results.write_page(page_of(report.author), page(report, lines))
     results.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))

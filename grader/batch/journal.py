@@ -24,7 +24,7 @@ from pathlib import Path
 from grader.batch.known_results import Head, KnownResults
 from grader.grading.outcomes import WorkResult
 from grader.grading.secret import load_or_make_secret
-from grader.grading.store import SAVE_TRACE, ResultKey, Saved, Store, as_bytes, connect, now, prepare
+from grader.grading.store import SAVE_TRACE, ResultKey, Saved, Store, as_bytes, connect, prepare, utc_now
 from grader.intake.contents import Handed
 from grader.model import Exercise, GradedExercise
 from grader.model.errors import CourseError, GraderError
@@ -119,7 +119,7 @@ class Journal(Store):
             root: the folder of all submissions.
             handin: the id of the hand-in that is graded, or None.
         """
-        values = (now(), options, handin)
+        values = (utc_now(), options, handin)
         self.run = self.insert("INSERT INTO runs (started, options, handin) VALUES (?, ?, ?)", values)
         self._root = root
 

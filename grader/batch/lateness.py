@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from grader.model import Course, FinalScore, HandIn, Policy
 from grader.model.score import counted, points_text
-from grader.report.names import folded
+from grader.report.names import fold_name
 
 _ALL = 100_00
 _DAY = timedelta(days=1)
@@ -28,10 +28,10 @@ def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *,
         handin: says until when it was due, for everybody and for some.
         is_late: whether its platform says that it was late.
     """
-    known = [days for name, days in handin.late_days.items() if folded(name) in names]
+    known = [days for name, days in handin.late_days.items() if fold_name(name) in names]
     if known:
         return max(known), "as the course says"
-    longer = [until for name, until in handin.extensions.items() if folded(name) in names]
+    longer = [until for name, until in handin.extensions.items() if fold_name(name) in names]
     due = max(longer, default=handin.due)
     if at and due:
         zone = ZoneInfo(course.timezone) if course.timezone else due.tzinfo

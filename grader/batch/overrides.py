@@ -14,7 +14,7 @@ from grader.model import Course, GradedCheck, GradedExercise, Report, Score
 from grader.model.errors import CourseError
 from grader.model.score import points_text
 from grader.report.csv_table import CsvTable, with_row
-from grader.report.names import folded
+from grader.report.names import fold_name
 from grader.report.safe import for_csv
 
 OVERRIDES = "overrides.csv"
@@ -35,7 +35,7 @@ class StaffRow(Strict):
         row: the line of the file.
     """
 
-    author: Annotated[str, Field(min_length=1), AfterValidator(folded)]
+    author: Annotated[str, Field(min_length=1), AfterValidator(fold_name)]
     exercise: Annotated[str, Field(min_length=1)]
     row: int
 

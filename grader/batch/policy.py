@@ -14,7 +14,7 @@ from grader.grading.outcomes import VOID
 from grader.intake.contents import Handed
 from grader.model import Course, FinalScore, HandIn, Policy, Report
 from grader.model.score import Total, points_text, total_of, total_parts
-from grader.report.names import folded
+from grader.report.names import fold_name
 from grader.report.people import NOBODY, People, Person
 from grader.report.safe import for_csv
 
@@ -50,7 +50,7 @@ class Rules:
 
     def names(self, noted: SubmissionRecord) -> frozenset[str]:
         """Return all names of the authors of a submission, folded: as in the gradebook, and as on the roster."""
-        own = frozenset(folded(text) for name in (noted.author, *noted.authors) for text in (name, for_csv(name)))
+        own = frozenset(fold_name(text) for name in (noted.author, *noted.authors) for text in (name, for_csv(name)))
         return own.union(*map(self.people.names_of, self.persons(noted)))
 
     def unknown_names(self, names: Collection[str]) -> Iterator[str]:
@@ -63,7 +63,7 @@ class Rules:
             known = frozenset(names).union(*map(self.people.names_of, self.people.persons))
             for key, own in (("extensions", handin.extensions), ("late_days", handin.late_days)):
                 for name in own:
-                    if folded(name) not in known:
+                    if fold_name(name) not in known:
                         yield f"{COURSE_FILE}: handins.{handin.id}.{key}: no author is called {name}"
 
     def with_members(self, handed: Handed) -> Handed:
@@ -71,7 +71,7 @@ class Rules:
 
         Of Moodle the number is the team's then, which another participant may have; of Canvas it is one member's.
         """
-        team = self.people.team(handed.name, handed.key) if handed.name else ()
+        team = self.people.team_members(handed.name, handed.key) if handed.name else ()
         members = tuple(person.author for person in team)
         return replace(handed, authors=members, name="") if members else handed
 

@@ -22,7 +22,7 @@ from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
 from grader.report.csv_table import CsvTable
 from grader.report.gradebook import gradebook_csv
-from grader.report.names import folded
+from grader.report.names import fold_name
 from grader.report.people import NOBODY, People, missing_of, people_in
 from grader.report.safe import csv_text, for_csv
 from grader.report.schema import ReportFile, report_json
@@ -236,7 +236,7 @@ class ResultsFolder:
                 table, gone = CsvTable(path), [person.row for person in rules.persons(noted)]
                 if name != ROSTER:
                     place = table.header.index("author")
-                    gone = [row for row in range(1, len(table.rows)) if folded(table.cell(row, place)) in meant]
+                    gone = [row for row in range(1, len(table.rows)) if fold_name(table.cell(row, place)) in meant]
                 table.remove(gone)
                 write_whole(path, table.content())
 

@@ -270,7 +270,7 @@ class _Batch:
         with opened as runtime:
             try:
                 for finished in schedule(self.works(), runtime, self.journal, again=options.again):
-                    self.take(finished)
+                    self.record_result(finished)
             finally:
                 if options.shard is None:
                     self.results.write_gradebook(plan, self.journal, self.rules, self.unmatched, names=options.names)
@@ -309,7 +309,7 @@ class _Batch:
             why = f"it could not be read, by a fault of ours: {self.summary.unread[handed.key]}; please report it"
             return [], [Unmatched("", handed.key, why)]
 
-    def take(self, finished: WorkResult) -> None:
+    def record_result(self, finished: WorkResult) -> None:
         """Take a result. Once all works of a submission have one, write its report, and again after a repeated work."""
         work = finished.work
         own, attempt = self.under_way[work]

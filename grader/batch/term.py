@@ -222,7 +222,7 @@ class TermRow:
     explained: str
 
 
-def term(marks: Sequence[HandInScores], course: Course) -> list[TermRow]:
+def term_rows(marks: Sequence[HandInScores], course: Course) -> list[TermRow]:
     """Return a row with the scores and the total of each person in a term, sorted by name.
 
     Raises:

@@ -233,7 +233,7 @@ def _timed_call(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | No
 
 def _fresh_cpu_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> float:
     """Return the CPU seconds that a call on the large arguments takes in a fresh worker."""
-    with closing(connection_of(function).fresh()) as fresh:
+    with closing(connection_of(function).reconnect()) as fresh:
         # How often this is called depends on times, and a check's later inputs must not. The worker learns nothing new.
         fresh.record.renew = None
         same = proxy_of_name(fresh, target_of(function).child[2])

@@ -28,7 +28,7 @@ from grader.model import Device
 from grader.model.messages import PENDING, Message, Plan, PlannedExercise, Spawned
 from grader.sandbox import cgroup
 from grader.sandbox.process import remove_folder
-from grader.sandbox.slow_imports import leave_slow_imports_out
+from grader.sandbox.slow_imports import skip_slow_imports
 from grader.worker_process.fork import ForkStarter
 from grader.worker_process.spawn import SpawnStarter
 from grader.worker_process.starter import Starter
@@ -54,7 +54,7 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.ControlGr
     """
     # Each lane has a check process; their threads would take the cores from the workers.
     torch.set_num_threads(1)
-    leave_slow_imports_out()
+    skip_slow_imports()
     register_device_name()
     # Nothing that happens to be installed or set on this machine may change a verdict.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"

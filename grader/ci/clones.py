@@ -94,7 +94,7 @@ def read_class(path: Path, server: str) -> list[Repository]:
     return list(by_folder.values())
 
 
-def moment(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
     """Parse a date, which means its end, or a time; one without a zone is in the zone of this machine.
 
     Raises:

@@ -236,7 +236,7 @@ def package(course: Course, wishes: Wishes) -> Files:
         raise CourseError(f"{error.filename} cannot be read: {error.strerror}") from None
 
 
-def lay_out(files: Files, folder: Path) -> None:
+def write_all(files: Files, folder: Path) -> None:
     """Write files into a folder, all of them or none.
 
     Raises:

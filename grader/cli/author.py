@@ -34,7 +34,7 @@ def new_command(
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
     from grader.course.layout import find_course, refuse_given
     from grader.course.scaffold import new_course, new_exercise, write_schemas
-    from grader.student.folder import typed
+    from grader.student.folder import typed_path
 
     if (tests and not name) or (reference and not tests):
         raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
@@ -55,7 +55,7 @@ def new_command(
     if not written:
         raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
     say = Say()
-    say(*(f"wrote {typed(path)}" for path in written))
+    say(*(f"wrote {typed_path(path)}" for path in written))
     if draft:
         say(*_left_to_do(draft, written), *(f"  {note}" for note in notes))
     if name:
@@ -89,7 +89,7 @@ def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[s
 
 def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
     from grader.author.port.draft import todos_of
-    from grader.student.folder import typed
+    from grader.student.folder import typed_path
 
     shown, hidden, beside = draft.counts
     yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"
@@ -99,7 +99,7 @@ def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
             places.setdefault((path, todo), []).append(line)
     yield f"left to do in {counted(sum(map(len, places.values())), 'place')}:"
     for (path, todo), lines in places.items():
-        yield f"  {typed(path)}:{','.join(map(str, lines))}: {todo}"
+        yield f"  {typed_path(path)}:{','.join(map(str, lines))}: {todo}"
 
 
 @click.command("verify")

@@ -183,7 +183,7 @@ def _notes_for_log(checkout: Checkout, plan: RunPlan, submission: Submission) ->
 @click.argument("folder", metavar="[DIR]", default=".", type=options.PATH)
 @options.handin
 @options.package
-@options.confinement(
+@options.confinement_option(
     None,
     "full for a class, else reduced",
     "The least confinement of student code to accept in jobs with hidden checks.",
@@ -207,7 +207,7 @@ def init_ci_command(
     fail_below: str | None,
 ) -> None:
     """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
-    from grader.ci.files import Wishes, lay_out, package_of, platform_files
+    from grader.ci.files import Wishes, package_of, platform_files, write_all
     from grader.course.layout import is_course
 
     kind = PLATFORMS[platform]
@@ -224,7 +224,7 @@ def init_ci_command(
     package, index = (requirement, "") if requirement else package_of(course)
     wishes = Wishes(package, confinement or "", chosen, fail_below or "", hidden, index)
     files = platform_files(platform, wishes, course)
-    lay_out(files, folder)
+    write_all(files, folder)
     Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), kind.then)
 
 
@@ -234,7 +234,7 @@ def init_ci_command(
 @options.handin
 @options.package
 @options.course
-@options.confinement(
+@options.confinement_option(
     "reduced", purpose="The least confinement to accept; with none, student code can read the hidden checks."
 )
 @options.hidden
@@ -294,12 +294,12 @@ def clone_command(
     CLASS_TOKEN may read the repositories. DIR.csv lists the repository, the commit and its time for each folder; grade
     batch counts the days late from that time.
     """
-    from grader.ci.clones import CommitFilter, clone_class, moment, read_class, server_of
-    from grader.report.names import folded
+    from grader.ci.clones import CommitFilter, clone_class, parse_moment, read_class, server_of
+    from grader.report.names import fold_name
 
     server = server_of(os.environ)
     repositories = read_class(names, server)
-    at, longer = moment(until) if until else None, dict[str, datetime]()
+    at, longer = parse_moment(until) if until else None, dict[str, datetime]()
     course = options.course_here(course_folder) if handin is not None else None
     chosen = options.handin_of(course, handin) if course else None
     counted = CommitFilter(not_by=frozenset(who.lower() for who in not_by))
@@ -307,10 +307,10 @@ def clone_command(
         counted = replace(counted, course=course.exercises, wanted=options.exercises_in(chosen, course.exercises))
     if course and chosen and chosen.due and not at:
         slack = timedelta(minutes=course.policy.slack_minutes)
-        longer = {folded(name): due + slack for name, due in chosen.extensions.items()}
+        longer = {fold_name(name): due + slack for name, due in chosen.extensions.items()}
         at = chosen.due + slack
     say = Say()
-    for line in clone_class(repositories, folder, lambda name: longer.get(folded(name), at), server, counted):
+    for line in clone_class(repositories, folder, lambda name: longer.get(fold_name(name), at), server, counted):
         say.prose(line)
     say(f"They are in {folder.as_posix()}" + (f", as of {at.isoformat(timespec='minutes')}" if at else ""))
     if course and at and not until and (course.policy.percent_a_day or course.policy.grace_days):

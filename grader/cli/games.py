@@ -109,17 +109,17 @@ def break_command(name: str, give_up: bool, seed: int | None, workers: options.W
 def catch_command(name: str, workers: options.Workers) -> None:
     """Try your own check on known wrong and right answers. It is for exercises that you have solved."""
     say = Say()
-    from grader.student.folder import typed
-    from grader.student.games.catching import own_check, run_own_check, write_template
+    from grader.student.folder import typed_path
+    from grader.student.games.catching import own_check_path, run_own_check, write_template
     from grader.student.rows import solved_reference
 
     course, exercise = options.exercise_here(name)
     solved_reference(course, exercise)
     if written := write_template(course, exercise):
-        say.prose(f"{typed(written)} is a check for you to write. What must every right answer do?")
+        say.prose(f"{typed_path(written)} is a check for you to write. What must every right answer do?")
         say(f"Then run again:  grade catch {exercise.id}")
         return
-    say.meanwhile(f"Trying {typed(own_check(course, exercise))} ...")
+    say.meanwhile(f"Trying {typed_path(own_check_path(course, exercise))} ...")
     lines, is_good = run_own_check(course, exercise, workers.setup(), terminal_width())
     say(*lines)
     sys.exit(0 if is_good else 1)

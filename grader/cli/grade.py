@@ -159,7 +159,7 @@ def _grade(
     from grader.grading.store import open_store
     from grader.report.progress_lines import SubmissionProgress
     from grader.runner.compiled import is_compiled
-    from grader.student.advice import after_run, unchanged_note
+    from grader.student.advice import advice_after_run, unchanged_note
     from grader.student.folder import keeps_starters
 
     course, width = plan.course, terminal_width()
@@ -198,7 +198,7 @@ def _grade(
                     # What is wrong with exercises that were not meant is for the command that lists them.
                     known, _ = options.course_and_exercises((), prints=False)
                 # Most often the next exercise is in the same module, and no other one is read.
-                details(*after_run(known, report, width, partial(read_module, course)))
+                details(*advice_after_run(known, report, width, partial(read_module, course)))
     return report
 
 

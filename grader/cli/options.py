@@ -119,12 +119,12 @@ def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
             function(workers=Workers(start, device, confinement), **rest)
 
         decorated = _device(start(command))
-        return decorated if default == "" else confinement(default, shown)(decorated)
+        return decorated if default == "" else confinement_option(default, shown)(decorated)
 
     return decorate
 
 
-def confinement(default: str | None, shown: str | bool = True, purpose: str = _CONFINEMENT) -> Decorator:
+def confinement_option(default: str | None, shown: str | bool = True, purpose: str = _CONFINEMENT) -> Decorator:
     """Return a decorator that adds the option `--confinement`, the least level to accept.
 
     Args:

@@ -14,7 +14,7 @@ from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted, listed, points_text
 from grader.report.console import Pace, Say, needing, print_error, shows_colours, terminal_width
-from grader.report.safe import filled, for_terminal
+from grader.report.safe import for_terminal, wrap
 
 if TYPE_CHECKING:
     from grader.batch.changes import RegradedExercise
@@ -72,7 +72,7 @@ def _class_lines(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[
     yield from group_lines(overview, len(overview.groups) if every else _FEW, width, colours=shows_colours())
     yield ""
     if usable := [group for group in overview.groups if not group.why_not]:
-        yield from filled(
+        yield from wrap(
             f"To make a known wrong answer of a group:  grade report {out} --draft {usable[0].name}", "", width
         )
 
@@ -232,7 +232,7 @@ def export_command(
     """
     from grader.report.csv_table import CsvTable
     from grader.report.export.formats import Options, write_format
-    from grader.report.export.lms import about_moodle, fill
+    from grader.report.export.lms import fill_columns, moodle_upload_notes
     from grader.report.read import read_report
 
     (kind, place), say = formats[0], Say(quiet=any(place == "-" for _, place in formats))
@@ -243,10 +243,10 @@ def export_command(
             )
         table = CsvTable(into)
         columns, notes = _columns(reports, kind, handin, column, course_folder, table)
-        done = fill(table, kind, columns, scales=scales, zeros=zeros)
+        done = fill_columns(table, kind, columns, scales=scales, zeros=zeros)
         write_named(place or into, table.content(), "--format")
         shown = {author: name for one in columns for author, name in one.names.items()} if names else {}
-        notes += about_moodle(done) if kind == "moodle" else []
+        notes += moodle_upload_notes(done) if kind == "moodle" else []
         for line in (*done.lines(place or str(into), shown, zeros=zeros), *notes):
             (print_error if place == "-" else say.prose)(line)
         return
@@ -314,11 +314,11 @@ def term_command(outs: tuple[Path, ...], to: Path, pages: bool, names: bool, cou
     """
     from grader.batch.class_pages import write_pages
     from grader.batch.results_folder import ResultsFolder
-    from grader.batch.term import read_scores, term, term_csv, term_lines, with_grace
+    from grader.batch.term import read_scores, term_csv, term_lines, term_rows, with_grace
 
     course, say = options.course_here(course_folder), Say()
     marks = [read_scores(out) for out in outs]
-    rows, ids = term(marks, course), [one.handin or "" for one in marks]
+    rows, ids = term_rows(marks, course), [one.handin or "" for one in marks]
     write_named(to, term_csv(rows, ids), "--to")
     say(*term_lines(rows, ids))
     alone = [row.uid for row in rows if len(row.scores) == 1]

@@ -94,8 +94,8 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
 @options.json
 def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
     """Show which exercise comes next, and where its file is. With a name: from that exercise or module on."""
-    from grader.student.folder import typed
-    from grader.student.list_page import list_data, next_lines
+    from grader.student.folder import typed_path
+    from grader.student.list_page import list_data, next_exercise_lines
     from grader.student.rows import next_row
 
     course, say = options.course_here(), Say(quiet=as_json)
@@ -106,9 +106,9 @@ def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
         solved = "You have solved each exercise, or skipped it by solving the last one of its module."
         say("" if quiet else f"{solved} To see which:  grade list")
     elif quiet:
-        say(typed(row.exercise.starter))
+        say(typed_path(row.exercise.starter))
     else:
-        say(*next_lines(row, terminal_width()))
+        say(*next_exercise_lines(row, terminal_width()))
 
 
 @click.command("show")
@@ -141,13 +141,13 @@ def show_command(name: str | None, rules: bool, reference: bool, plain: bool, wo
 @options.next_exercise
 def open_command(name: str | None) -> None:
     """Open an exercise in your editor, by default the next one. VISUAL or EDITOR is the editor's command."""
-    from grader.student.folder import typed
+    from grader.student.folder import typed_path
 
     _, exercise = options.exercise_here(name)
     if not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
         setting = "set EDITOR=notepad" if os.name == "nt" else 'export EDITOR="code --wait"'
         raise CourseError(
-            f"to open {typed(exercise.starter)}, first set EDITOR or VISUAL to the command of your editor, as in",
+            f"to open {typed_path(exercise.starter)}, first set EDITOR or VISUAL to the command of your editor, as in",
             f"  {setting}",
         )
     try:
@@ -165,14 +165,14 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     say = Say()
     from grader.report.progress_lines import ProgressLine
     from grader.report.terminal import failure_lines
-    from grader.student.folder import typed
+    from grader.student.folder import typed_path
     from grader.student.lines_to_try import run_lines_to_try
 
     course, exercise = options.exercise_here(name)
     row, lines, printed = run_lines_to_try(course, exercise, workers.setup(seed or 0), ProgressLine(say))
     say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
     say(*failure_lines(row, terminal_width()), "")
-    say.prose(f"In the folder {typed(exercise.starter.parent)}:")
+    say.prose(f"In the folder {typed_path(exercise.starter.parent)}:")
     say(*(f"    {for_terminal(line)}" for line in lines), "Output:")
     say(*for_terminal(printed.rstrip("\n")).split("\n"))
 
@@ -193,9 +193,9 @@ def hint_command(name: str | None, again: bool, everything: bool) -> None:
 @options.exercise
 def reset_command(name: str) -> None:
     """Restore the starter; your file stays beside it."""
-    from grader.student.folder import reset
+    from grader.student.folder import restore_starter
 
-    Say().prose(*reset(*options.exercise_here(name)))
+    Say().prose(*restore_starter(*options.exercise_here(name)))
 
 
 @click.command("watch")

@@ -42,7 +42,7 @@ from distributed.scheduler import NoValidWorkerError, NoWorkerError
 from grader.grading.diagnosis import Known
 from grader.grading.handed_in import as_handed_in
 from grader.grading.outcomes import Outcomes, WorkResult, lost_machine_result
-from grader.grading.packed_plan import pack, unpack
+from grader.grading.packed_plan import pack_plan, unpack_plan
 from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.grading.store import describe_machine, package_digest
@@ -174,7 +174,7 @@ class Cluster:
         client.subscribe_topic(self._name, self._on_event)
         problem, setup = "it did not answer", self._plan.setup
         try:
-            client.register_plugin(NodePlugin(self._name, pack(self._plan), machine_facts(setup), local=local))
+            client.register_plugin(NodePlugin(self._name, pack_plan(self._plan), machine_facts(setup), local=local))
         except Exception as error:  # of one worker, of any kind; the others go on
             problem = f"tensorgrade cannot be used there ({_short(error)}); install the version that is here"
         until = time.monotonic() + _ANSWER_S
@@ -301,7 +301,7 @@ class NodePlugin(WorkerPlugin):
 
     def _open(self, place: Path) -> None:
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="grade-course-", dir=place)))  # mode 0700
-        self._plan = plan = unpack(self._packed, folder)
+        self._plan = plan = unpack_plan(self._packed, folder)
         mine = machine_facts(plan.setup)
         if wrong := [f"{name} {mine[name]}, expected {it}" for name, it in self._expected.items() if mine[name] != it]:
             raise StartError("it has " + "; ".join(wrong))

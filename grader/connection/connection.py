@@ -260,7 +260,7 @@ class Connection:
         self.deadlocked: set[str] = set()
         self._outputs: dict[int, tuple[str, int]] = {}
 
-    def fresh(self) -> Connection:
+    def reconnect(self) -> Connection:
         """Return a connection for the same files with a worker of its own. Close it."""
         # Losses are counted anew: a timed call that is stopped on purpose must not use up what the checks may lose.
         record = Record(self.record.seed, self.record.renew)

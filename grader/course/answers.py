@@ -178,10 +178,10 @@ def _with_definitions(text: str, code: str) -> str:
     """Return a module with the definitions of `code` in place of its own of the same names, and new ones at its end."""
     tree = ast.parse(code)
     for name, node in _definitions(tree):
-        new, lines = lines_of(code)[first_line(node) - 1 : node.end_lineno], lines_of(text)
+        new, lines = lines_of(code)[first_line_number(node) - 1 : node.end_lineno], lines_of(text)
         new[-1] = new[-1].rstrip("\r\n") + "\n"
         if (old := dict(_definitions(ast.parse(text))).get(name)) is not None:
-            lines[first_line(old) - 1 : old.end_lineno] = new
+            lines[first_line_number(old) - 1 : old.end_lineno] = new
         else:
             lines += ["\n", "\n", *new]
         text = "".join(lines)
@@ -189,7 +189,7 @@ def _with_definitions(text: str, code: str) -> str:
     module = ast.parse(text)
     body = module.body[1:] if ast.get_docstring(module) is not None else module.body
     below = next(node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
-    place, lines = first_line(below) - 1, lines_of(text)
+    place, lines = first_line_number(below) - 1, lines_of(text)
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     return "".join([*lines[:place], *(f"{ast.unparse(one)}\n" for one in imports), *lines[place:]])
 
@@ -202,7 +202,7 @@ def lines_of(source: str) -> list[str]:
     return [line.decode("utf-8", "surrogatepass") for line in source.encode("utf-8", "surrogatepass").splitlines(True)]
 
 
-def first_line(node: ast.stmt) -> int:
+def first_line_number(node: ast.stmt) -> int:
     """Return the number of the line where a statement begins, decorators included."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])

@@ -207,7 +207,7 @@ class Names:
     none_of: tuple[str, ...] = ()
     listed: tuple[tuple[str, ...], ...] = ()
 
-    def fit(self, used: Collection[str]) -> bool:
+    def fits(self, used: Collection[str]) -> bool:
         """Return whether the sentence is true of code that uses these names."""
         names = set(used)
         if any(names.issuperset(each) for each in self.listed):

@@ -446,7 +446,7 @@ class _Task:
         failing = frozenset(called.intersection(functions) or called)
         if failing not in self._names:
             self._names[failing] = names_in(self._files, failing)
-        return names.fit(self._names[failing])
+        return names.fits(self._names[failing])
 
     def _share_of_same_mistakes(self, answer: Answer, checks: _Ids) -> float:
         """Return in what share of the calls in which a wrong answer is wrong the submission returns the same value.

@@ -16,7 +16,7 @@ from grader.model import Device, GradedExercise, Outcome, Submission, Verdict
 from grader.model.messages import CheckSelection, Level, Setup, Start
 from grader.model.progress import Progress
 from grader.runner.lane import JobResult, Lane
-from grader.runner.pool import cores
+from grader.runner.pool import usable_cores
 from grader.runner.worker_source import CAN_FORK
 
 REPEATS = 2
@@ -59,7 +59,7 @@ class Executor(Protocol):
 
 def lanes_here() -> int:
     """Return how many lanes this machine has cores for."""
-    return len(cores())
+    return len(usable_cores())
 
 
 def lanes_for(plan: RunPlan, submission: Submission) -> int:

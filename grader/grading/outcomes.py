@@ -21,7 +21,7 @@ from grader.model import (
     Verdict,
 )
 from grader.model.report import PASSES_HERE
-from grader.model.score import hold_back, is_void, score
+from grader.model.score import hold_back, is_void, score_checks
 
 VOID = "this check is void: everybody gets its points"
 
@@ -112,7 +112,7 @@ def graded_from(
     # Points are divided among all checks, whichever ran: those of a check are the same every time.
     every = [ran.get(check.id) or Outcome(check.id, Verdict.NOT_RUN) for check in checks]
     by_checks = exercise.points - sum(exercise.staff.values())
-    rows, withheld = score(by_checks, checks, every, exercise.withheld.shares)
+    rows, withheld = score_checks(by_checks, checks, every, exercise.withheld.shares)
     # A void check says nothing: neither that a value is right, nor that it is wrong.
     void = {
         row.check.id: replace(row, score=Score(row.score.possible, row.score.possible), set_by=VOID)

@@ -13,7 +13,7 @@ from grader.grading.plan import RunPlan
 # -- for other machines ------------------------------------------------------------------------------------------------
 
 
-def pack(plan: RunPlan) -> bytes:
+def pack_plan(plan: RunPlan) -> bytes:
     """Return a run plan as bytes, with the content of each file that it names."""
     roots = (plan.course.root, staff_root(plan.course.root))
 
@@ -31,7 +31,7 @@ def pack(plan: RunPlan) -> bytes:
     return packed.getvalue()
 
 
-def unpack(packed: bytes, folder: Path) -> RunPlan:
+def unpack_plan(packed: bytes, folder: Path) -> RunPlan:
     """Write the files of a packed plan into a folder, and return the plan."""
 
     class Unpacker(pickle.Unpickler):

@@ -23,7 +23,7 @@ from dataclasses import replace
 from grader.grading.lanes import Executor
 from grader.grading.outcomes import WorkResult, is_broken, is_inconclusive
 from grader.grading.plan import RunPlan, Work, not_run
-from grader.grading.store import Store, describe_machine, now, package_digest
+from grader.grading.store import Store, describe_machine, package_digest, utc_now
 from grader.model import GradedExercise, Report, Score, Submission
 from grader.model.messages import Level
 from grader.model.score import final_of
@@ -81,7 +81,7 @@ def report_of_submission(plan: RunPlan, submission: Submission, done: Mapping[st
             graded = GradedExercise(exercise, "started", (), waits, place=submission.of(exercise).place)
         rows.append(graded)
     levels = [one.confinement for one in list(done.values())]  # others may come meanwhile, in another thread
-    return assemble_report(plan, submission.author, submission.authors, submission.digest, now(), rows, levels)
+    return assemble_report(plan, submission.author, submission.authors, submission.digest, utc_now(), rows, levels)
 
 
 def assemble_report(

@@ -292,7 +292,7 @@ class Store:
             text: of the file, if it is kept.
         """
         author, key, outcomes = one.work.submission.author, self.keys.of(one.work), Outcomes.of(one.graded)
-        return self.write(Saved(0, author, one.work.exercise.id, key, now(), one.confinement, outcomes, path, text))
+        return self.write(Saved(0, author, one.work.exercise.id, key, utc_now(), one.confinement, outcomes, path, text))
 
     def write(self, saved: Saved) -> int:
         """Write a saved result under a new number, and return the number."""
@@ -458,6 +458,6 @@ def from_bytes(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def now() -> str:
+def utc_now() -> str:
     """Return the present time in UTC, as text in ISO 8601 to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

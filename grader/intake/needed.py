@@ -14,7 +14,7 @@ import symtable
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.course.answers import first_line
+from grader.course.answers import first_line_number
 from grader.intake.cells import DEFINITIONS, bindings, dotted_name, python_of
 
 _SHOWING = frozenset({"print", "display", "help"})
@@ -74,7 +74,7 @@ def steps_of(source: str) -> tuple[Step, ...]:
 def _steps(lines: Sequence[str], tree: ast.Module) -> Iterator[Step]:
     encoded = [line.encode("utf-8", "surrogatepass") for line in lines]
     for node in tree.body:
-        first, last = first_line(node) - 1, (node.end_lineno or node.lineno) - 1
+        first, last = first_line_number(node) - 1, (node.end_lineno or node.lineno) - 1
         part = [*encoded[first : last + 1]]
         part[-1] = part[-1][: node.end_col_offset]
         if first == node.lineno - 1:  # a decorator stands above, in the first column

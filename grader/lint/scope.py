@@ -44,7 +44,7 @@ class CheckSource:
         self.classes = {node.name for node in self.nodes if isinstance(node, ast.ClassDef)}
         self.local = self.classes | {node.name for node in self.functions}
         self._imports: dict[str, str] = {}
-        for name, (module, inner) in (row for node in self.nodes for row in imported(node).items()):
+        for name, (module, inner) in (row for node in self.nodes for row in imported_names(node).items()):
             if not module.startswith("."):
                 self._imports[name] = f"{module}.{inner}" if inner else module
 
@@ -76,7 +76,7 @@ def _body_of(text: str) -> list[ast.stmt]:
         return []
 
 
-def imported(node: ast.AST) -> dict[str, tuple[str, str]]:
+def imported_names(node: ast.AST) -> dict[str, tuple[str, str]]:
     """Return the names that an import binds, each with a module and a name in it, or "" for the module itself."""
     if isinstance(node, ast.Import):  # of `import a.b` the name is `a`
         names = [(one.asname or one.name.split(".")[0], one) for one in node.names]

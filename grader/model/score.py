@@ -39,7 +39,7 @@ def divide(points: int, shares: Sequence[int]) -> list[int]:
     return parts
 
 
-def score(
+def score_checks(
     points: int, checks: Sequence[Check], outcomes: Sequence[Outcome], withheld_shares: int
 ) -> tuple[list[GradedCheck], int]:
     """Return each check with its points, before `hold_back`, and the points that withheld checks decide.

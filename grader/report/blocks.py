@@ -2,7 +2,7 @@
 
 rich is imported inside of functions, as that takes longer than many commands run. Student text goes to rich as `Text`,
 never as markup, and is made safe before: rich hands an escape character to the terminal as it is. rich wraps the cells
-of tables and nothing else, as it would break commands and paths; see `safe.filled`.
+of tables and nothing else, as it would break commands and paths; see `safe.wrap`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.report.safe import columns, cut, for_terminal
+from grader.report.safe import columns, for_terminal, shorten
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -175,7 +175,7 @@ def code_lines(lines: Sequence[CodeLine], indent: str, width: int, *, colours: b
     """
     heads = [f"{indent}{'>' if is_marked else ' '} {number or '':>4}  " for number, _, is_marked in lines]
     texts = [
-        cut(for_terminal(text, one_line=True), width - len(head))
+        shorten(for_terminal(text, one_line=True), width - len(head))
         for head, (_, text, _) in zip(heads, lines, strict=True)
     ]
     if not colours:

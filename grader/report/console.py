@@ -92,7 +92,7 @@ class Say:
         """
         if self._quiet or not sys.stdout.isatty():
             return
-        from grader.report.safe import columns, cut, for_terminal
+        from grader.report.safe import columns, for_terminal, shorten
 
         text, room = for_terminal(what, one_line=True), terminal_width() - len(end) - 3
         long, bar = min(_BAR, room - columns(text) - 1), ""
@@ -100,7 +100,7 @@ class Say:
             from grader.report.blocks import bar_text
 
             bar, room = f"{_encodable(bar_text(*done, long, colours=shows_colours()))} ", room - long - 1
-        text = f"  {bar}{cut(text, room)}{end}"
+        text = f"  {bar}{shorten(text, room)}{end}"
         self.erase()
         click.echo(text, nl=False)
         sys.stdout.flush()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import unicodedata
 
 
-def folded(text: str) -> str:
+def fold_name(text: str) -> str:
     """Normalize a name for comparison: its case, its blanks, and different encodings of the same letter."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def letters_and_digits(text: str) -> str:
     """Return a folded name with nothing but its letters and digits, as platforms write it into file names."""
-    return "".join(filter(str.isalnum, folded(text)))
+    return "".join(filter(str.isalnum, fold_name(text)))

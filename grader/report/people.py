@@ -20,7 +20,7 @@ from pathlib import Path
 from grader.model.errors import CourseError
 from grader.report.csv_table import CsvTable
 from grader.report.moodle_worksheet import FEW_COLUMNS, Worksheet, is_yes_no
-from grader.report.names import folded, letters_and_digits
+from grader.report.names import fold_name, letters_and_digits
 
 _TEST_STUDENT = "Student, Test"
 """Canvas has a student of this name in each course, who is nobody."""
@@ -105,7 +105,7 @@ class People:
         # Of another platform's number the name alone can say whose it is here.
         is_given = author in self._given
         author = f"{self._given[author]}_{author}" if is_given else author
-        if person := self._by_key.get(folded(author)):
+        if person := self._by_key.get(fold_name(author)):
             return person
         name, number = numbered.groups() if (numbered := _NUMBERED.fullmatch(author)) else (author, "")
         person = None if self._is_foreign() else (self._by_key if self.kind == "plain" else self._by_number).get(number)
@@ -114,7 +114,7 @@ class People:
         if person and letters_and_digits(name).endswith(tuple(person.compact_keys)):
             return person
         name = name if is_given else author  # ada_1 is somebody else than ada, unless a platform put the number there
-        return self._by_key.get(folded(name)) or self._by_compact_key.get(letters_and_digits(name))
+        return self._by_key.get(fold_name(name)) or self._by_compact_key.get(letters_and_digits(name))
 
     def _is_foreign(self) -> bool:
         """Return whether the submissions are numbered by another platform than the one that wrote the table."""
@@ -130,7 +130,7 @@ class People:
             if cell.strip().isdecimal() and (at == 0 or title.casefold() in _NUMBER_TITLES):
                 yield cell.strip()
 
-    def team(self, name: str, number: str) -> list[Person]:
+    def team_members(self, name: str, number: str) -> list[Person]:
         """Return the members of the team that handed in a submission; [] if it was one person, or if nothing says it.
 
         Args:
@@ -169,7 +169,7 @@ class People:
 
     def names_of(self, person: Person) -> frozenset[str]:
         """Return the folded names that mean this person and no other."""
-        return frozenset(key for key in person.keys if key in self._by_key) | {folded(person.author)}
+        return frozenset(key for key in person.keys if key in self._by_key) | {fold_name(person.author)}
 
     def uid_of(self, author: str) -> str:
         """Return the identifier of a submission's author that is the same in all hand-ins of a term."""
@@ -266,7 +266,7 @@ def _kind_of_table(table: CsvTable) -> str:
 def _lookup_keys(name: str, cells: Iterable[str]) -> frozenset[str]:
     last, comma, first = name.partition(",")
     swapped = f"{first.strip()} {last.strip()}" if comma else ""
-    return frozenset(folded(text) for text in (name, swapped, *cells) if text.strip())
+    return frozenset(fold_name(text) for text in (name, swapped, *cells) if text.strip())
 
 
 def _unique(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:

@@ -18,7 +18,7 @@ import click
 from grader.accelerator.timeline import COPIES, shift_spans, time_text, timeline
 from grader.model.picture import Grid, Moment, Picture, Shapes, View
 from grader.model.score import counted
-from grader.report.safe import columns, cut, filled, for_terminal, padded
+from grader.report.safe import columns, for_terminal, pad, shorten, wrap
 
 _GAP = 4
 _LEAST_NAME = 8
@@ -77,7 +77,7 @@ def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool
         lines = [for_terminal(line, one_line=True) for line in part.draw(width)]
         fits = fits and all(columns(line) <= width for line in lines)
         drawn += map(_marks_in_red, lines) if colours and part.marked else lines
-    return drawn if fits else filled(for_terminal(sentence_of(picture), one_line=True), "", width, "")
+    return drawn if fits else wrap(for_terminal(sentence_of(picture), one_line=True), "", width, "")
 
 
 def sentence_of(picture: Picture) -> str:
@@ -152,10 +152,10 @@ def _view_lines(views: tuple[View, ...], width: int) -> Iterator[str]:
     for number, view in enumerate(views):
         sizes = f"shape {view.shape}", f"strides {view.strides}", f"offset {view.offset}"
         whole = f"{view.name}: {', '.join(sizes)}"
-        parts = [cut(f"{view.name}:", width), *(f"  {part}" for part in sizes)]
+        parts = [shorten(f"{view.name}:", width), *(f"  {part}" for part in sizes)]
         yield from [whole] if columns(whole) <= width else parts
         if (before := _earlier_view(views, number)) is not None:
-            yield cut(f"  in the storage of {before.name}:", width)
+            yield shorten(f"  in the storage of {before.name}:", width)
         elif number:
             yield "  in a storage of its own:"
         yield from (f"  {line}" for line in _storage_boxes(view, width - 2))
@@ -253,7 +253,7 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     longest = max(map(columns, [*names, "expected" if shapes.expected is not None else ""]))
     room = min(longest, max(_LEAST_NAME, width - cell * len(fits)))
     for name, row in zip(names, rows, strict=True):
-        yield (padded(cut(name, room), room) + "".join(text.rjust(cell) for text in row)).rstrip()
+        yield (pad(shorten(name, room), room) + "".join(text.rjust(cell) for text in row)).rstrip()
     if shapes.expected is not None:
         yield f"{'expected'.ljust(room)}   {shapes.expected}"
     clash = "! they clash" if shapes.broadcast else "! not the same"

@@ -57,12 +57,12 @@ def columns(text: str) -> int:
     return cell_len(text)
 
 
-def padded(text: str, width: int) -> str:
+def pad(text: str, width: int) -> str:
     """Return a line of safe text with blanks behind it, so that it takes so many columns."""
     return text + " " * (width - columns(text))
 
 
-def filled(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
+def wrap(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
     """Wrap a line of safe text to this width.
 
     A command that stands after two blanks, as in `To go on:  grade next`, will be copied, so it stays in one line; so
@@ -99,7 +99,7 @@ def _parts_of(word: str, room: int) -> list[str]:
 
 
 def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterator[str]:
-    """Yield text made safe for a terminal, each of its lines wrapped; see `filled`.
+    """Yield text made safe for a terminal, each of its lines wrapped; see `wrap`.
 
     Args:
         text: as it is.
@@ -108,10 +108,10 @@ def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterato
         further: by how much more lines after the first are indented.
     """
     for line in for_terminal(text).split("\n"):
-        yield from filled(line, indent, width, further)
+        yield from wrap(line, indent, width, further)
 
 
-def cut(text: str, room: int) -> str:
+def shorten(text: str, room: int) -> str:
     """Shorten a line of safe text to so many columns."""
     if columns(text) <= room:
         return text
@@ -120,7 +120,7 @@ def cut(text: str, room: int) -> str:
     return f"{set_cell_size(text, max(0, room - 4)).rstrip()} ..."  # room for the dots
 
 
-def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]:
+def two_sided_lines(left: str, right: str, width: int, *, head: str = "") -> list[str]:
     """Return lines with one text at their left side, made safe and wrapped, and another at the right of the first.
 
     Args:
@@ -131,9 +131,9 @@ def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]
     """
     taken = columns(head and unstyle(head))
     room = width - len(right) - 1 - taken
-    first, *rest = filled(for_terminal(left, one_line=True), "", room, "" if head else "  ")
+    first, *rest = wrap(for_terminal(left, one_line=True), "", room, "" if head else "  ")
     # A single word may be too long.
-    return [f"{head}{padded(cut(first, room), room)} {right}".rstrip(), *(" " * taken + line for line in rest)]
+    return [f"{head}{pad(shorten(first, room), room)} {right}".rstrip(), *(" " * taken + line for line in rest)]
 
 
 def for_csv(text: str) -> str:

@@ -12,7 +12,7 @@ from grader.model.report import first_lines
 from grader.model.score import points_text
 from grader.report import words
 from grader.report.pictures import lines_of
-from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides
+from grader.report.safe import WIDTH, columns, for_terminal, shorten, two_sided_lines, wrap
 
 _MOST_OUTPUT_LINES = 12
 _NARROW = 64
@@ -34,7 +34,7 @@ def exercise_lines(
     """
     page, exercise = _Page(width, plain, colours), graded.exercise
     explained, told = list[GradedCheck](), list[str]()
-    title = two_sides(
+    title = two_sided_lines(
         f"{exercise.number} {exercise.title}", f"{words.score_text(words.score_here(graded))} points", width
     )
     yield from (click.style(line, bold=True) for line in title)
@@ -100,7 +100,7 @@ def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
     for line in (
         text if withheld else click.style(text, bold=True),
         *words.undecided_lines(report),
-        *words.next_lines(report),
+        *words.next_step_lines(report),
     ):
         yield from page.wrapped(line, "")
 
@@ -126,7 +126,7 @@ class _Page:
     def total(self, left: str, state: str, score: Score) -> list[str]:
         """Return the lines of a row of the table: a title, a state where there is room, and points."""
         points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
-        return two_sides(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
+        return two_sided_lines(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
 
     def first(self, line: words.CheckLine) -> Iterator[str]:
         """Yield the first lines of one check, or of several in one row: verdict, rule, title and points."""
@@ -144,7 +144,7 @@ class _Page:
             yield f"{head}{rule:<4}{points:>{self.width - 14}}"
             yield from self.wrapped(title, self.indent)
         else:
-            yield from two_sides(title, f"{points:>11}", self.width, head=head + rule)
+            yield from two_sided_lines(title, f"{points:>11}", self.width, head=head + rule)
 
     def message(self, row: GradedCheck) -> Iterator[str]:
         """Yield the lines of a check's message; its picture replaces the lines that show the same."""
@@ -174,7 +174,7 @@ class _Page:
         own = indent + line[: len(line) - len(line.lstrip())]
         if len(indent) + columns(line) <= self.width or line.startswith("    "):
             return [indent + line]
-        return filled(line.strip(), own, self.width)
+        return wrap(line.strip(), own, self.width)
 
     def output(self, graded: GradedExercise) -> Iterator[str]:
         """Yield the beginning of what the student printed, and the first warnings."""
@@ -185,4 +185,4 @@ class _Page:
             if shown := for_terminal(text).rstrip("\n"):
                 yield f"  {title}"
                 for line in first_lines(shown, _MOST_OUTPUT_LINES):
-                    yield f"    | {cut(line, self.width - 6)}"
+                    yield f"    | {shorten(line, self.width - 6)}"

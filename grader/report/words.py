@@ -163,7 +163,7 @@ def has_more_messages(graded: GradedExercise) -> bool:
     return any(row.outcome.message for row in groups.lost if row not in groups.firsts)
 
 
-def in_full(graded: GradedExercise) -> list[GradedCheck]:
+def rows_in_full(graded: GradedExercise) -> list[GradedCheck]:
     """Return the checks whose messages a short report shows: the first failure of each function."""
     groups = Causes.of(graded.checks)
     return [*([groups.cause] if groups.cause else []), *groups.firsts]
@@ -231,7 +231,7 @@ def undecided_lines(report: Report) -> Iterator[str]:
         yield f"{points_text(rest)} points are undecided ({', '.join(kinds)}): neither earned nor lost"
 
 
-def next_lines(report: Report) -> Iterator[str]:
+def next_step_lines(report: Report) -> Iterator[str]:
     """Yield what to do next, in one or two lines."""
     lost = (row for row in report.exercises if row.score.earned + row.score.undecided < row.score.possible)
     started = [graded for graded in lost if graded.state == "started"]

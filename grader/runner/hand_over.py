@@ -23,7 +23,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from types import FrameType
 
-from grader.runner.warm_socket import READY, connect_and_check, folder_of_sockets, is_off, name_of
+from grader.runner.warm_socket import READY, connect_and_check, folder_of_sockets, is_switched_off, name_of
 from grader.sandbox.process import clean_environment, isolated_command
 from grader.sandbox.trees import MESSAGE_BYTES, receive_tree
 
@@ -122,7 +122,7 @@ def _is_usual() -> bool:
 
     A fork of a ready process is not: its streams are others than those that Python started with. So are a test's.
     """
-    if sys.platform != "linux" or is_off():
+    if sys.platform != "linux" or is_switched_off():
         return False
     streams = {sys.stdin: sys.__stdin__, sys.stdout: sys.__stdout__, sys.stderr: sys.__stderr__}
     return (
@@ -155,7 +155,7 @@ def stay_ready() -> None:
     if not _is_usual() or why_not_warm():
         return
     try:
-        place = WarmSocket.here(READY)
+        place = WarmSocket.for_this_process(READY)
         called = place.connect()
         if called is not None:
             called.close()
@@ -163,12 +163,12 @@ def stay_ready() -> None:
         listening, stay = place.listen()
     except OSError:  # one is about to be there, or there can be none
         return
-    from grader.runner.zygote_client import start_apart
+    from grader.runner.zygote_client import start_in_new_session
     from grader.sandbox.datagrams import send
 
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs, listening, place.log.open("w+b") as log:
         command = isolated_command("grader.cli.ready", str(theirs.fileno()))
-        started = start_apart(command, log, [theirs.fileno(), listening.fileno()], clean_environment())
+        started = start_in_new_session(command, log, [theirs.fileno(), listening.fileno()], clean_environment())
         send(ours, stay)
         started.returncode = 0  # it is not waited for: it outlives this process

@@ -22,7 +22,7 @@ _STARTS = 3
 """How often a lane is started for one job before the job fails."""
 
 
-def cores() -> list[int]:
+def usable_cores() -> list[int]:
     """Return the cores that this process may use, which may be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))

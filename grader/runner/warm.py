@@ -27,7 +27,7 @@ from grader.runner.warm_socket import (
     connect_and_check,
     folder_of_sockets,
     installation,
-    is_off,
+    is_switched_off,
     name_of,
 )
 from grader.sandbox import fork_messages
@@ -43,7 +43,7 @@ LEAST_MB = 4096
 
 def why_not_warm() -> str:
     """Return why there cannot be warm processes on this machine; "" if there can be."""
-    if is_off():
+    if is_switched_off():
         return f"{SWITCH} is 0"
     if sys.platform != "linux":
         return "processes cannot be forked safely on this system"
@@ -82,7 +82,7 @@ class WarmSocket:
     kind: str
 
     @classmethod
-    def here(cls, kind: str = ZYGOTE) -> WarmSocket:
+    def for_this_process(cls, kind: str = ZYGOTE) -> WarmSocket:
         """Return the socket of the warm processes of a kind that fit this process.
 
         Raises:

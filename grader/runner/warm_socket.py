@@ -33,7 +33,7 @@ _ANSWERS_S = 3.0
 _STATUS = ("Uid", "Gid", "Groups", "Umask", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp", "Cpus_allowed")
 
 
-def is_off() -> bool:
+def is_switched_off() -> bool:
     """Return whether the user wants no warm processes."""
     return os.environ.get(SWITCH) == "0"
 

@@ -22,7 +22,7 @@ from grader.model.errors import StartError
 from grader.model.messages import Level
 from grader.runner.promises import Reached, SandboxPlan, findings, highest_level
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource, packages_file
-from grader.runner.zygote_client import START_S, ForkedProcess, Zygote, start_apart
+from grader.runner.zygote_client import START_S, ForkedProcess, Zygote, start_in_new_session
 from grader.sandbox import start_messages
 from grader.sandbox.child import SAID_NOTHING, end, tail
 from grader.sandbox.datagrams import Message, receive, send, to_text
@@ -97,7 +97,7 @@ class WorkerServer(WorkerSource):
                 shown, without = plain_paths()
                 plan = LaunchPlan(FileView(tuple(shown), (*hidden, *without)), tuple(server), *asks)
                 command = isolated_command("grader.sandbox.launch", to_text(plan), str(os.getpid()))
-                start = partial(start_apart, command, self._log, [theirs.fileno()])
+                start = partial(start_in_new_session, command, self._log, [theirs.fileno()])
                 self._process = _starter.submit(start).result()
         self._socket = ours
         self._trial = Future[Reached]()  # it answers once, and each lane asks
@@ -207,7 +207,7 @@ class WorkerServer(WorkerSource):
 
     def _not_started(self) -> StartError:
         own = tail(self._log)
-        said = self._zygote.last_words() if own == SAID_NOTHING and self._zygote is not None else own
+        said = self._zygote.last_output() if own == SAID_NOTHING and self._zygote is not None else own
         return StartError(f"the worker server did not start: {said}")
 
     def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:

@@ -126,7 +126,7 @@ class ForkedProcess:
                 time.sleep(_REAPED_S)
 
 
-def start_apart(
+def start_in_new_session(
     command: Sequence[str], log: IO[bytes], fds: Sequence[int], environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
     """Start a process that others are forked from, in a session of its own.
@@ -172,7 +172,7 @@ class Zygote:
         with theirs:
             words = (*arguments, *["soon"] * self._soon)
             command = isolated_command("grader.sandbox.zygote", str(theirs.fileno()), *words)
-            return start_apart(command, self._log, [theirs.fileno(), *fds])
+            return start_in_new_session(command, self._log, [theirs.fileno(), *fds])
 
     def fork(self, what: Message, log: IO[bytes], descriptors: Sequence[int]) -> ForkedProcess:
         """Have the zygote fork a process; start another zygote if it was lost.
@@ -197,10 +197,10 @@ class Zygote:
                     send(self._socket, what, given)
                 except OSError:
                     ours.close()
-                    raise StartError(f"no process can be started: {self.last_words()}") from None
+                    raise StartError(f"no process can be started: {self.last_output()}") from None
         return ForkedProcess(ours)
 
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         """Return the last lines that the zygote printed."""
         return tail(self._log)
 
@@ -259,7 +259,7 @@ def open_zygote(*, warm: bool = False, soon: bool = False) -> Zygote:
     """
     if warm and not why_not_warm():
         try:
-            return WarmZygote(WarmSocket.here(), soon=soon)
+            return WarmZygote(WarmSocket.for_this_process(), soon=soon)
         except OSError as error:  # since `why_not_warm` looked; this run is as one without warm processes
             logging.getLogger("grader").info("nothing stays warm: %s", error)
     return Zygote(soon=soon)

@@ -56,7 +56,7 @@ def cpu_s(pid: int) -> float | None:
     return None
 
 
-def others_run(pid: int) -> bool:
+def other_threads_run(pid: int) -> bool:
     """Return whether a thread of a process, except its first, runs or is ready to run; False if that cannot be read."""
     try:
         others = [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]

@@ -108,14 +108,14 @@ def _launch_confined(plan: LaunchPlan, keep: int | None, report: int) -> Launche
         # With root's rights, which may be needed to reach the interpreter.
         retry_while_out_of_namespaces(lambda: kernel.unshare(kernel.CLONE_NEWNS))
         stranger = _unprivileged_user()  # before /proc is covered
-        view.build(plan.view)
+        view.build_root(plan.view)
         _change_to_user(stranger)
     # In a user namespace one has the rights to make the others.
     user, group = os.getuid(), os.getgid()
     retry_while_out_of_namespaces(lambda: kernel.unshare(kernel.CLONE_NEWUSER | _WORLD))
     kernel.map_user(proc, 0, user, group)
     if not is_root:
-        view.build(plan.view)
+        view.build_root(plan.view)
     # A process namespace begins with the next child, which is process 1 of it; when that one ends, all do.
     pid = os.fork()
     if pid == 0:

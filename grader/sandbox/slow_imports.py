@@ -25,7 +25,7 @@ _KEPT = "__dynamo_disable"
 """Where PyTorch stores what to run in place of a function; what is there is used without an import."""
 
 
-def leave_slow_imports_out() -> None:
+def skip_slow_imports() -> None:
     """Change functions of PyTorch that import its compiler only to be skipped by it, so that they do not import it.
 
     These are the steps of optimizers, what operators on the meta device run in Python, checkpoints and more, as far as

@@ -86,7 +86,7 @@ def _visible_parts(place: str, hidden: set[str]) -> Iterator[str]:
         yield place
 
 
-def build(view: FileView) -> None:
+def build_root(view: FileView) -> None:
     """Mount a new root over /proc, and enter it. Needs a mount namespace of its own.
 
     Raises:

@@ -52,7 +52,7 @@ def main() -> Callable[[], None]:
         importlib.import_module(name)
     sys.modules["torch"].set_num_threads(1)
     # Before `gc.freeze`, from which on the garbage collector does not find what this looks for.
-    importlib.import_module(_SLOW_IMPORTS).leave_slow_imports_out()
+    importlib.import_module(_SLOW_IMPORTS).skip_slow_imports()
     gc.freeze()  # or the first collection in a child would write to every page that an object of ours is on
     stays, soon = ("stays" in sys.argv[2:], "soon" in sys.argv[2:])
     if threads := os.listdir("/proc/self/task")[1:]:

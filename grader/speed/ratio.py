@@ -164,7 +164,7 @@ class _Pairs:
     idle: Sides | None = None
     samples: list[list[Sample]] = field(default_factory=list)
 
-    def take(self, new_pair: NewPair, hopeless: int) -> None:
+    def sample(self, new_pair: NewPair, hopeless: int) -> None:
         """Take samples from a new pair of workers until the ratio is clear, or `hopeless` of them are far too slow."""
         taken: list[Sample] = []
         self.samples.append(taken)
@@ -262,7 +262,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
     # Time is looked at between pairs, and not before as many as decide what is clear: a slow machine delays a verdict,
     # and does not take it away. A pair that was begun is measured to its end.
     while len(pairs.samples) < most and not (len(pairs.samples) >= least and out_of_time()):
-        pairs.take(new_pair, hopeless)
+        pairs.sample(new_pair, hopeless)
         votes = sum(map(pairs.vote, pairs.samples))
         ratio = pairs.summary(below=votes < 0)
         # Sleep apart, the votes must agree with the reported median, or a message would contradict its verdict.

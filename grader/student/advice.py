@@ -23,7 +23,7 @@ _FEW_TOPICS = 6
 _WORDS = ("first", "second", "third")
 
 
-def after_run(course: Course, report: Report, width: int, whole: Whole = same_module) -> Iterator[str]:
+def advice_after_run(course: Course, report: Report, width: int, whole: Whole = same_module) -> Iterator[str]:
     """Save the student's progress after a run, and yield lines of advice.
 
     Args:

@@ -212,7 +212,7 @@ def save_starters(course: Course) -> None:
             copies[exercise.id].write_bytes(own.files[exercise.file_name])
 
 
-def reset(course: Course, exercise: Exercise) -> Iterator[str]:
+def restore_starter(course: Course, exercise: Exercise) -> Iterator[str]:
     """Restore a starter, and yield sentences on that; the old file stays beside it, and tries restart at zero.
 
     Raises:
@@ -230,7 +230,7 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
         if there:
             os.replace(path, old)
         _write(path, text)
-    yield f"{typed(path)} is restored"
+    yield f"{typed_path(path)} is restored"
     if there:
         yield f"Your version is beside it, as {old.name}; it is not graded"
     progress = read_progress(course)
@@ -254,7 +254,7 @@ def free_name(path: Path) -> Path:
     return next(name for name in names if not os.path.lexists(name))
 
 
-def typed(path: Path) -> str:
+def typed_path(path: Path) -> str:
     """Return a path as a user would type it in the working folder."""
     here = Path.cwd()
     inside = path.resolve().is_relative_to(here)

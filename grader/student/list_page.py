@@ -11,7 +11,7 @@ from grader.course.layout import Places
 from grader.model import Course
 from grader.model.report import PASSES_HERE
 from grader.model.score import in_points, points_text
-from grader.report.safe import for_terminal, prose, two_sides
+from grader.report.safe import for_terminal, prose, two_sided_lines
 from grader.student.rows import Row
 from grader.student.task_page import head
 
@@ -32,7 +32,7 @@ def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]
     for module in course.modules:
         mine = [row for row in rows if row.exercise.module == module.id]
         if mine:
-            yield from (click.style(line, bold=True) for line in two_sides(module.title, "", width))
+            yield from (click.style(line, bold=True) for line in two_sided_lines(module.title, "", width))
             for row in mine:
                 yield from _list_row(row, width)
     earned, possible = sum(row.earned for row in rows), sum(row.possible for row in rows)
@@ -54,9 +54,9 @@ def _list_row(row: Row, width: int) -> list[str]:
     points = f"{points_text(row.earned)} / {points_text(row.possible)}"
     left = f"  {exercise.number:<5} {'*' if row.fast else ' '} {for_terminal(exercise.title, one_line=True)}"
     if width < _NARROW:
-        return [*two_sides(left, "", width), f"          {state:<12}{points:>{width - 22}}"]
+        return [*two_sided_lines(left, "", width), f"          {state:<12}{points:>{width - 22}}"]
     minutes = f"{exercise.minutes} min" if exercise.minutes else ""
-    return two_sides(left, f"{state:<12}{points:>12}{minutes:>9}", width)
+    return two_sided_lines(left, f"{state:<12}{points:>12}{minutes:>9}", width)
 
 
 def list_data(course: Course, rows: Sequence[Row]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def _row_data(row: Row) -> dict[str, Any]:
     }
 
 
-def next_lines(row: Row, width: int) -> Iterator[str]:
+def next_exercise_lines(row: Row, width: int) -> Iterator[str]:
     """Yield the lines of `grade next`: the exercise, where its file is, and the commands to run."""
     exercise = row.exercise
     yield from head(exercise, width)

@@ -164,7 +164,7 @@ class NotebookGrader:
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
         graded = grade_submission(plan, handed_in, lanes).exercises[0]
         if module.lines:
-            graded = in_cells(graded, module)
+            graded = with_cell_numbers(graded, module)
         lines = [*module.notes, *exercise_lines(graded)]
         return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
 
@@ -233,7 +233,7 @@ def _imported_modules(source: bytes) -> set[str]:
     return names
 
 
-def in_cells(graded: GradedExercise, module: ModuleText) -> GradedExercise:
+def with_cell_numbers(graded: GradedExercise, module: ModuleText) -> GradedExercise:
     """Return an exercise whose messages name lines of cells instead of lines of a file."""
     name = graded.exercise.file_name
 

@@ -15,8 +15,8 @@ from grader.model.errors import CourseError
 from grader.model.score import points_text
 from grader.report.blocks import coloured_code
 from grader.report.pictures import lines_of
-from grader.report.safe import filled, for_terminal, prose, two_sides
-from grader.student.folder import typed
+from grader.report.safe import for_terminal, prose, two_sided_lines, wrap
+from grader.student.folder import typed_path
 
 _RULE = re.compile(r"C[0-9]+[.:)]?\s+")
 _PARAGRAPH = re.compile(
@@ -39,7 +39,7 @@ def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bo
         CourseError: its text is lost.
     """
     if not exercise.task:
-        shown = typed(exercise.starter)
+        shown = typed_path(exercise.starter)
         remedy = f"To restore the starter:  grade reset {exercise.id}"
         raise CourseError(f"{shown} is missing, or has lost its task. {remedy}")
     yield from head(exercise, width)
@@ -57,9 +57,9 @@ def _rules_lines(exercise: Exercise, width: int) -> Iterator[str]:
     if not exercise.withheld.checks and (text := marks_text(exercise)) and text not in " ".join(exercise.task.split()):
         yield from ("", *prose(f"Where marks are given: {text[0].lower()}{text[1:]}", width))
     if exercise.shown_checks is not None:
-        yield from ("", "Checks that you can read:", f"  {typed(exercise.shown_checks)}")
+        yield from ("", "Checks that you can read:", f"  {typed_path(exercise.shown_checks)}")
         for _, rule, title in declared_checks(exercise.shown_checks):
-            yield from filled(f"{rule:<4}{for_terminal(title, one_line=True)}", "  ", width, "    ")
+            yield from wrap(f"{rule:<4}{for_terminal(title, one_line=True)}", "  ", width, "    ")
         if exercise.hidden_checks is not None:
             yield from prose("Hidden checks examine the same rules on other inputs.", width)
 
@@ -67,12 +67,12 @@ def _rules_lines(exercise: Exercise, width: int) -> Iterator[str]:
 def head(exercise: Exercise, width: int) -> Iterator[str]:
     """Yield number and title of an exercise in bold; below them its kind, difficulty, time, points and path."""
     title = f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
-    yield from (click.style(line, bold=True) for line in two_sides(title, "", width))
+    yield from (click.style(line, bold=True) for line in two_sided_lines(title, "", width))
     minutes = f", about {exercise.minutes} minutes" if exercise.minutes else ""
     points = points_text(exercise.points)
     facts = f"{exercise.kind}, difficulty {exercise.difficulty} of 4{minutes}, {points} points"
     yield from (f"  {line}" for line in prose(facts, width - 2))
-    yield f"  {typed(exercise.starter)}"
+    yield f"  {typed_path(exercise.starter)}"
 
 
 def _task_lines(doc: str, title: str, width: int) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _task_lines(doc: str, title: str, width: int) -> Iterator[str]:
             yield lines.rstrip()
         else:
             text = " ".join(line.strip() for line in lines.split("\n"))
-            yield from filled(text, "", width, "    " if _RULE.match(lines) else "")
+            yield from wrap(text, "", width, "    " if _RULE.match(lines) else "")
 
 
 def solution_lines(exercise: Exercise, *, colours: bool = False) -> Iterator[str]:

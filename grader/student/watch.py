@@ -31,10 +31,10 @@ from grader.model.messages import Setup
 from grader.model.progress import Progress
 from grader.model.score import counted
 from grader.report.console import Say, shows_colours, terminal_width
-from grader.report.safe import filled
+from grader.report.safe import wrap
 from grader.report.terminal import exercise_lines, mistake_lines, summary_lines
-from grader.student.advice import after_run, ending_lines
-from grader.student.folder import reset, starter_of, typed
+from grader.student.advice import advice_after_run, ending_lines
+from grader.student.folder import restore_starter, starter_of, typed_path
 from grader.student.hints import hint_lines
 from grader.student.list_page import list_lines
 from grader.student.own import own_files
@@ -155,7 +155,7 @@ class Watch(Progress):
         exercises = self._course.exercises
         report = grade_submission(self._plan(exercises, alone=False), own_files(self._course, exercises), self._lanes)
         self._say(*summary_lines(report, terminal_width()))
-        self._say(*after_run(self._course, report, terminal_width()), self._progress_bar())
+        self._say(*advice_after_run(self._course, report, terminal_width()), self._progress_bar())
 
     def _reset(self) -> None:
         path = self._exercise.starter
@@ -165,7 +165,7 @@ class Watch(Progress):
             text = f"Restore the starter of {self._exercise.id}? Your file stays beside it. Press r again for yes."
             self._say.prose(text)
             return
-        self._say.prose(*reset(self._course, self._exercise))
+        self._say.prose(*restore_starter(self._course, self._exercise))
         # Saved by us: the same content is not graded again.
         self._grade()
 
@@ -174,7 +174,7 @@ class Watch(Progress):
     def _grade(self) -> None:
         exercise = self._exercise
         if not exercise.starter.is_file():
-            self._say(f"There is no file {typed(exercise.starter)}. Save it again, or press r for the starter.")
+            self._say(f"There is no file {typed_path(exercise.starter)}. Save it again, or press r for the starter.")
             self._seen.pop(exercise.id, None)
             return
         # With the files beside it, which it may import. An editor may save the same text again: that is not graded.
@@ -185,7 +185,7 @@ class Watch(Progress):
         started = time.monotonic()
         if not self._plain:  # a screen reader would read the whole screen again
             self._say.clear()
-        self._say("", f"{time.strftime('%H:%M:%S')}  checking {typed(exercise.starter)} ...")
+        self._say("", f"{time.strftime('%H:%M:%S')}  checking {typed_path(exercise.starter)} ...")
         report = grade_submission(self._plan([exercise], alone=True), handed_in, self._lanes)
         seconds = time.monotonic() - started
         (graded,) = report.exercises
@@ -194,7 +194,7 @@ class Watch(Progress):
         # Which known mistake it looks like, after the verdict: that need not wait.
         diagnosed = self._lanes.ask(lambda lane: diagnose(graded, handed_in, self._setup, lane, self._known)).result()
         self._say(*mistake_lines(diagnosed.graded, terminal_width()))
-        self._say(*after_run(self._course, report, terminal_width()), self._progress_bar())
+        self._say(*advice_after_run(self._course, report, terminal_width()), self._progress_bar())
 
     def _plan(self, exercises: Sequence[Exercise], *, alone: bool) -> RunPlan:
         return RunPlan(self._course, exercises, self._setup, runs_untouched=alone, has_folder=True, compiles=True)
@@ -224,7 +224,7 @@ class Watch(Progress):
     def _legend(self) -> Iterator[str]:
         """Yield what each key does, wrapped to the width of the terminal."""
         keys = "  ".join(f"{key}\0{what}".replace(" ", "\0") for key, (what, _) in _KEYS.items())
-        for line in filled(keys, "", terminal_width(), ""):
+        for line in wrap(keys, "", terminal_width(), ""):
             yield re.sub(r"\b\w\b", lambda key: click.style(key[0], bold=True), line)
 
 

@@ -14,7 +14,7 @@ from grader.model.score import points_text
 from grader.report.gradebook import rules_without_points
 from grader.report.html import fragment
 from grader.report.safe import for_html
-from grader.report.words import in_full
+from grader.report.words import rows_in_full
 from grader.web import look
 from grader.web.change_form import Saved, show_buttons
 from grader.web.class_data import ClassFolder, Planned, Snapshot
@@ -93,7 +93,7 @@ def numbered_code_html(text: bytes, path: str = "", graded: GradedExercise | Non
         graded: the exercise, which has the checks and the comments.
     """
     comments = {one.line: one.text for one in graded.comments if one.line} if graded is not None else {}
-    failing = in_full(graded) if graded is not None and text else ()
+    failing = rows_in_full(graded) if graded is not None and text else ()
     raised = {
         number
         for row in failing

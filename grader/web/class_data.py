@@ -40,7 +40,7 @@ from grader.model.files import failing_as, write_whole
 from grader.model.messages import Setup, Start
 from grader.model.progress import Cancelled
 from grader.report.csv_table import without_rows
-from grader.report.names import folded
+from grader.report.names import fold_name
 from grader.web.long_work import noting_end
 
 _TABLES = (OVERRIDES, COMMENTS, ROSTER)
@@ -130,7 +130,7 @@ class PagesWritten:
     problem: str = ""
     _stops: threading.Event = field(default_factory=threading.Event)
 
-    def paced(self, done: int, total: int) -> None:
+    def record_page(self, done: int, total: int) -> None:
         """Record how many pages are written; raise `Cancelled` if the server ends."""
         self.done, self.total = done, total
         if self._stops.is_set():
@@ -358,7 +358,7 @@ class ClassFolder:
         with self._open() as journal:
             rules = self._rules(journal)
             names = rules.names(self._noted(journal, author))
-        edit = extend(self.course, handin, author, until, lambda name: folded(name) in names)
+        edit = extend(self.course, handin, author, until, lambda name: fold_name(name) in names)
         return self._planned_edit(edit)
 
     def plan_draft(self, group: SimilarSubmissions, text: str) -> Planned:
@@ -443,7 +443,7 @@ class ClassFolder:
                 raise CourseError(f"{why} Wait until it has ended.")
             with self._lock, self.results.journal(self._known) as journal:
                 names = BatchOptions.of_next_run(journal.options()).names
-                pages.lines = write_pages(self.course, journal, self.results, pages.paced, names=names)[1]
+                pages.lines = write_pages(self.course, journal, self.results, pages.record_page, names=names)[1]
 
     # -- the journal
 

@@ -20,7 +20,7 @@ from grader.report.html import fragment, svg_of
 from grader.report.safe import for_html
 from grader.report.student_line import line_of
 from grader.report.words import message_beside_picture, mistake_texts, split_at_rule
-from grader.student.folder import read_progress, reset, write_progress
+from grader.student.folder import read_progress, restore_starter, write_progress
 from grader.student.games.breaking import planted_fault
 from grader.student.rows import next_row, solved_reference
 from grader.student.task_page import solution_lines
@@ -304,7 +304,7 @@ class ExercisePage:
     async def _restore(self, dialog: ui.dialog) -> None:
         dialog.close()
         try:
-            said = list(reset(self._live.course, self._exercise))
+            said = list(restore_starter(self._live.course, self._exercise))
         except GraderError as error:
             said = [str(error)]
         self._base = read(self._path).text
@@ -351,7 +351,7 @@ class ExercisePage:
         if all(row.verdict is Verdict.ERROR for row in graded.checks):
             said = "No check ran"
         self._status.content = f"<p><b>{said}</b>{'' if result.is_complete else ' ...'}</p>"
-        self._first.content = first_html(graded)
+        self._first.content = first_message_html(graded)
         self._underline(graded)
         shown = fragment([without_lines_to_try(graded)])
         self._tries.offer(graded)
@@ -440,7 +440,7 @@ class ExercisePage:
         self._fill_hints(seen)
 
 
-def first_html(graded: GradedExercise) -> str:
+def first_message_html(graded: GradedExercise) -> str:
     """Return what to read first, below the editor: a few lines of the message, its picture, and the known mistake."""
     cause = Causes.of(graded.checks).cause
     if cause is None:

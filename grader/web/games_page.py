@@ -180,7 +180,7 @@ async def _lines(live: Live, exercise: Exercise, *, give_up: bool) -> str:
 
 def _show_catch(live: Live, exercise: Exercise) -> None:
     """Build the editor of the student's own check, and the button that runs it on known wrong answers."""
-    path = catching.own_check(live.course, exercise)
+    path = catching.own_check_path(live.course, exercise)
     try:
         catching.write_template(live.course, exercise)
     except GraderError as error:

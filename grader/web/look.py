@@ -120,7 +120,7 @@ function markPlace(drawing, place) {
 """What a drawing needs: a cell and its place in the storage are marked together."""
 
 
-def dress() -> None:
+def add_style_sheet() -> None:
     """Add the style sheet and the script of all pages to the page."""
     ui.colors(primary="#0a5a9c")
     ui.add_css(_CSS)
@@ -135,7 +135,7 @@ def page(title: str, links: Sequence[tuple[str, str]]) -> Iterator[None]:
         title: of the course or class.
         links: words and addresses.
     """
-    dress()
+    add_style_sheet()
     html('<a class="skip" href="#main">Skip to the content</a>')
     with ui.element("header").classes("top"):
         html(f'<span class="name">{escape(title)}</span>')

@@ -73,7 +73,7 @@ class Regrade(Progress):
         if self._thread is not None:
             self._thread.join()
 
-    def busy(self) -> str:
+    def busy_reason(self) -> str:
         """Return a sentence that the journal is in use; "" if no run is going on."""
         return "This class is being graded again; what you see is the state before." if self.is_running else ""
 

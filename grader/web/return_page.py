@@ -13,7 +13,7 @@ from grader.batch.results_folder import GRADEBOOK, RETURNED
 from grader.batch.term import column_of, read_scores
 from grader.model.errors import CourseError, GraderError
 from grader.report.csv_table import CsvTable
-from grader.report.export.lms import about_moodle, fill
+from grader.report.export.lms import fill_columns, moodle_upload_notes
 from grader.report.people import people_in
 from grader.report.safe import for_html
 from grader.web import look
@@ -128,11 +128,13 @@ def fill_scores(
             table, kind = CsvTable(path), people_in(path).kind
             if kind == "plain":
                 raise CourseError(f"{name} is neither Canvas's gradebook nor a grading worksheet of Moodle")
-            done = fill(table, kind, [column_of(marks, "" if kind == "moodle" else title)], scales=scales, zeros=zeros)
+            done = fill_columns(
+                table, kind, [column_of(marks, "" if kind == "moodle" else title)], scales=scales, zeros=zeros
+            )
         except CourseError as error:
             problems = (in_page_words(problem.replace(str(path), name)) for problem in error.problems)
             raise CourseError(*problems) from None
-    lines = [*done.lines(name, {}, zeros=zeros), *(about_moodle(done) if kind == "moodle" else ())]
+    lines = [*done.lines(name, {}, zeros=zeros), *(moodle_upload_notes(done) if kind == "moodle" else ())]
     return table.content(), [in_page_words(line) for line in lines]
 
 

@@ -47,7 +47,7 @@ class Budget:
 
     left: int
 
-    def take(self, tree_bytes: int, data_bytes: int) -> None:
+    def subtract(self, tree_bytes: int, data_bytes: int) -> None:
         """Subtract the size of a message from what is left.
 
         Raises:
@@ -232,7 +232,7 @@ class Channel:
             if tree_size > self.caps.tree_bytes or size > self.caps.data_bytes:
                 raise ProtocolError(f"a frame of {tree_size} + {size} bytes is larger than allowed")
             if self.budget is not None:
-                self.budget.take(tree_size, size)
+                self.budget.subtract(tree_size, size)
             text = bytearray(tree_size)
             self.transport.read_into(memoryview(text), patience)
             tree = parse_tree(bytes(text), self.caps)

@@ -58,7 +58,7 @@ def fill_memory(on: bool) -> None:
 
 def preload() -> None:
     """Disable PyTorch's compiler, and imports that take long, in a process that forks workers."""
-    slow_imports.leave_slow_imports_out()
+    slow_imports.skip_slow_imports()
     disable_torch_compile()
 
 

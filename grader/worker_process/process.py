@@ -208,7 +208,7 @@ class WorkerProcess:
         self.signal(signal.SIGSTOP)
         # One thread hands the signal on. While that one waits for a core, others could go on.
         latest = time.monotonic() + _STOP_S
-        while clock.others_run(self.pid) and time.monotonic() < latest:
+        while clock.other_threads_run(self.pid) and time.monotonic() < latest:
             time.sleep(_SHORTEST_WAIT_S / 10)
 
     def resume(self) -> None:

@@ -11,7 +11,7 @@ from support import COURSES, RIGHT, Noted, WarmGrade, verified
 
 from grader.author.cases import UNUSUAL, unusual_cases
 from grader.author.judge import MOST_MESSAGES
-from grader.author.text import leaks
+from grader.author.text import leak_sentences
 from grader.course.answers import write_digest
 from grader.course.load import load_course
 from grader.grading.runtime import Runtime
@@ -268,7 +268,7 @@ def test_code_without_effect_is_reported_before_anything_runs(tmp_path: Path, mo
 
 def test_solution_on_a_page_is_reported(home: Path) -> None:
     """What `grade release` would refuse is said while an author can still change it."""
-    assert list(leaks(load_course(home))) == []
+    assert list(leak_sentences(load_course(home))) == []
     (home / "exercises/01_basics/README.md").write_text(f"# Basics\n\n{(home / STAFF / 'double.py').read_text()}")
     (home / TASK).write_text((home / TASK).read_text() + "\nx = 1\n")  # its digest is stale, which hides no leak
     course = load_course(home)

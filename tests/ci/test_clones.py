@@ -12,7 +12,7 @@ import pytest
 from support import commit, git, run_grade
 
 from grader.batch.lateness import lateness
-from grader.ci.clones import Repository, moment, read_class
+from grader.ci.clones import Repository, parse_moment, read_class
 from grader.course.load import load_course
 from grader.intake.collect import taken_in
 from grader.model.errors import CourseError
@@ -50,10 +50,10 @@ def test_each_line_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_a_time() -> None:
     """A date means its end; a time may have its zone."""
-    assert moment("2026-11-27T18:00+01:00") == datetime(2026, 11, 27, 17, tzinfo=UTC)
-    assert moment("2026-11-27") - moment("2026-11-27 00:00") > timedelta(hours=23, minutes=59)
+    assert parse_moment("2026-11-27T18:00+01:00") == datetime(2026, 11, 27, 17, tzinfo=UTC)
+    assert parse_moment("2026-11-27") - parse_moment("2026-11-27 00:00") > timedelta(hours=23, minutes=59)
     with pytest.raises(CourseError, match="'Friday' is not a time"):
-        moment("Friday")
+        parse_moment("Friday")
 
 
 def test_a_class_is_cloned_as_it_was(tmp_path: Path) -> None:

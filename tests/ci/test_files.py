@@ -24,7 +24,7 @@ from ci.test_gather import report
 from click.testing import CliRunner
 from support import COURSES, RIGHT, written
 
-from grader.ci.files import PLATFORMS, Wishes, lay_out, package, package_here, platform_files
+from grader.ci.files import PLATFORMS, Wishes, package, package_here, platform_files, write_all
 from grader.cli import main
 from grader.model import Course
 from grader.model.errors import CourseError
@@ -100,13 +100,13 @@ def test_files_are_whole(tiny: Course, platform: str, tmp_path: Path) -> None:
     """Nothing is left to be filled in, shells can read their scripts, and nothing is written over."""
     files = platform_files(platform, WISHES, tiny)
     assert not [path for path, text in files.items() if re.search(rb"@[A-Z]+@", text)]
-    lay_out(files, tmp_path / "new")
+    write_all(files, tmp_path / "new")
     for path, text in files.items():
         if text.startswith(b"#!"):
             assert (tmp_path / "new" / path).stat().st_mode & stat.S_IXUSR
             subprocess.run(["bash", "-n", tmp_path / "new" / path], check=True)
     with pytest.raises(CourseError, match="is there already"):
-        lay_out(files, tmp_path / "new")
+        write_all(files, tmp_path / "new")
 
 
 def test_scripts_of_workflows_are_read_by_a_shell(tiny: Course) -> None:
@@ -179,7 +179,7 @@ def test_prairielearn_grades_with_the_secret_of_its_image(tiny: Course, tmp_path
     files, others = (platform_files("prairielearn", WISHES, tiny) for _ in range(2))
     assert files["grader/secret.txt"] != others["grader/secret.txt"]
     home, root = tmp_path / "grader", tmp_path / "grade"
-    lay_out({path: text for path, text in files.items() if path.startswith("grader/")}, tmp_path)
+    write_all({path: text for path, text in files.items() if path.startswith("grader/")}, tmp_path)
     put_programs(home / "venv" / "bin")
     (home / "venv" / "bin" / "grade").write_text('#!/bin/sh\necho "$@"\n')  # the arguments are all that counts here
     told = []
@@ -205,7 +205,7 @@ def put_programs(folder: Path) -> None:
 
 def stand_in(root: Path, course: Course, source: str, words: Wishes = WISHES) -> Path:
     """Gradescope's folders, with what its set-up would have installed."""
-    lay_out(package(course, words), root / "source")
+    write_all(package(course, words), root / "source")
     put_programs(root / "source" / "venv" / "bin")
     metadata = {"users": [{"id": 7, "email": "a@b.invalid", "name": "A"}], "assignment": {"total_points": "10.0"}}
     return written(root, {"submission/double.py": source, "submission_metadata.json": json.dumps(metadata)})
@@ -391,7 +391,7 @@ def test_a_job_grades_as_was_wished(tiny: Course, tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(("status", "writes", "ends"), [(0, True, 0), (3, True, 0), (124, True, 0), (2, False, 2)])
 def test_classroom50_keeps_its_result(tiny: Course, tmp_path: Path, status: int, writes: bool, ends: int) -> None:
     """Its autograder ends with 0 where there is a result: that of another status is thrown away. A forged one goes."""
-    lay_out(platform_files("classroom50", WISHES, tiny), tmp_path / "bundle")
+    write_all(platform_files("classroom50", WISHES, tiny), tmp_path / "bundle")
     grade = f"echo $* >&2; exit {status}"
     programs = {"python": "true", "uv": "true", "grade": f"echo '{{}}' >result.json; {grade}" if writes else grade}
     written(tmp_path, {f"temp/grade/bin/{name}": f"#!/bin/sh\n{script}\n" for name, script in programs.items()})

@@ -156,23 +156,23 @@ def test_others_are_called_where_anything_is_different(monkeypatch: pytest.Monke
     """Another environment, umask, installed package, or file of ours: processes of before are not found."""
     (tmp_path / "installed").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path / "installed"))
-    names = {WarmSocket.here().name}
-    assert WarmSocket.here().name in names
+    names = {WarmSocket.for_this_process().name}
+    assert WarmSocket.for_this_process().name in names
     (tmp_path / "installed" / "package.py").touch()
-    names.add(WarmSocket.here().name)
+    names.add(WarmSocket.for_this_process().name)
     monkeypatch.setenv("LC_ALL", "nothing.like.before")
-    names.add(WarmSocket.here().name)
+    names.add(WarmSocket.for_this_process().name)
     before = os.umask(0o027)
     try:
-        names.add(WarmSocket.here().name)
+        names.add(WarmSocket.for_this_process().name)
     finally:
         os.umask(before)
     ours = shutil.copytree(Path(str(grader.__file__)).parent, tmp_path / "grader")
     monkeypatch.setattr(grader, "__file__", str(ours / "__init__.py"))
-    names.add(WarmSocket.here().name)
+    names.add(WarmSocket.for_this_process().name)
     with (ours / "check_process" / "known_errors.txt").open("a") as file:
         file.write("another one\n")
-    names.add(WarmSocket.here().name)
+    names.add(WarmSocket.for_this_process().name)
     assert len(names) == 6
 
 
@@ -213,7 +213,7 @@ def test_a_folder_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch) -> 
 def test_who_takes_no_calls_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that was stopped keeps its place; the place of one that was killed is cleared."""
     monkeypatch.setattr(warm_socket, "_ANSWERS_S", 0.1)
-    place = WarmSocket.here()
+    place = WarmSocket.for_this_process()
     path = Path(place.folder, f"{place.name}.sock")
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stopped, ExitStack() as calls:
         bind_in(place.folder, path.name, stopped)
@@ -252,7 +252,7 @@ def test_another_user_gets_no_answer(own_place: Path) -> None:
     """Not even where folder and socket are open to all."""
     if os.geteuid() != 0:
         pytest.skip("only root can be another user")
-    place = WarmSocket.here()
+    place = WarmSocket.for_this_process()
     with closing(WarmZygote(place)):
         path = Path(place.folder, f"{place.name}.sock")
         assert answers(place)  # this user

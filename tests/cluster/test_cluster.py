@@ -36,7 +36,7 @@ from grader.cluster.cluster import Cluster, NodePlugin, RemoteResult, machine_fa
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
 from grader.grading.outcomes import Outcomes, WorkResult, is_broken
-from grader.grading.packed_plan import pack, unpack
+from grader.grading.packed_plan import pack_plan, unpack_plan
 from grader.grading.plan import RunPlan, Work
 from grader.grading.store import Keys
 from grader.intake.collect import read_submission
@@ -188,7 +188,7 @@ def test_what_becomes_of_work(tiny: Course, submission: Submission, monkeypatch:
 def test_a_bundle_holds_all_that_is_judged_by(tiny: Course, tmp_path: Path, submission: Submission) -> None:
     """Unpacked, its exercises have the digests of the course's: checks, limits, references, known wrong answers."""
     plan = RunPlan(tiny, tiny.exercises, replace(FORK, secret=b"s"), handin="week1")
-    there = unpack(pack(plan), tmp_path / "there")
+    there = unpack_plan(pack_plan(plan), tmp_path / "there")
     assert (there.setup, there.handin, there.course.title) == (plan.setup, "week1", tiny.title)
     mine, theirs = Keys(), Keys()
     for own, other in zip(plan.exercises, there.exercises, strict=True):
@@ -206,7 +206,7 @@ def test_a_node_grades_like_a_lane_here(tiny: Course, tmp_path: Path, submission
     worker = mock.Mock(local_directory=str(tmp_path / "place"), contact_address="tcp://there")
     worker.state.nthreads, worker.set_resources = 1, mock.AsyncMock()
     worker.scheduler.set_resources = mock.AsyncMock()
-    plugin = NodePlugin("name", pack(plan), machine_facts(FORK), local=False)
+    plugin = NodePlugin("name", pack_plan(plan), machine_facts(FORK), local=False)
 
     async def run() -> list[RemoteResult]:
         await plugin.setup(worker)

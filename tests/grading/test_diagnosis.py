@@ -260,7 +260,7 @@ def named(folder: Path, sentence: str, code: str, right: str, *, has_value: bool
 def test_a_sentence_that_lists_spellings_is_true_of_each(tmp_path: Path) -> None:
     """Whichever of them the wrong answer has; an argument may stand without its name."""
     names = named(tmp_path, "You copy it (`repeat`, `stack`).", "x.repeat(3)", "x.expand(3)")
-    assert [names.fit({used}) for used in ("repeat", "stack", "tile")] == [True, True, False]
+    assert [names.fits({used}) for used in ("repeat", "stack", "tile")] == [True, True, False]
     assert named(tmp_path, "You take `x.mean(dim=0)`.", "x.mean(dim=0)", "x").any_of == (("mean",),)
 
 
@@ -268,14 +268,14 @@ def test_where_a_value_shows_it_one_function_is_enough(tmp_path: Path) -> None:
     """A dtype that is named is seen in the result, however the code comes to it."""
     sentence, code = "You call `round` after `floor`, in `float64`.", "x.floor().round().to(torch.float64)"
     with_value, without = (named(tmp_path, sentence, code, "x", has_value=each) for each in (True, False))
-    assert [with_value.fit(used) for used in ({"round"}, {"floor"}, {"float64"})] == [True, True, False]
-    assert [without.fit(used) for used in ({"round"}, {"round", "floor", "float64"})] == [False, True]
+    assert [with_value.fits(used) for used in ({"round"}, {"floor"}, {"float64"})] == [True, True, False]
+    assert [without.fits(used) for used in ({"round"}, {"round", "floor", "float64"})] == [False, True]
 
 
 def test_a_spelling_that_is_listed_is_the_mistake_beside_what_is_to_be_missing(tmp_path: Path) -> None:
     """What to use in its place may be there, too."""
     names = named(tmp_path, "You copy (`repeat`, `contiguous`); `expand` does not.", "x.repeat(3)", "x.expand(3)")
-    fits = [names.fit(used) for used in ({"expand", "contiguous"}, {"expand", "repeat"}, {"expand"})]
+    fits = [names.fits(used) for used in ({"expand", "contiguous"}, {"expand", "repeat"}, {"expand"})]
     assert fits == [True, False, False]
 
 
@@ -283,7 +283,7 @@ def test_a_name_that_is_right_elsewhere_must_be_there(tmp_path: Path) -> None:
     """It is the one thing that the sentence is about. What other functions of the answer name is not compared."""
     said = "`clone` keeps the strides."
     names = named(tmp_path, said, "x.clone()", "x.clone(memory_format=torch.contiguous_format)")
-    assert [names.fit({used}) for used in ("clone", "empty_like")] == [True, False]
+    assert [names.fits({used}) for used in ("clone", "empty_like")] == [True, False]
     reference, other = tmp_path / "both.py", "\n\ndef g(x):\n    return x.clone()\n"
     reference.write_text(f"def f(x):\n    return x.clone()\n{other}")
     answer = Answer(tmp_path / "wrong.py", f"def f(x):\n    return x\n{other}".encode(), "Not x; `clone` copies.", "v")
@@ -293,14 +293,14 @@ def test_a_name_that_is_right_elsewhere_must_be_there(tmp_path: Path) -> None:
 def test_the_root_of_a_path_is_not_a_function(tmp_path: Path) -> None:
     """Who imports NumPy has not called what a sentence names of it."""
     names = named(tmp_path, "You copy (`clone`, `np.array`).", "x.clone()", "x")
-    assert [names.fit({used}) for used in ("np", "array", "clone")] == [False, True, True]
+    assert [names.fits({used}) for used in ("np", "array", "clone")] == [False, True, True]
 
 
 def test_what_is_said_to_be_missing_must_be_missing(tmp_path: Path) -> None:
     """Who clones each is not told to clone each."""
     names = named(tmp_path, "You leave out `clone`; clone each `row`.", "[row for row in x]", "[r.clone() for r in x]")
     assert names == Names((), ("clone",))
-    assert (names.fit({"x"}), names.fit({"x", "clone"})) == (True, False)
+    assert (names.fits({"x"}), names.fits({"x", "clone"})) == (True, False)
 
 
 HIDDEN = '''

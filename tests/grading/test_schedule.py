@@ -26,7 +26,7 @@ from grader.model.messages import ALL, CheckSelection, Collected
 from grader.model.progress import Cancel, Cancelled, Progress
 from grader.model.report import ExerciseFiles
 from grader.runner.lane import JobResult
-from grader.runner.pool import cores
+from grader.runner.pool import usable_cores
 from grader.runner.worker_source import WorkerSource
 
 pytestmark = pytest.mark.lane
@@ -187,7 +187,7 @@ def test_a_lane_is_opened_for_several_exercises(class_of_one: tuple[RunPlan, Sub
     plan, submission = class_of_one
     assert lanes_for(plan, submission) == 1
     assert lanes_for(replace(plan, stops=True), submission) == 1
-    assert lanes_for(replace(plan, exercises=[*plan.exercises] * 40), submission) == len(cores())
+    assert lanes_for(replace(plan, exercises=[*plan.exercises] * 40), submission) == len(usable_cores())
 
 
 def test_a_closed_runtime_ends_what_runs(class_of_one: tuple[RunPlan, Submission]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.model import Check, Outcome, Verdict
-from grader.model.score import divide, held_text, hold_back, points_text, score
+from grader.model.score import divide, held_text, hold_back, points_text, score_checks
 
 
 @settings(deadline=None)
@@ -43,7 +43,7 @@ def test_verdicts_and_points() -> None:
     verdicts = list(Verdict)
     checks = [Check(str(i), "x", "t") for i, _ in enumerate(verdicts)]
     outcomes = [Outcome(str(i), verdict) for i, verdict in enumerate(verdicts)]
-    rows, withheld = score(1000, checks, outcomes, withheld_shares=1)
+    rows, withheld = score_checks(1000, checks, outcomes, withheld_shares=1)
     assert sum(row.score.possible for row in rows) + withheld == 1000
     earned = {row.outcome.verdict for row in rows if row.score.earned}
     undecided = {row.outcome.verdict for row in rows if row.score.undecided}
@@ -73,7 +73,7 @@ def held(
     All checks that are not named end with the verdict.
     """
     outcomes = [Outcome(check.id, Verdict.PASSED if check.id in passed else verdict) for check in CHECKS]
-    rows, _ = score(1000, CHECKS, outcomes, 0)
+    rows, _ = score_checks(1000, CHECKS, outcomes, 0)
     rows, rule = hold_back(rows, values, caps or {}, withheld=withheld)
     assert [row.score.possible for row in rows] == [200] * 5
     return [row.score.earned for row in rows], [row.held_back for row in rows], rule
@@ -125,7 +125,7 @@ def test_a_cap_holds_where_a_shape_is_wrong() -> None:
     ends = {"sum": Verdict.PASSED, "kept": Verdict.PASSED}
     outcomes = [Outcome(check.id, ends.get(check.id, Verdict.FAILED)) for check in CHECKS]
     outcomes = [replace(one, cause="shape") if one.check == "fast" else one for one in outcomes]
-    rows, rule = hold_back(score(1000, CHECKS, outcomes, 0)[0], [], {"C4": 100}, withheld=False)
+    rows, rule = hold_back(score_checks(1000, CHECKS, outcomes, 0)[0], [], {"C4": 100}, withheld=False)
     assert (sum(row.score.earned for row in rows), rule) == (100, "C4")
 
 

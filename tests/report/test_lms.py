@@ -8,7 +8,7 @@ import pytest
 
 from grader.model.errors import CourseError
 from grader.report.csv_table import CsvTable
-from grader.report.export.lms import LOCKED, OVER, UNDECIDED, UNKNOWN, ScoreColumn, fill
+from grader.report.export.lms import LOCKED, OVER, UNDECIDED, UNKNOWN, ScoreColumn, fill_columns
 from grader.report.people import people_in
 
 CANVAS = (
@@ -68,21 +68,21 @@ def test_canvas(tmp_path: Path) -> None:
         "Ann Noël": 725,
         "anon_1b2": 100,
     }
-    done = fill(table, "canvas", [ScoreColumn("week 1", 1000, scores)])
+    done = fill_columns(table, "canvas", [ScoreColumn("week 1", 1000, scores)])
     expected = CANVAS.replace("=1+1,,91.5", "=1+1,9.5,91.5").replace("Lab B,,4.0", "Lab B,,4")
     expected = expected.replace("mkim2,Lab A,3,,", "mkim2,Lab A,3,10,").replace("Lab A\r\n", "Lab A,,7.25\r\n", 1)
     assert table.content() == expected.encode()
     assert (done.scores, done.replaced, done.absent) == (4, 0, 1)
     assert done.named == {UNDECIDED: ["zoë"], LOCKED: ["hyperlinkx_202"], OVER: [], UNKNOWN: ["Min Kim", "anon_1b2"]}
     with pytest.raises(CourseError, match="Min Kim, anon_1b2 cannot be found"):
-        fill(table, "canvas", [ScoreColumn("Week 1", 1000, scores)], zeros=True)
+        fill_columns(table, "canvas", [ScoreColumn("Week 1", 1000, scores)], zeros=True)
 
 
 def test_moodle(tmp_path: Path) -> None:
     """Decimals have a comma where the file's have one; a locked row, and points above the maximum, are named."""
     table = table_of(tmp_path, MOODLE)
     column = ScoreColumn("", 1000, {"Ada Lovelace_11": 725, "Participant_12": 1200, "min@x.org": 100})
-    done = fill(table, "moodle", [column])
+    done = fill_columns(table, "moodle", [column])
     expected = MOODLE.replace('grading",,"10,00",Yes', 'grading","7,25","10,00",Yes').replace('"3,00"', "10")
     assert table.content() == expected.encode()
     assert (done.scores, done.replaced) == (2, 1)
@@ -96,9 +96,9 @@ def test_points_of_the_platform(tmp_path: Path) -> None:
     """Other points than the hand-in's are refused, or scores are scaled to them; people without any get 0 if asked."""
     column = ScoreColumn("Quiz", 1000, {"ada": 333})
     with pytest.raises(CourseError, match=r"Quiz is worth 10 points here and 20 on the platform; set 10 points there"):
-        fill(table_of(tmp_path, CANVAS), "canvas", [column])
+        fill_columns(table_of(tmp_path, CANVAS), "canvas", [column])
     table = table_of(tmp_path, CANVAS)
-    done = fill(table, "canvas", [column], scales=True, zeros=True)
+    done = fill_columns(table, "canvas", [column], scales=True, zeros=True)
     assert (done.scores, done.replaced, done.absent) == (7, 2, 6)
     assert [table.cell(row, 5) for row in range(3, 11)] == ["6.66", *["0"] * 6, ""]
 
@@ -119,7 +119,7 @@ def test_points_of_the_platform(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said(text: str, kind: str, title: str, why: str, tmp_path: Path) -> None:
     """Before anything is written."""
     with pytest.raises(CourseError, match=why):
-        fill(table_of(tmp_path, text), kind, [ScoreColumn(title, 1000, {"ada": 1})])
+        fill_columns(table_of(tmp_path, text), kind, [ScoreColumn(title, 1000, {"ada": 1})])
 
 
 def test_a_table_made_by_hand(tmp_path: Path) -> None:

@@ -133,14 +133,14 @@ def test_workers_know_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     # These tests may be a session of their own, or have begun outside of this container.
     monkeypatch.setattr(os, "getsid", lambda _: os.getppid())
-    zygote = WarmZygote(WarmSocket.here(), soon=soon)
+    zygote = WarmZygote(WarmSocket.for_this_process(), soon=soon)
     if soon:
         first = WorkerServer(SandboxPlan(), zygote)
         first.wait_ready()
         (started,) = warm_processes()
         first.close()
         zygote.close()
-        zygote = WarmZygote(WarmSocket.here())
+        zygote = WarmZygote(WarmSocket.for_this_process())
         assert [each.pids for each in warm_processes()] == [started.pids]
     try:
         server = WorkerServer(SandboxPlan(), zygote)

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from grader.student.games.faults import PlantedFault, faults_of, shuffled
+from grader.student.games.faults import PlantedFault, faults_of, shuffle_faults
 
 TEXT = '''"""Töne."""
 import torch
@@ -97,9 +97,9 @@ def test_kinds_alternate() -> None:
     faults = [PlantedFault("often", line, str(line)) for line in range(20)] + [
         PlantedFault(what, 1, what) for what in ("rare", "x")
     ]
-    first = Counter(shuffled(faults, random.Random(seed))[0].what for seed in range(300))
+    first = Counter(shuffle_faults(faults, random.Random(seed))[0].what for seed in range(300))
     assert min(first[what] for what in ("often", "rare", "x")) > 70
-    order = [fault.what for fault in shuffled(faults, random.Random(0))]
+    order = [fault.what for fault in shuffle_faults(faults, random.Random(0))]
     assert (set(order[:3]), len(order)) == ({"often", "rare", "x"}, 22)
 
 

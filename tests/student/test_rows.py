@@ -15,8 +15,8 @@ from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.report.safe import columns
-from grader.student.folder import CourseProgress, ExerciseProgress, reset, save_starters, write_progress
-from grader.student.list_page import list_data, list_lines, next_lines
+from grader.student.folder import CourseProgress, ExerciseProgress, restore_starter, save_starters, write_progress
+from grader.student.list_page import list_data, list_lines, next_exercise_lines
 from grader.student.rows import Row, filter_rows, next_row, rows_of
 from grader.student.task_page import show_lines
 
@@ -218,7 +218,7 @@ def test_task_of_a_file_in_pieces(course: Course, text: bytes | None) -> None:
 def test_next_as_it_is_shown(course: Course) -> None:
     """The next exercise with its path and command."""
     row = Row(course.exercises[0], ExerciseProgress())
-    assert [click.unstyle(line) for line in next_lines(row, 80)] == [
+    assert [click.unstyle(line) for line in next_exercise_lines(row, 80)] == [
         "01-1 Double it",
         "  implement, difficulty 1 of 4, 10 points",
         "  double/double.py",
@@ -233,17 +233,17 @@ def test_reset_keeps_the_old_file(course: Course) -> None:
     double = course.exercises[0]
     text = double.starter.read_text()
     with pytest.raises(CourseError, match="no copy of the starter of double is here"):
-        list(reset(course, double))
+        list(restore_starter(course, double))
     save_starters(course)
     with pytest.raises(CourseError, match="is the starter already"):
-        list(reset(course, double))
+        list(restore_starter(course, double))
     for number, name in enumerate(("double.py.old", "double.py.old1")):
         double.starter.write_text(f"mine = {number}\n")
-        assert any(name in text for text in reset(course, double))
+        assert any(name in text for text in restore_starter(course, double))
         assert double.starter.with_name(name).read_text() == f"mine = {number}\n"
         assert double.starter.read_text() == text
     double.starter.unlink()
-    assert len(list(reset(course, double))) == 1
+    assert len(list(restore_starter(course, double))) == 1
     assert double.starter.read_text() == text
 
 
@@ -253,8 +253,8 @@ def test_a_changed_file_is_never_kept_as_the_starter(course: Course) -> None:
     save_starters(course)
     double, total, _ = course.exercises
     with pytest.raises(CourseError, match="no copy of the starter of double"):
-        list(reset(course, double))
+        list(restore_starter(course, double))
     begin(course, "total")
     (course.root / ".grade/starters/total.py").write_text("x = 1\n")
     with pytest.raises(CourseError, match="no copy of the starter of total"):
-        list(reset(course, total))
+        list(restore_starter(course, total))

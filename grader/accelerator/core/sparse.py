@@ -37,7 +37,7 @@ def nbytes_of(inner: torch.Tensor) -> int:
     return sum(part.numel() * part.element_size() for part in parts_of(inner))
 
 
-def rebuilt(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.Tensor:
+def rebuild_sparse(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.Tensor:
     """Return a sparse CPU tensor made of its dense parts, with the sizes and the layout of the tensor `like`."""
     if like.layout is torch.sparse_coo:
         make: Any = torch.ops.aten._sparse_coo_tensor_unsafe

@@ -12,10 +12,10 @@ from grader.accelerator.sim.machine import Machine
 
 def install(machine: Machine) -> None:
     """Hide every accelerator but the simulated one."""
-    hide(but=machine.kind)
+    hide_others(but=machine.kind)
 
 
-def hide(but: str = "") -> None:
+def hide_others(but: str = "") -> None:
     """Hide CUDA, XPU, MTIA and MPS, all but the one named `but`, as if PyTorch were built for the CPU."""
 
     def no() -> bool:

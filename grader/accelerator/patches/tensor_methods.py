@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.sparse import parts_of, rebuilt
+from grader.accelerator.core.sparse import parts_of, rebuild_sparse
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.core.unsupported import check_layout
 from grader.accelerator.patches.factories import _on_the_host, _translate_device
@@ -106,4 +106,4 @@ def _move_sparse(tensor: torch.Tensor, move: Callable[[torch.Tensor], Any]) -> t
     if tensor.requires_grad:
         raise refusal("a sparse tensor that requires a gradient is to be made on the simulated device")
     parts = [move(part.detach()) for part in parts_of(tensor)]
-    return wrap(rebuilt(tensor, [part._inner for part in parts]), parts[0]._place)
+    return wrap(rebuild_sparse(tensor, [part._inner for part in parts]), parts[0]._place)

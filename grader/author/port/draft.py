@@ -17,10 +17,10 @@ from pathlib import Path
 from grader.author.port.frames import has_frames
 from grader.author.port.rewrite import WORDS, Tests, has_generator, with_helpers
 from grader.author.port.text import HELPERS, Edits, TopStatement, assemble, items_needed, items_of, missing_packages
-from grader.course.answers import first_line, names_of
+from grader.course.answers import first_line_number, names_of
 from grader.course.layout import Places
 from grader.lint.lines import findings
-from grader.lint.scope import CHECK, FIXTURE, CheckSource, Function, imported, parameters
+from grader.lint.scope import CHECK, FIXTURE, CheckSource, Function, imported_names, parameters
 
 _GRADIENTS = {"backward", "grad"}
 """Attributes that show that a test looks at gradients, which do not cross."""
@@ -160,7 +160,9 @@ class Port:
         frames = has_frames([*self._plain.items, *items_of(self._reference)])
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
         functions = [node for node in ast.parse(whole).body if isinstance(node, Function)]
-        flagged = {node.name for node in functions if lines & {*range(first_line(node), (node.end_lineno or 0) + 1)}}
+        flagged = {
+            node.name for node in functions if lines & {*range(first_line_number(node), (node.end_lineno or 0) + 1)}
+        }
         for test in self._plain.tests:
             needed = items_needed(self._plain.items, [test])
             names = {self._plain.name_in_checks(item.name) for item in needed} - self._plain.fixtures.keys()
@@ -235,7 +237,7 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str, given: str = ""
     known = items_of(reference) if reference else []
     written = {item.name: item for item in known if item.name in names}
     variables = {name for item in known if not item.name for name in item.binds} - written.keys()
-    imports = [item for item in known if imported(item.node)]
+    imports = [item for item in known if imported_names(item.node)]
     needed = {item.text.rstrip() for item in (*items_needed(known, names), *imports)}
     own = [item for item in items_of(given) if item.text.rstrip() in needed and item.name not in names]
     begun = {name for item in own for name in item.binds}
@@ -334,7 +336,7 @@ def with_todos(text: str, *, of_checks: bool, data: Container[str] = ()) -> str:
         data: names of files that it can read.
     """
     tree, edits = ast.parse(text), Edits(text)
-    ranges = [(first_line(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    ranges = [(first_line_number(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
     todos = list(_todos(text, of_checks=of_checks, data=data))
     if of_checks:
         todos += [(finding.line, str(finding)) for finding in findings(text)]

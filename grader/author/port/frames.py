@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Sequence
 
 from grader.author.port.text import TopStatement
-from grader.lint.scope import CheckSource, Function, imported
+from grader.lint.scope import CheckSource, Function, imported_names
 
 FRAMES = frozenset({"pandas", "polars", "geopandas", "datascience", "babypandas", "modin", "xarray"})
 """Packages whose tables do not cross: a check gets a proxy of one, and cannot make one for student code."""
@@ -34,7 +34,7 @@ _CLOSE = {f"numpy.{name}" for name in ("isclose", "allclose", "testing.assert_al
 
 def has_frames(items: Sequence[TopStatement]) -> bool:
     """Return whether one of these statements imports a package of tables."""
-    modules = {module for item in items for module, _ in imported(item.node).values()}
+    modules = {module for item in items for module, _ in imported_names(item.node).values()}
     return any(module.split(".")[0] in FRAMES for module in modules)
 
 
@@ -52,7 +52,7 @@ def needs_frames(
         source: of the file, for the names of packages.
         students: the names by which it uses student code.
     """
-    if any(_names_frames(item.node, source) for item in others if not imported(item.node)):
+    if any(_names_frames(item.node, source) for item in others if not imported_names(item.node)):
         return True
     if any(isinstance(item.node, Function) and {*item.uses} & {*students} for item in others):
         return True  # a helper, which may do anything
@@ -66,7 +66,7 @@ def _names_frames(node: ast.AST, source: CheckSource) -> bool:
         path
         for one in names
         for path in (
-            [module for module, _ in imported(one).values()] if isinstance(one, ast.stmt) else [source.path(one)]
+            [module for module, _ in imported_names(one).values()] if isinstance(one, ast.stmt) else [source.path(one)]
         )
     ]
     return any(path.split(".")[0] in FRAMES for path in paths)

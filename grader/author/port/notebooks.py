@@ -19,7 +19,7 @@ from grader.author.port.text import TopStatement, items_needed, items_of, missin
 from grader.course.answers import names_of
 from grader.course.files import parse_yaml
 from grader.intake.cells import python_of
-from grader.lint.scope import Function, imported, parameters
+from grader.lint.scope import Function, imported_names, parameters
 from grader.model.errors import CourseError
 from grader.model.score import counted
 
@@ -131,7 +131,7 @@ class Assignment:
 
     def _tested_variables(self) -> set[str]:
         """Return the variables that tests use and that the solution binds, or that are computed from such variables."""
-        items = [item for item in self._items() if not imported(item.node)]
+        items = [item for item in self._items() if not imported_names(item.node)]
         students = self.solved | {item.name for item in items if item.name}
         while more := {name for item in items if item.uses & students for name in item.binds} - students:
             students |= more
@@ -139,13 +139,13 @@ class Assignment:
 
     def reference(self) -> str:
         """Return the source of the reference: functions, classes, tested variables, and the statements they need."""
-        tested = [item for source in self.tests.values() for item in items_of(source) if imported(item.node)]
+        tested = [item for source in self.tests.values() for item in items_of(source) if imported_names(item.node)]
         own = self._items()
         items = [*tested, *own]  # a test may import what the solution uses
         names = [item.name for item in items if isinstance(item.node, (Function, ast.ClassDef))]
         names += sorted(self._tested_variables())
         kept = items_needed(items, names)
-        unused = [item for item in own if imported(item.node) and item not in kept]
+        unused = [item for item in own if imported_names(item.node) and item not in kept]
         imports = [item for item in unused if not missing_packages(item.node)]
         chosen = [item for item in items if item in kept or item in imports]
         return "\n\n".join(dict.fromkeys(item.text.rstrip("\n") for item in chosen)) + "\n"
@@ -167,14 +167,14 @@ class Assignment:
     def test_file(self) -> str:
         """Return a plain pytest file with a function for each test, and the notebook's variables that these use."""
         items, used, variables = self._items(), self._names_used_by_tests(), self._tested_variables()
-        imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported(item.node))
+        imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported_names(item.node))
         whole = self._with_earlier({name for item in items for name in item.binds})
         bodies = [
             f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}" for name, source in whole.items()
         ]
         needed = sorted(({item.name for item in items if item.name} & used) | variables)
         own = [f"from {MODULE} import {', '.join(needed)}"] if needed else []
-        plain = [item for item in items if not item.name and not imported(item.node)]
+        plain = [item for item in items if not item.name and not imported_names(item.node)]
         given = [item.text.rstrip("\n") for item in items_needed(plain, used - variables)]
         return "\n".join([*imports, *own, "", *given, "", "", "\n\n\n".join(bodies), ""])
 

@@ -14,8 +14,8 @@ import numpy as np
 from grader.author.port.asserts import convert_to_pytest
 from grader.author.port.frames import needs_frames
 from grader.author.port.text import Edits, TopStatement, assemble, indent_block, items_of
-from grader.course.answers import first_line, lines_of, names_of
-from grader.lint.scope import FIXTURE, CheckSource, ExprKind, Function, Scope, imported, parameters, scopes
+from grader.course.answers import first_line_number, lines_of, names_of
+from grader.lint.scope import FIXTURE, CheckSource, ExprKind, Function, Scope, imported_names, parameters, scopes
 from grader.model.errors import CourseError
 
 _LIBRARIES = sys.stdlib_module_names | {
@@ -84,9 +84,9 @@ class Tests:
         self.items = items_of("\n\n".join(_as_functions(item, names) for item in whole if self._is_kept(item)))
         self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
         self._modules = set[str]()
-        self._imported = {name for item in whole for name in imported(item.node)}
+        self._imported = {name for item in whole for name in imported_names(item.node)}
         for item in whole:
-            for name, (module, inner) in imported(item.node).items():
+            for name, (module, inner) in imported_names(item.node).items():
                 self._note_import(name, module, inner, defined)
         self._source = CheckSource(ast.parse(assemble("", self.items)))
         self._functions = [item for item in self.items if isinstance(item.node, Function)]
@@ -126,7 +126,7 @@ class Tests:
         """Return whether a statement is kept: no import of student code, no string, no `if __name__ == "__main__"`."""
         match item.node:
             case ast.Import() | ast.ImportFrom():
-                return all(self._is_library(module) for module, _ in imported(item.node).values())
+                return all(self._is_library(module) for module, _ in imported_names(item.node).values())
             case ast.Expr(value=ast.Constant()) | ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
                 return False
         return True
@@ -400,7 +400,7 @@ def _as_functions(item: TopStatement, source: CheckSource) -> str:
 def _functions_of(node: ast.ClassDef, text: str) -> str:
     """Return the methods of a test class as functions, and its other statements as statements of the file."""
     first = node.body[0]
-    body = indent_block("".join(lines_of(text)[first_line(first) - 1 : node.end_lineno]), -first.col_offset)
+    body = indent_block("".join(lines_of(text)[first_line_number(first) - 1 : node.end_lineno]), -first.col_offset)
     statements, edits = ast.parse(body).body, Edits(body)
     methods = [one for one in statements if isinstance(one, Function)]
     targets = [target for one in statements if isinstance(one, ast.Assign) for target in one.targets]

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from grader.course.answers import first_line, lines_of, names_of
-from grader.lint.scope import Function, imported
+from grader.course.answers import first_line_number, lines_of, names_of
+from grader.lint.scope import Function, imported_names
 
 _Node = ast.expr | ast.stmt | ast.arg
 _WIDTH = 120
@@ -76,7 +76,7 @@ class Edits:
 
     def insert_above(self, node: ast.stmt, lines: str) -> None:
         """Insert lines above a statement and its decorators."""
-        self.insert(self._starts[first_line(node) - 1], lines)
+        self.insert(self._starts[first_line_number(node) - 1], lines)
 
     def comment(self, line: int, text: str) -> None:
         """Insert a comment above a line, wrapped and indented as the line is."""
@@ -87,7 +87,7 @@ class Edits:
 
     def result(self, block: Sequence[ast.stmt] = ()) -> str:
         """Return the text with all edits; only the lines of a block of statements, if one is given."""
-        done = self._starts[first_line(block[0]) - 1] if block else 0
+        done = self._starts[first_line_number(block[0]) - 1] if block else 0
         last = self._starts[block[-1].end_lineno or 0] if block else len(self._bytes)
         parts = []
         for start, end, new in sorted(self._edits, key=lambda edit: (edit[0], edit[0] != edit[1], -edit[1])):
@@ -147,7 +147,7 @@ def items_of(text: str, *, with_parameters: bool = True) -> list[TopStatement]:
     lines = lines_of(text)
     items, last = [], 0
     for whole in ast.parse(text).body:
-        first = first_line(whole) - 1
+        first = first_line_number(whole) - 1
         while first > last and lines[first - 1].startswith("#"):
             first -= 1
         last = whole.end_lineno or 0
@@ -176,7 +176,7 @@ def _mutated_names(node: ast.stmt) -> set[str]:
 
 def missing_packages(node: ast.AST) -> list[str]:
     """Return the packages that a statement imports and that are not installed here."""
-    roots = dict.fromkeys(module.split(".")[0] for module, _ in imported(node).values())
+    roots = dict.fromkeys(module.split(".")[0] for module, _ in imported_names(node).values())
     return [root for root in roots if root and find_spec(root) is None]
 
 
@@ -195,7 +195,7 @@ def assemble(docstring: str, items: Iterable[TopStatement]) -> str:
     blocks = {"": [f'"""{docstring}"""\n'], "imports": list[str](), HELPERS: list[str]()}
     code, large = "", False
     for item in items:
-        if names := imported(item.node):
+        if names := imported_names(item.node):
             is_helper = item.text.startswith(HELPERS)
             blocks[HELPERS if is_helper else "imports"] += names if is_helper else [item.text]
             continue

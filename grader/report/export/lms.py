@@ -88,7 +88,7 @@ class Filled:
             yield f"Nothing handed in: {counted(self.absent, 'person')}, {what}."
 
 
-def about_moodle(done: Filled) -> list[str]:
+def moodle_upload_notes(done: Filled) -> list[str]:
     """Return sentences about how to upload a filled worksheet, so that Moodle skips none of its rows."""
     lines = []
     if done.again:
@@ -104,7 +104,7 @@ def about_moodle(done: Filled) -> list[str]:
     return lines
 
 
-def fill(
+def fill_columns(
     table: CsvTable, kind: str, columns: Sequence[ScoreColumn], *, scales: bool = False, zeros: bool = False
 ) -> Filled:
     """Fill the scores of hand-ins into a table's columns, and return what was filled in.

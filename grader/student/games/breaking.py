@@ -18,8 +18,8 @@ from grader.model.errors import CourseError, FormatError
 from grader.model.files import failing_as, from_json, to_json, write_whole
 from grader.model.messages import Setup
 from grader.model.progress import Progress
-from grader.student.folder import free_name, make_own_folder, read_progress, typed, write_progress
-from grader.student.games.faults import PlantedFault, faults_of, shuffled
+from grader.student.folder import free_name, make_own_folder, read_progress, typed_path, write_progress
+from grader.student.games.faults import PlantedFault, faults_of, shuffle_faults
 from grader.student.own import OwnExercise, own_exercise, own_file
 
 _MOST_TRIED = 24
@@ -75,7 +75,7 @@ def play(
             raise CourseError(f"{exercise.id} does not have full marks yet; first find the faults that it has")
         fault = choose_fault(own, random.Random(seed))  # noqa: S311  a game
     planted = plant_fault(course, exercise, fault)
-    yield f"{typed(exercise.starter)} has one fault now; nothing else was changed."
+    yield f"{typed_path(exercise.starter)} has one fault now; nothing else was changed."
     yield f"Your own file is saved beside it, as {planted.old}. Do not look into it: find the fault."
     yield f"To see what fails:        grade {exercise.id}"
     yield f"When you have fixed it:   grade break {exercise.id}"
@@ -98,7 +98,7 @@ def _check_found(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterat
     yield f"{result} The fault was in line {fault.line}: {fault.what}."
     for title, text in (("before", planted.own), ("planted", fault.source)):
         yield f"    {title:<8} {text.split(chr(10))[fault.line - 1].strip()}"
-    yield f"{typed(exercise.starter)} is your own file again."
+    yield f"{typed_path(exercise.starter)} is your own file again."
     if replaced is not None:
         yield f"The version with your changes is beside it, as {replaced.name}; it is not graded."
 
@@ -116,7 +116,7 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
     except (ValueError, SyntaxError):  # it passes, so that Python can read it: by a cookie or a mark at its beginning
         raise CourseError(f"{exercise.file_name} is not in plain UTF-8; save it as UTF-8") from None
     raises: PlantedFault | None = None
-    for fault in shuffled(possible, chance)[:_MOST_TRIED]:
+    for fault in shuffle_faults(possible, chance)[:_MOST_TRIED]:
         broken = handed_in.with_files(exercise, {**files, exercise.file_name: fault.source.encode()})
         seen = _first_failed_verdict(own.grade(broken, stops=True).exercises[0])
         if seen is Verdict.FAILED:

@@ -28,7 +28,7 @@ from grader.report.safe import prose
 _TEMPLATE = Path(__file__).parents[1] / "templates" / "own_check.py.txt"
 
 
-def own_check(course: Course, exercise: Exercise) -> Path:
+def own_check_path(course: Course, exercise: Exercise) -> Path:
     """Return the path of the file with the student's own check of an exercise."""
     return course.root / "my_checks" / Places.of(exercise).shown_checks.name
 
@@ -39,7 +39,7 @@ def write_template(course: Course, exercise: Exercise) -> Path | None:
     Raises:
         CourseError: it cannot be written.
     """
-    path = own_check(course, exercise)
+    path = own_check_path(course, exercise)
     if path.exists():
         return None
     rules = "\n".join(f"{name}  {text}" for name, text in exercise.contract.items())
@@ -81,7 +81,7 @@ def run_own_check(
     assert exercise.reference is not None
     wrong = [read_answer(exercise, path) for path in exercise.wrong]
     right = [read_answer(exercise, path) for path in (exercise.reference, *exercise.right)]
-    path = own_check(course, exercise)
+    path = own_check_path(course, exercise)
     # Nothing of ours goes to that process but the answers, one after another, for its workers.
     own = replace(exercise, shown_checks=path, hidden_checks=None, probes=(), reference=None, shared={})
     with Runtime([own], setup, hidden=(course.root,), progress=progress) as runtime:

@@ -69,7 +69,7 @@ def faults_of(source: str) -> list[PlantedFault]:
     return [fault for changed, fault in faults.items() if changed != source and _is_python(changed)]
 
 
-def shuffled(faults: list[PlantedFault], chance: random.Random) -> list[PlantedFault]:
+def shuffle_faults(faults: list[PlantedFault], chance: random.Random) -> list[PlantedFault]:
     """Return faults in a random order in which kinds alternate, so that a frequent kind is not likelier."""
     kinds: dict[str, list[PlantedFault]] = {}
     for fault in chance.sample(faults, len(faults)):
