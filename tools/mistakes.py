@@ -148,7 +148,8 @@ def _with_functions(right: str, body: str) -> str:
     tree = ast.parse(right)
     head = []
     for node in new.body:
-        source = "\n".join(body.split("\n")[node.lineno - 1 : node.end_lineno])
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+        source = "\n".join(body.split("\n")[first - 1 : node.end_lineno])
         old = [item for item in tree.body if isinstance(item, ast.FunctionDef) and _name(item) == _name(node)]
         if not old:
             head.append(source)

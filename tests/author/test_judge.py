@@ -10,6 +10,7 @@ import pytest
 
 from grader.author.cases import Case
 from grader.author.judge import (
+    LONGEST_S,
     Loss,
     Proof,
     Runs,
@@ -58,6 +59,15 @@ def test_a_check_at_fault_is_one_problem(exercise: Exercise) -> None:
     (problem,) = judge(exercise, [], [run(case, fault) for case in cases]).problems
     assert f"{FOLDER}/0.py: check_random is at fault itself (NameError" in problem
     assert problem.endswith("; so it is with 2 more answers")
+
+
+def test_a_busy_machine_makes_no_reference_too_slow(exercise: Exercise) -> None:
+    """A reference is too slow if each of its runs takes longer than the limit, and not if one does."""
+    slow, quick = (Outcome("random", Verdict.PASSED, seconds=LONGEST_S * factor) for factor in (1.5, 0.5))
+    cases = [Case(exercise, "reference", ANSWER, seed) for seed in range(2)]
+    assert judge(exercise, [], [run(cases[0], slow), run(cases[1], quick)]).problems == []
+    (problem,) = judge(exercise, [], [run(case, slow) for case in cases]).problems
+    assert "the reference takes 15.0 s; make inputs smaller" in problem
 
 
 def test_no_full_marks_where_nothing_is_decided(exercise: Exercise) -> None:
