@@ -9,13 +9,63 @@ from __future__ import annotations
 import ast
 import contextlib
 import linecache
-from collections.abc import Callable, Mapping
+import sys
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
+
+_MOST_CHANGES = 10_000
+_NOT_IN_PLACE = ("index", "int", "invert", "iter")
+_LAYERS = {
+    "linear": ("the input", "the weight", "the bias"),
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d"), ("the input", "the weight", "the bias")),
+    "embedding": ("the input", "the weight"),
+    "batch_norm": ("the input", "the running mean", "the running variance", "the weight", "the bias"),
+    "layer_norm": ("the input", "the sizes", "the weight", "the bias"),
+}
+"""Names for the arguments of functions that layers call; none is source, so no remedy is written with them."""
+
+
+@dataclass(frozen=True)
+class InPlaceChange:
+    """A tensor that a call of PyTorch changed in place.
+
+    Attributes:
+        tensor: a weak reference to it.
+        made_by: autograd's name for the operator that it was the result of before, such as "ExpBackward0", or "".
+        where: the student's line that did it, with its source.
+    """
+
+    tensor: weakref.ref[torch.Tensor]
+    made_by: str
+    where: str
+
+    def is_of(self, operator: str, shape: tuple[int, ...], version: int) -> bool:
+        """Return whether this is the tensor that an error of autograd means.
+
+        Args:
+            operator: the name of the operator that it was the result of, or "".
+            shape: its shape.
+            version: how often it was changed.
+        """
+        tensor = self.tensor()
+        is_it = tensor is not None and tuple(tensor.shape) == shape and tensor._version == version
+        return is_it and self.made_by.startswith(operator)
+
+
+def mutates(name: str) -> bool:
+    """Return whether a function of PyTorch changes its first argument, by PyTorch's rule for names."""
+    return (
+        name == "__setitem__"
+        or (name.startswith("__i") and name.endswith("__") and name.strip("_") not in _NOT_IN_PLACE)
+        or (name.endswith("_") and not name.endswith("__"))
+    )
 
 
 @dataclass(frozen=True)
@@ -27,12 +77,14 @@ class FailedCall:
         args: its arguments.
         kwargs: those by name.
         error: what it raised.
+        changes: the in-place changes before it.
     """
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     error: BaseException
+    changes: Sequence[InPlaceChange] = ()
 
     @property
     def name(self) -> str:
@@ -46,23 +98,51 @@ class FailedCall:
 
 
 class Watcher(TorchFunctionMode):
-    """Keeps the last call of PyTorch that raised, with its arguments."""
+    """Keeps the last call of PyTorch that raised, with its arguments, and which lines changed tensors in place."""
 
     def __init__(self) -> None:
         super().__init__()
         self.failed: FailedCall | None = None
+        self._changes: deque[InPlaceChange] = deque(maxlen=_MOST_CHANGES)
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Call a function of PyTorch, and record the call if it raises."""
         del types
+        tensors = list(_tensors_of([*args, *(kwargs or {}).values()]))
+        before = [(each._version, each.grad_fn.name() if each.grad_fn is not None else "") for each in tensors]
         try:
-            return func(*args, **(kwargs or {}))
+            result = func(*args, **(kwargs or {}))
         except Exception as error:
             if self.failed is None or self.failed.error is not error:
-                self.failed = FailedCall(func, args, kwargs or {}, error)
+                self.failed = FailedCall(func, args, kwargs or {}, error, tuple(self._changes))
             raise
+        for each, (version, made_by) in zip(tensors, before, strict=True):
+            if each._version != version:
+                self._changes.append(InPlaceChange(weakref.ref(each), made_by, _student_line(sys._getframe(1))))
+        return result
+
+
+def _tensors_of(values: Iterable[Any]) -> Iterator[torch.Tensor]:
+    """Yield the tensors among arguments, and in lists of them, whose changes PyTorch counts."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            if not value.is_inference():
+                yield value
+        elif isinstance(value, (tuple, list)):
+            yield from (each for each in value if isinstance(each, torch.Tensor) and not each.is_inference())
+
+
+def _student_line(frame: FrameType | None) -> str:
+    """Return the line of the student's code that is running, as file, number and source."""
+    while frame is not None and _is_library(frame):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    source = linecache.getline(file, line, frame.f_globals).strip()
+    return f"{file}, line {line}: {source}" if source else f"{file}, line {line}"
 
 
 # -- where, and which operands
@@ -152,10 +232,12 @@ def operands_of(failed: FailedCall, frame: FrameType | None, node: ast.AST | Non
     by_identity = {id(value): name for name, value in known.items() if isinstance(value, torch.Tensor)}
     tensors: list[tuple[str, torch.Tensor]] = []
     plain = [("", each) for each in failed.args] + list(failed.kwargs.items())
+    layers = dict(enumerate(_LAYERS.get(failed.name, ())))
     for place, (key, value) in enumerate(plain):
         source = sources[place] if place < len(sources) and not key else ""
         if isinstance(value, torch.Tensor):
-            tensors.append((source or key, value))
+            named = layers.get(place, "") if not key else f"the {key}" if layers else key
+            tensors.append((source or named, value))
         elif isinstance(value, (tuple, list)):
             inner = _elements(node, place)
             for number, each in enumerate(value):

@@ -2,27 +2,31 @@
 
 What is wrong is decided by the operands, not by the words of the error. Only autograd's two errors about saved values
 are known by their words, because nothing else shows them. Each reason is a function of the call and its operands, which
-gives sentences and a drawing, or None where it is not the reason.
+returns sentences and a drawing, or None where it is not the reason.
 """
 
 from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from types import TracebackType
 from typing import Any
 
 import torch
 
 from grader.drawing.drawing import Drawing
+from grader.drawing.explanation_parts import Found, dtype_name, marked_shapes, one_dtype, shapes_of
 from grader.drawing.facts import drawn_tensors
-from grader.drawing.failures import FailedCall, Operand, operands_of, student_expression
+from grader.drawing.failures import FailedCall, Operand, mutates, operands_of, student_expression
+from grader.drawing.layers import layers, losses
 from grader.model.picture import NamedShape, Picture, Shapes
 from grader.model.score import counted
 
-_MATMUL = ("matmul", "mm", "bmm", "mv", "dot", "linear", "addmm", "__matmul__", "__rmatmul__", "inner", "baddbmm")
+_MATMUL = ("matmul", "mm", "bmm", "mv", "dot", "addmm", "__matmul__", "__rmatmul__", "inner", "baddbmm")
 _LISTS = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack")
 _VIEWS = ("view", "reshape", "unflatten", "view_as", "reshape_as")
 _INDEX = ("__getitem__", "__setitem__", "index_select", "gather", "take", "select")
@@ -30,10 +34,21 @@ _WITH_DIM = ("sum", "mean", "prod", "max", "min", "argmax", "argmin", "softmax",
 _ALSO_WITH_DIM = ("sort", "argsort", "any", "all", "std", "var", "unbind", "flip", "select", "narrow", "size")
 _NEEDS_FLOAT = ("mean", "std", "var", "softmax", "log_softmax", "norm", "median", "nanmean", "requires_grad_")
 _FLOAT_MODULES = ("torch.linalg", "torch.Tensor.mean")
-_NOT_BROADCAST = (*_MATMUL, *_LISTS, *_VIEWS, *_INDEX, "einsum")
+_OPERATORS = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
+    "pow": "pow", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "eq": "eq", "ne": "ne",
+}  # fmt: skip
+"""Python's operators, without underscores, and the functions of PyTorch that they call."""
+_ALSO_BROADCAST = (
+    *("floor_divide", "copy", "masked_select", "masked_scatter", "broadcast_tensors", "isclose", "allclose", "dist"),
+    *("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "cosine_similarity", "pairwise_distance"),
+)
+"""Functions that broadcast, and whose operators have no tag that says so."""
 _SAVED_CHANGED = "has been modified by an inplace operation"
 _SAVED_FREED = "backward through the graph a second time"
-_MOST_DIMS, _MOST_INDICES = 8, 1 << 16
+_CHANGED = re.compile(r"\[[\w.]+ \[(?P<shape>[\d, ]*)\]\].* is at version (?P<version>\d+);")
+_MOST_INDICES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -61,16 +76,8 @@ class Explanation:
         yield from self.sentences
 
 
-_Found = tuple[list[str], Drawing | None]
-
-
 def _named(operands: Sequence[Operand]) -> str:
     return " and ".join(f"{one.name} {one.shape}" for one in operands)
-
-
-def _shapes(operands: Sequence[Operand], *, broadcast: bool) -> Drawing | None:
-    rows = tuple(NamedShape(one.name, one.shape) for one in operands if len(one.shape) <= _MOST_DIMS)
-    return Drawing(Picture(shapes=Shapes(rows, broadcast=broadcast))) if len(rows) > 1 else None
 
 
 def _memory(operands: Sequence[Operand]) -> Drawing:
@@ -79,7 +86,7 @@ def _memory(operands: Sequence[Operand]) -> Drawing:
     return Drawing(Picture(views=tuple(one.view for one in facts if one.view is not None)), facts)
 
 
-def _devices(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+def _devices(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     # A tensor without dims may lie on the CPU.
     devices = list(dict.fromkeys(str(one.value.device) for one in operands if one.value.dim()))
     if len(devices) < 2:
@@ -88,14 +95,17 @@ def _devices(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
     first = operands[0]
     others = [one for one in operands if one.value.device != first.value.device]
     device = f"{first.code}.device" if first.code else repr(str(first.value.device))
-    return [
-        f"All operands must be on one device: {where}.",
-        f"Try: {others[0].code}.to({device}), or make it there with device={device}.",
-    ], None
+    moved = next((one for one in (*others, first) if one.code), None)
+    said = [f"All operands must be on one device: {where}."]
+    if moved is first:  # the others are a layer's
+        device = repr(str(others[0].value.device))
+    if moved is not None:
+        said.append(f"Try: {moved.code}.to({device}), or make it there with device={device}.")
+    return said, None
 
 
-def _in_place(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
-    if not operands or not _mutates(failed.name):
+def _in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    if not operands or not mutates(failed.name):
         return None
     first = operands[0]
     value = first.value
@@ -108,16 +118,13 @@ def _in_place(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
             f"{first.name} is a leaf that requires grad, so autograd forbids in-place changes of it.",
             f"Try: with torch.no_grad(): around the change, or a new tensor, such as {first.name} = {first.name} + ...",
         ], None
-    others = [each for each in failed.args[1:] if isinstance(each, (torch.Tensor, int, float, complex))]
-    for other in others if failed.name != "__setitem__" else ():
-        result = torch.result_type(value, other)
-        if not torch.can_cast(result, value.dtype):
-            kind = str(result).removeprefix("torch.")
-            own = str(value.dtype).removeprefix("torch.")
-            return [
-                f"The result has dtype {kind}, and an in-place change of {first.name} keeps its dtype {own}.",
-                f"Try: {first.code}.to(torch.{kind}) first, or make a new tensor instead.",
-            ], None
+    result = _dtype_out_of_place(failed)
+    if result is not None and not torch.can_cast(result, value.dtype):
+        return [
+            f"The result has dtype {dtype_name(result)}, and an in-place change of {first.name} keeps its dtype "
+            f"{dtype_name(value)}.",
+            f"Try: {first.code}.to({result}) first, or make a new tensor instead.",
+        ], None
     strides = value.stride() if value.layout is torch.strided else ()
     if any(size > 1 and step == 0 for size, step in zip(value.shape, strides, strict=False)):
         return [
@@ -127,21 +134,33 @@ def _in_place(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
     return None
 
 
+def _dtype_out_of_place(failed: FailedCall) -> torch.dtype | None:
+    """Return the dtype of a call's result if it was not in place; None if that is unknown."""
+    name = failed.name
+    plain = f"__{name[3:]}" if name.startswith("__i") else name.removesuffix("_")
+    function = getattr(torch.Tensor, plain, None)
+    if function is None or name == "__setitem__":
+        return None
+    # On one element of each: so shapes that do not fit raise nothing, and nothing is computed.
+    args = [
+        torch.empty((1,) * min(each.dim(), 1), dtype=each.dtype, device="meta")
+        if isinstance(each, torch.Tensor)
+        else each
+        for each in failed.args
+    ]
+    try:
+        result = function(*args, **failed.kwargs)
+    except (RuntimeError, TypeError, ValueError, IndexError):  # it has other arguments, or fails for another reason
+        return None
+    return result.dtype if isinstance(result, torch.Tensor) else None
+
+
 def _base_is_leaf(value: torch.Tensor) -> bool:
     base = value._base
     return base is not None and base.is_leaf and base.requires_grad
 
 
-def _mutates(name: str) -> bool:
-    in_place = name in ("__setitem__", "__set__") or (
-        name.startswith("__i")
-        and name.endswith("__")
-        and name not in ("__index__", "__int__", "__invert__", "__iter__")
-    )
-    return in_place or (name.endswith("_") and not name.endswith("__"))
-
-
-def _matmul(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+def _matmul(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if failed.name not in _MATMUL or len(operands) < (1 if failed.name in ("mm", "bmm") else 2):
         return None
     if len(operands) == 1:  # multiplied by itself
@@ -152,14 +171,8 @@ def _matmul(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
         each = " and ".join(map(str, wanted))
         return [f"{failed.name} takes tensors of {each} dims: {_named(operands[:2])}. Try: matmul or @."], None
     if len({one.value.dtype for one in operands}) > 1:
-        return _one_dtype(operands, "A product of matrices needs operands of one dtype; it does not promote them")
+        return one_dtype(operands, "A product of matrices promotes no dtypes, so its operands need the same one")
     left, right = operands[-2:] if failed.name in ("addmm", "baddbmm", "addmv") else operands[:2]
-    if failed.name == "linear":
-        last = left.shape[-1] if left.shape else "none"
-        need = f"F.linear multiplies the last dim of {left.name}, {last}, by that of the weight {right.shape}"
-        if left.shape[-1:] != right.shape[-1:]:
-            return [f"{need}: the layer takes {right.shape[-1]} features."], _shapes(operands[:2], broadcast=False)
-        return None
     inner = left.shape[-1] if left.shape else None
     outer = right.shape[-2 if len(right.shape) > 1 else -1] if right.shape else None
     if inner is None or outer is None:
@@ -173,23 +186,23 @@ def _matmul(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
             sentences.append(f"Try: {left.code} @ {right.code}.mT, which swaps the last two dims of {right.name}.")
         elif len(left.shape) > 1 and left.shape[-2] == outer and left.code and right.code:
             sentences.append(f"Try: {left.code}.mT @ {right.code}, which swaps the last two dims of {left.name}.")
-        return sentences, _shapes([left, right], broadcast=False)
+        return sentences, marked_shapes((left, [-1]), (right, [dim]))
     batch = [one.shape[:-2] for one in (left, right)]
     if _broadcast_shape(batch) is None:
-        return [f"The dims before the last two are broadcast, and {batch[0]} and {batch[1]} clash."], _shapes(
+        return [f"The dims before the last two are broadcast, and {batch[0]} and {batch[1]} clash."], shapes_of(
             [Operand(f"{one.name} (without its last 2 dims)", one.value[..., 0, 0]) for one in (left, right)],
             broadcast=True,
         )
     return None
 
 
-def _lists(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+def _lists(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if failed.name not in _LISTS or len(operands) < 2:
         return None
     dim = failed.kwargs.get("dim", failed.args[1] if len(failed.args) > 1 else 0)
     if failed.name == "stack":
         what = "stack needs tensors of one shape, because it adds a dim"
-        return [f"{what}: {_named(operands)}.", "Try: cat, which joins along a dim that is there."], _shapes(
+        return [f"{what}: {_named(operands)}.", "Try: cat, which joins along a dim that is there."], shapes_of(
             operands, broadcast=False
         )
     dims = {len(one.shape) for one in operands}
@@ -197,7 +210,7 @@ def _lists(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
         return [
             f"{failed.name} needs tensors with equally many dims: {_named(operands)}.",
             "Try: unsqueeze the smaller one.",
-        ], _shapes(operands, broadcast=False)
+        ], shapes_of(operands, broadcast=False)
     (count,) = dims
     if not isinstance(dim, int) or not -count <= dim < count:
         return [f"dim={dim} does not exist: the tensors have {count} dims."], None
@@ -209,11 +222,11 @@ def _lists(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
         ]
         if len(bad) == 1 and len({one.shape[own] for one in operands}) == 1:
             sentences.append(f"Try: dim={bad[0]}.")
-        return sentences, _shapes(operands, broadcast=False)
+        return sentences, marked_shapes(*((one, bad) for one in operands))
     return None
 
 
-def _views(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+def _views(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if failed.name not in _VIEWS or not operands:
         return None
     first = operands[0]
@@ -246,7 +259,7 @@ def _sizes(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int, ...] | 
     return None
 
 
-def _indexing(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+def _indexing(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     """Return what is wrong with an index into the first operand; None if that is not the reason."""
     if failed.name not in _INDEX or not operands or len(failed.args) < 2:
         return None
@@ -270,7 +283,7 @@ def _indexing(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
             return found
     tensors = [Operand(f"index {dim}", part) for dim, part in enumerate(parts) if _is_positions(part)]
     if len(tensors) > 1 and _broadcast_shape([one.shape for one in tensors]) is None:
-        return ["Index tensors are broadcast to each other, and these clash."], _shapes(tensors, broadcast=True)
+        return ["Index tensors are broadcast to each other, and these clash."], shapes_of(tensors, broadcast=True)
     return _new_values(failed, first, index) if failed.name == "__setitem__" else None
 
 
@@ -282,14 +295,14 @@ def _is_positions(part: Any) -> bool:
     return isinstance(part, torch.Tensor) and part.dtype is not torch.bool
 
 
-def _index_part(first: Operand, dim: int, part: Any) -> _Found | None:
+def _index_part(first: Operand, dim: int, part: Any) -> Found | None:
     """Return what is wrong with one part of an index; None if nothing is."""
     if _is_mask(part) and part.dim():
         want = first.shape[dim : dim + part.dim()]
         if tuple(part.shape) == want:
             return None
         said = f"A mask needs the shape of what it selects from, {want} of {first.name}; it has {tuple(part.shape)}."
-        return [said], _shapes([first, Operand("the mask", part)], broadcast=False)
+        return [said], shapes_of([first, Operand("the mask", part)], broadcast=False)
     if isinstance(part, torch.Tensor) and (part.is_floating_point() or part.is_complex()):
         kind = str(part.dtype).removeprefix("torch.")
         remedy = "Try: .long() for positions, or a comparison for a mask."
@@ -307,14 +320,14 @@ def _index_part(first: Operand, dim: int, part: Any) -> _Found | None:
     return [f"Index {wrong[0]} is out of range: {where}, so indices go from {-size} to {size - 1}."], None
 
 
-def _gathered(first: Operand, index: torch.Tensor) -> _Found | None:
+def _gathered(first: Operand, index: torch.Tensor) -> Found | None:
     if index.dim() != first.value.dim():
         need = f"gather needs an index with as many dims as {first.name} {first.shape}"
         return [f"{need}; it has shape {tuple(index.shape)}."], None
     return _index_dtype(index) if index.dtype is not torch.int64 else None
 
 
-def _new_values(failed: FailedCall, first: Operand, index: Any) -> _Found | None:
+def _new_values(failed: FailedCall, first: Operand, index: Any) -> Found | None:
     """Return why the new values do not fit the part of a tensor that they should replace; None if that is unknown."""
     if len(failed.args) < 3 or not isinstance(failed.args[2], torch.Tensor):
         return None
@@ -324,25 +337,15 @@ def _new_values(failed: FailedCall, first: Operand, index: Any) -> _Found | None
         return None
     rows = [target, Operand("the new values", failed.args[2])]
     said = f"The new values must broadcast to the shape of what they replace, {target.shape}."
-    return [said], _shapes(rows, broadcast=True)
+    return [said], shapes_of(rows, broadcast=True)
 
 
-def _index_dtype(index: torch.Tensor) -> _Found:
+def _index_dtype(index: torch.Tensor) -> Found:
     kind = str(index.dtype).removeprefix("torch.")
-    return [f"The index must have dtype int64, got {kind}. Try: index.long()."], None
+    return [f"The index must have dtype int64, got {kind}.", "Try: .long()."], None
 
 
-def _one_dtype(operands: Sequence[Operand], rule: str) -> _Found:
-    said = ", ".join(f"{one.name} has {str(one.value.dtype).removeprefix('torch.')}" for one in operands)
-    kinds = list(dict.fromkeys(one.value.dtype for one in operands))
-    wanted = kinds[0]
-    for kind in kinds[1:]:
-        wanted = torch.promote_types(wanted, kind)
-    other = next((one for one in operands if one.value.dtype is not wanted), operands[-1])
-    return [f"{rule}: {said}.", f"Try: {other.code}.to({wanted})."], None
-
-
-def _dtypes(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+def _dtypes(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if not operands:
         return None
     first = operands[0]
@@ -361,35 +364,10 @@ def _dtypes(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
                 f"{failed.name} needs floating point numbers: {first.name} has dtype {kind}.",
                 f"Try: {first.code}.float().",
             ], None
-    if failed.name in (
-        "conv1d",
-        "conv2d",
-        "conv3d",
-        "embedding",
-        "cross_entropy",
-        "nll_loss",
-        "mse_loss",
-        "where",
-        "scatter_",
-    ):
-        if len({one.value.dtype for one in operands}) > 1 and failed.name.startswith("conv"):
-            return _one_dtype(operands, f"{failed.name} needs operands of one dtype")
-        if failed.name in ("cross_entropy", "nll_loss") and len(operands) > 1:
-            target = operands[1]
-            if not target.value.is_floating_point() and target.value.dtype is not torch.int64:
-                return _index_dtype(target.value)
-            if len(first.shape) > 1 and target.shape[:1] != first.shape[:1]:
-                return [f"{failed.name} needs one target for each row: {_named(operands[:2])}."], _shapes(
-                    operands[:2], broadcast=False
-                )
-        if failed.name == "embedding":
-            index = next((one for one in operands if not one.value.is_floating_point()), operands[0])
-            if index.value.is_floating_point():
-                return _index_dtype(index.value)
     return None
 
 
-def _expanding(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+def _expanding(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if (
         failed.name not in ("expand", "broadcast_to", "expand_as", "permute", "transpose", "squeeze", "unsqueeze")
         or not operands
@@ -416,7 +394,7 @@ def _expanding(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None
     return _no_dim(first, wrong[0], room) if wrong else None
 
 
-def _dim_argument(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+def _dim_argument(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     """Return which `dim` of the call the first operand does not have; None if that is not the reason."""
     if not operands or operands[0].value is not next(iter(failed.args), None):
         return None
@@ -432,7 +410,7 @@ def _dim_argument(failed: FailedCall, operands: Sequence[Operand]) -> _Found | N
     return _no_dim(first, wrong[0], room) if wrong and name not in ("chunk", "split") else None
 
 
-def _no_dim(first: Operand, dim: int, room: int) -> _Found:
+def _no_dim(first: Operand, dim: int, room: int) -> Found:
     count = counted(len(first.shape), "dim")
     if not first.shape and room == 0:
         return [f"dim {dim} does not exist: {first.name} is one number without dims."], None
@@ -441,7 +419,7 @@ def _no_dim(first: Operand, dim: int, room: int) -> _Found:
     ], None
 
 
-def _einsum(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+def _einsum(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     """Return why an equation of einsum does not fit its operands; None if that is not the reason."""
     equation = failed.args[0] if failed.name == "einsum" and failed.args else None
     if not isinstance(equation, str) or "..." in equation:
@@ -464,7 +442,7 @@ def _einsum(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
     return None
 
 
-def _one_value(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+def _one_value(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if failed.name not in ("item", "__bool__", "__float__", "__int__", "__index__") or not operands:
         return None
     first = operands[0]
@@ -475,7 +453,7 @@ def _one_value(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None
     return [f"{first.name} {first.shape} has {first.value.numel():,} elements, and {what}.", f"Try: {remedy}."], None
 
 
-def _autograd(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+def _autograd(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if not operands:
         return None
     first = operands[0]
@@ -483,7 +461,7 @@ def _autograd(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
     if failed.name in ("numpy", "__array__") and first.value.requires_grad:
         return [
             f"{first.name} requires grad, and NumPy records no gradients.",
-            f"Try: {first.code}.detach().numpy().",
+            f"Try: {first.code}.detach().numpy()." if first.code else "Try: .detach() of what NumPy is given.",
         ], None
     if failed.name == "__deepcopy__" and not first.value.is_leaf:
         return [f"{first.name} is not a leaf: it is part of a graph. Try: {first.code}.detach().clone()."], None
@@ -505,12 +483,28 @@ def _autograd(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
             "Try: compute the loss again, or backward(retain_graph=True) the first time.",
         ], None
     if _SAVED_CHANGED in text:
-        return [
-            "A tensor that backward needs was changed in place after it was used.",
-            "Try: replace the change in place (such as x += y, x[0] = y, x.relu_()) by a new tensor (x = x + y), "
-            "or run with torch.autograd.detect_anomaly() to see which.",
-        ], None
+        return _saved_changed(failed, text), None
     return None
+
+
+def _saved_changed(failed: FailedCall, text: str) -> list[str]:
+    """Return what is said of a tensor that backward needs and that was changed: by which line, if there is one."""
+    found, made = _CHANGED.search(text), re.search(r"output \d+ of (\w+?)(?:Backward\d*)?,", text)
+    kept = "A tensor that backward needs was changed in place after it was used"
+    if made is not None:
+        kept = f"backward needs the result of {made[1]}, which was changed in place afterwards"
+    changed: list[str] = []
+    if found is not None:
+        shape = tuple(int(size) for size in found["shape"].split(", ") if size)
+        operator, version = made[1] if made is not None else "", int(found["version"])
+        changed = [one.where for one in failed.changes if one.is_of(operator, shape, version)]
+    if len(set(changed)) == 1:
+        return [f"{kept}, by {changed[0]}.", "Try: a new tensor there (x = x + y in place of x += y)."]
+    return [
+        f"{kept}.",
+        "Try: replace the change in place (such as x += y, x[0] = y, x.relu_()) by a new tensor (x = x + y), "
+        "or run with torch.autograd.detect_anomaly() to see which.",
+    ]
 
 
 def _broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
@@ -520,43 +514,68 @@ def _broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         return None
 
 
-def _broadcast(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
-    if len(operands) < 2 or failed.name in _NOT_BROADCAST:
+def _broadcast(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    if len(operands) < 2 or not _broadcasts(failed.name):
         return None
     shapes = [one.shape for one in operands]
     outcome = _broadcast_shape(shapes)
     if outcome is not None:
-        if _mutates(failed.name) and outcome != shapes[0]:
+        if mutates(failed.name) and outcome != shapes[0]:
             return [
                 f"The result has shape {outcome}, and in place {operands[0].name} keeps its shape {shapes[0]}."
-            ], _shapes(operands, broadcast=True)
+            ], shapes_of(operands, broadcast=True)
         return None
     longest = max(len(shape) for shape in shapes)
     aligned = [(1,) * (longest - len(shape)) + shape for shape in shapes]
     clash = next(dim for dim in reversed(range(longest)) if len({shape[dim] for shape in aligned} - {1}) > 1)
-    sizes = " and ".join(str(shape[clash]) for shape in aligned)
+    sizes = " and ".join(str(size) for size in dict.fromkeys(shape[clash] for shape in aligned) if size != 1)
     sentences = [
         f"Broadcasting aligns shapes at the right: dim {clash - longest} has {sizes}, which are neither equal nor 1."
     ]
-    if len(operands) == 2 and failed.name != "copy_":
-        sentences += _suggested_unsqueeze(operands[0], operands[1])
-    return sentences, _shapes(operands, broadcast=True)
+    if len(operands) == 2 and not mutates(failed.name):
+        sentences += _suggested_dims(operands[0], operands[1])
+    return sentences, shapes_of(operands, broadcast=True)
 
 
-def _suggested_unsqueeze(left: Operand, right: Operand) -> Iterator[str]:
-    """Yield a suggestion to unsqueeze an operand, if a dim of size 1 makes the two broadcast."""
+def _broadcasts(name: str) -> bool:
+    """Return whether a function works element by element and broadcasts its operands, as PyTorch's own tags say."""
+    plain = name.strip("_")
+    if name.startswith("__") and plain not in _OPERATORS and plain[1:] in _OPERATORS:  # __iadd__, __radd__
+        plain = plain[1:]
+    plain = _OPERATORS.get(plain, plain)
+    if plain in _ALSO_BROADCAST:
+        return True
+    packet = getattr(torch.ops.aten, plain, None)
+    return packet is not None and any(torch.Tag.pointwise in getattr(packet, each).tags for each in packet.overloads())
+
+
+def _suggested_dims(left: Operand, right: Operand) -> Iterator[str]:
+    """Yield a suggestion to give the smaller operand dims of size 1, if there is one way in which it then fits."""
     for one, other in ((right, left), (left, right)):
-        for dim in range(len(one.shape) + 1):
-            new = (*one.shape[:dim], 1, *one.shape[dim:])
-            if dim and (outcome := _broadcast_shape([new, other.shape])) is not None:
-                at = dim - len(new)
-                yield f"Try: {one.code}.unsqueeze({at}), which has shape {new}; the result has shape {outcome}."
-                return
+        count, room = len(one.shape), len(other.shape)
+        ways = [
+            places
+            for places in combinations(range(room), count)
+            if places and all(size in (1, other.shape[place]) for size, place in zip(one.shape, places, strict=True))
+        ]
+        if len(ways) != 1 or not one.code or count >= room:
+            continue
+        # Dims of size 1 are added at the left without being asked for.
+        new = [one.shape[ways[0].index(place)] if place in ways[0] else 1 for place in range(ways[0][0], room)]
+        index = ", ".join(":" if place in ways[0] else "None" for place in range(ways[0][0], room))
+        how = "unsqueeze(-1)" if index == ":, None" else ""
+        yield (
+            f"Try: {one.code}.{how}, " if how else f"Try: {one.code}[{index}], "
+        ) + f"which has shape {tuple(new)}; the result has shape {other.shape}."
+        return
+    if len(left.shape) == len(right.shape) == 1 and right.code:
+        pairs = (right.shape[0], left.shape[0])
+        yield f"For all pairs: {right.code}.unsqueeze(-1), which has shape {(pairs[0], 1)}; the result has {pairs}."
 
 
-_REASONS: tuple[Callable[[FailedCall, Sequence[Operand]], _Found | None], ...] = (
-    _autograd, _devices, _dim_argument, _in_place, _einsum, _matmul, _lists, _views, _indexing, _dtypes, _expanding,
-    _one_value, _broadcast,
+_REASONS: tuple[Callable[[FailedCall, Sequence[Operand]], Found | None], ...] = (
+    _autograd, _devices, _dim_argument, _in_place, _einsum, _matmul, _lists, _views, _indexing, _dtypes, layers, losses,
+    _expanding, _one_value, _broadcast,
 )  # fmt: skip
 """All reasons; the first that applies is given."""
 

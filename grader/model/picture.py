@@ -59,11 +59,13 @@ class Shapes:
         rows: the shapes.
         broadcast: whether they are operands, of which a 1 is stretched; else they have to be equal.
         expected: for operands: the shape that their result must have, if it is known.
+        misfits: for each row, which of its dims do not fit, where the rows need not be equal otherwise.
     """
 
     rows: tuple[NamedShape, ...]
     broadcast: bool = False
     expected: tuple[int, ...] | None = None
+    misfits: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)

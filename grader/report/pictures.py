@@ -240,13 +240,19 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     fits = _aligned_dims(shapes) or [(_AGREE, tuple(None for _ in shapes.rows))]
     names = [row.name for row in shapes.rows]
     rows = [_brackets([sizes[place] for _, sizes in fits]) for place in range(len(names))]
-    names, rows = [*names, ""], [*rows, [relation for relation, _ in fits]]
+    if shapes.misfits:
+        for row, shape, misfits in zip(rows, shapes.rows, shapes.misfits, strict=True):
+            for dim in misfits:
+                cell = len(row) - len(shape.shape) + dim
+                row[cell] = re.sub(r"\d+", r">\g<0><", row[cell])
+    else:
+        names, rows = [*names, ""], [*rows, [relation for relation, _ in fits]]
     if shapes.broadcast and (outcome := _broadcast_shape(shapes)) is not None:
         names, rows = [*names, "give"], [*rows, _brackets(outcome or (None,))]
     # Numbers stand below each other, with any text behind them.
-    ends = [max(len(text) - len(text.rstrip(",)")) for text in column) for column in zip(*rows, strict=True)]
+    ends = [max(len(text) - len(text.rstrip(",)<")) for text in column) for column in zip(*rows, strict=True)]
     rows = [
-        [text + " " * (end - len(text) + len(text.rstrip(",)"))) for text, end in zip(row, ends, strict=True)]
+        [text + " " * (end - len(text) + len(text.rstrip(",)<"))) for text, end in zip(row, ends, strict=True)]
         for row in rows
     ]
     cell = max((len(text) for row in rows for text in row), default=1) + 2
@@ -256,6 +262,9 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
         yield (pad(shorten(name, room), room) + "".join(text.rjust(cell) for text in row)).rstrip()
     if shapes.expected is not None:
         yield f"{'expected'.ljust(room)}   {shapes.expected}"
+    if shapes.misfits:
+        yield "> < marks dims that do not fit"
+        return
     clash = "! they clash" if shapes.broadcast else "! not the same"
     relations = {relation for relation, _ in fits}
     yield ", ".join(text for text in ("= the same", "~ stretched", clash) if text[0] in relations)

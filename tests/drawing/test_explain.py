@@ -44,8 +44,24 @@ CASES = {
     "b.expand(2, 3).add_(1)": "Several indices of b.expand(2, 3) read the same element",
     "b.expand(3, 4)": "expand stretches dims of size 1 only",
     "bool(a)": "a condition needs one bool",
-    "torch.nn.Linear(5, 2)(a)": "the layer takes 5 features",
+    "torch.nn.Linear(5, 2)(a)": "The layer takes 5 features, in the last dim; a (3, 4) has 4 there.",
     "F.cross_entropy(a, i)": "cross_entropy needs one target for each row",
+    "F.cross_entropy(a, i[:3, None])": "one number of a class for each row: a (3, 4) and i[:3, None] (3, 1).\nTry: ",
+    "F.cross_entropy(a, i[1:] + 1)": "Class 4 does not exist: a (3, 4) has 4 classes in dim 1, so numbers go from 0",
+    "F.cross_entropy(a, b)": "Numbers of classes must have dtype int64, and b has float32",
+    "F.cross_entropy(a[None], i[None, :3])": "Try: a[None].movedim(-1, 1).",
+    "F.binary_cross_entropy(a[:, :1], b)": "Try: b.reshape(3, 1).",
+    "F.binary_cross_entropy(a * 2, a)": "takes probabilities from 0 to 1, and a * 2 has others, such as 2.",
+    "torch.nn.Embedding(3, 2)(i)": "Row 3 does not exist: the weight (3, 2) has 3 rows, so numbers go from 0 to 2.",
+    "torch.nn.Embedding(3, 2)(b)": "Numbers of rows must have dtype int64 or int32, and b has float32.\nTry: b.long().",
+    "torch.nn.Linear(4, 2)(a.double())": "Try: .to(torch.float32) of the input.",
+    "torch.nn.Linear(12, 2)(a[None])": "The layer takes 12 features, in the last dim; the input (1, 3, 4) has 4 there.",
+    "torch.nn.Conv1d(4, 2, 1)(a[None])": "The layer takes 4 channels, in dim 1; the input (1, 3, 4) has 3 there.",
+    "torch.nn.BatchNorm1d(3)(a)": "The layer takes 3 features, in dim 1; a (3, 4) has 4 there.",
+    "torch.nn.LayerNorm(3)(a)": "The layer takes sizes (3,) in the last dim; a has shape (3, 4).",
+    "i.div_(2)": "The result has dtype float32, and an in-place change of i keeps its dtype int64.",
+    "torch.ones(2, 3, 4, 5) - b": "Try: b[:, None, None], which has shape (3, 1, 1); the result has shape (2, 3, 4",
+    "torch.where(b > 0, a, 0.0)": "Try: (b > 0).unsqueeze(-1), which has shape (3, 1); the result has shape (3, 4).",
 }
 
 
@@ -61,6 +77,47 @@ def test_the_operands_that_do_not_fit_are_named(source: str, tmp_path: Path) -> 
     assert CASES[source] in note
     assert f"{path}, line 1" in note
     assert not any("failures.py" in str(entry.path) for entry in caught.traceback)
+
+
+UNEXPLAINED = (
+    "F.scaled_dot_product_attention(a[None], a[None], a[None], attn_mask=torch.ones(2, 2))",
+    "torch.nn.utils.rnn.pack_padded_sequence(a[None], i[1:3])",
+    "torch.linalg.solve(torch.eye(3), torch.ones(4, 1))",
+    "F.ctc_loss(torch.zeros(5, 2, 4), i[None, 1:], torch.tensor([5, 6]), torch.tensor([3, 3]))",
+    "torch.outer(a, b)",
+    "setattr(w, 'grad', i)",
+)
+
+
+@pytest.mark.parametrize("source", UNEXPLAINED)
+def test_a_rule_is_not_guessed(source: str) -> None:
+    """That operands do not broadcast is the reason only where a function broadcasts; else PyTorch says it alone."""
+    with pytest.raises((RuntimeError, ValueError, IndexError)) as caught, explain():
+        eval(source, {"a": a, "b": b, "w": w, "i": i, "torch": torch, "F": F})
+    assert not getattr(caught.value, "__notes__", [])
+
+
+@pytest.mark.parametrize(
+    "line", ["y += 1", "y[0] = 0", "torch.nn.ReLU(inplace=True)(y)", "torch._foreach_add_([y], 1)"]
+)
+def test_the_line_is_named_that_changed_a_saved_tensor(line: str, tmp_path: Path) -> None:
+    """Backward says which tensor was changed; the note says where."""
+    path = tmp_path / "own.py"
+    path.write_text(f"y = torch.sigmoid(w)\nz = y.clone()\nz += 1\n{line}\ny.sum().backward()\n", encoding="utf-8")
+    with pytest.raises(RuntimeError) as caught, explain():
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), {"w": w, "torch": torch, "__name__": "own"})
+    (note,) = caught.value.__notes__
+    assert (
+        f"backward needs the result of Sigmoid, which was changed in place afterwards, by {path}, line 4: {line}."
+        in note
+    )
+
+
+def test_only_the_dims_that_do_not_fit_are_marked() -> None:
+    """In a product of matrices two dims have to be equal, one of each operand."""
+    with pytest.raises(RuntimeError) as caught, explain():
+        a @ m
+    assert "  a   (3,    >4<)\n  m  (>2<,    3)\n  > < marks dims that do not fit\n" in caught.value.__notes__[0]
 
 
 def test_other_errors_are_left_alone() -> None:

@@ -1,0 +1,67 @@
+"""Parts of an explanation that several reasons share: drawings of shapes, names of dtypes, and remedies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from grader.drawing.drawing import Drawing
+from grader.drawing.failures import Operand
+from grader.model.picture import NamedShape, Picture, Shapes
+
+_MOST_DIMS = 8
+
+Found = tuple[list[str], Drawing | None]
+"""The sentences of a reason, and its drawing."""
+
+
+def shapes_of(operands: Sequence[Operand], *, broadcast: bool) -> Drawing | None:
+    """Return the drawing of the operands' shapes; None if there are not two that can be drawn.
+
+    Args:
+        operands: the operands.
+        broadcast: whether the call broadcasts them; else their shapes have to be equal.
+    """
+    rows = tuple(NamedShape(one.name, one.shape) for one in operands if len(one.shape) <= _MOST_DIMS)
+    return Drawing(Picture(shapes=Shapes(rows, broadcast=broadcast))) if len(rows) > 1 else None
+
+
+def marked_shapes(*operands: tuple[Operand, Sequence[int]]) -> Drawing | None:
+    """Return the drawing of shapes some of whose dims do not fit; None if they cannot be drawn.
+
+    Args:
+        operands: each with those dims of it, which may be negative.
+    """
+    rows = tuple(NamedShape(one.name, one.shape) for one, _ in operands)
+    if len(rows) < 2 or any(len(row.shape) > _MOST_DIMS for row in rows):
+        return None
+    misfits = tuple(tuple(dim % len(one.shape) for dim in dims) for one, dims in operands)
+    return Drawing(Picture(shapes=Shapes(rows, misfits=misfits)))
+
+
+def dtype_name(value: torch.Tensor | torch.dtype) -> str:
+    """Return a dtype's name, or that of a tensor's dtype, without "torch."."""
+    return str(value.dtype if isinstance(value, torch.Tensor) else value).removeprefix("torch.")
+
+
+def remedy(operand: Operand, call: str) -> str:
+    """Return the sentence that proposes a call of a method on an operand, such as "Try: x.long()."."""
+    return f"Try: {operand.code}.{call}." if operand.code else f"Try: .{call} of {operand.name}."
+
+
+def one_dtype(operands: Sequence[Operand], rule: str) -> Found:
+    """Return a rule that operands must have one dtype as a sentence, which dtypes they have, and a remedy.
+
+    Args:
+        operands: the operands. Those after the first whose names are not source belong to a layer.
+        rule: the rule.
+    """
+    said = ", ".join(f"{one.name} has {dtype_name(one.value)}" for one in operands)
+    # A layer's own tensors stay as they are: what it is given takes their dtype.
+    fixed = [one.value.dtype for one in operands[1:] if not one.code]
+    wanted = fixed[0] if fixed else operands[0].value.dtype
+    for one in () if fixed else operands[1:]:
+        wanted = torch.promote_types(wanted, one.value.dtype)
+    other = next((one for one in operands if one.code and one.value.dtype is not wanted), operands[0])
+    return [f"{rule}: {said}.", remedy(other, f"to({wanted})")], None
