@@ -87,12 +87,12 @@ class _Scope(NamedTuple):
 def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: Collection[str] = ()) -> None:
     """Fail if the source of a function, or of the student's functions that it uses, contains a loop.
 
-    That is what "no explicit loop" means in most tasks. Loops are `for` and `while`, also over dims; comprehensions and
-    generator expressions; `map`, `filter`, `functools.reduce`; a function that calls itself; `np.vectorize` and its
-    like; `apply_` and `map_` of a tensor; and `sum`, `max`, `min`, `all`, `any` and `sorted` of Python with one
+    That is what "no explicit loop" means in most tasks. Loops are `for` and `while`, also over dims; comprehensions
+    and generator expressions; `map`, `filter`, `functools.reduce`; a function that calls itself; `np.vectorize` and
+    its like; `apply_` and `map_` of a tensor; and `sum`, `max`, `min`, `all`, `any` and `sorted` of Python with one
     argument, unless the source shows that the argument is not a tensor: `x.shape`, a list, a parameter annotated as
-    `list`, also in the reference. What a file does outside of functions cannot depend on an argument, and does not
-    count, but for a `lambda`.
+    `list`, also in the reference, or a parameter of a helper that gets a list in each call. What a file does
+    outside of functions cannot depend on an argument, and does not count, but for a `lambda`.
 
     Args:
         function: a function or a class of the student's.
@@ -143,7 +143,8 @@ def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] |
         known: of parameters, by the identity of their node, whether they are something other than a tensor.
     """
     statements = list(source.reachable_statements(function))
-    loops = {each: None for file, node in statements for each in _loops_in(file, node, source, known or {})}
+    whole = _with_helpers([node for _, node in statements], function, known or {}) if function else known or {}
+    loops = {each: None for file, node in statements for each in _loops_in(file, node, source, whole)}
     loops |= dict.fromkeys(_recursions(statements))
     return sorted(loops, key=lambda each: (each.file, each.line))
 
@@ -174,6 +175,45 @@ def _known_parameters(function: Proxy, name: str, args: Sequence[Any]) -> dict[i
                 for each, value in zip(parameters, args, strict=False)
             }
     return known
+
+
+def _with_helpers(statements: Sequence[ast.AST], function: str, known: Mapping[int, bool]) -> Mapping[int, bool]:
+    """Return what is known of parameters, with those of helpers: one is a list if each call of the helper passes one.
+
+    Args:
+        statements: all that the function leads to.
+        function: the name of the function, whose own parameters depend on who calls it.
+        known: of parameters, by the identity of their node.
+    """
+    scopes = [nodes for statement in statements for nodes in _scopes(statement)]
+    calls: dict[str, list[tuple[ast.Call, Sequence[ast.AST]]]] = defaultdict(list)
+    for nodes in scopes:
+        for node in nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                calls[node.func.id].append((node, nodes))
+    loads = [node.id for statement in statements for node in ast.walk(statement)
+             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]  # fmt: skip
+    helpers = [one for one in statements if isinstance(one, ast.FunctionDef) and one.name != function]
+    # A helper that is also handed over, or is defined twice, may get anything.
+    names = [one.name for one in helpers if loads.count(one.name) == len(calls[one.name]) > 0]
+    helpers = [one for one in helpers if names.count(one.name) == 1]
+    whole, before = dict(known), -1
+    while before != len(whole):  # a helper calls a helper
+        before = len(whole)
+        for helper in helpers:
+            for place, parameter in enumerate((*helper.args.posonlyargs, *helper.args.args)):
+                given = [(_argument_of(call, place, parameter.arg), nodes) for call, nodes in calls[helper.name]]
+                if all(one is not None and _is_plain(one, _Scope(nodes, whole)) for one, nodes in given):
+                    whole[id(parameter)] = True
+    return whole
+
+
+def _argument_of(call: ast.Call, place: int, name: str) -> ast.expr | None:
+    """Return the argument of a call for a parameter; None if it has none, or may have others by `*` or `**`."""
+    words = {word.arg: word.value for word in call.keywords}
+    if any(isinstance(one, ast.Starred) for one in call.args) or None in words:
+        return None
+    return call.args[place] if place < len(call.args) else words.get(name)
 
 
 def _parameters_of(statement: ast.AST, name: str) -> Iterator[list[ast.arg]]:

@@ -112,6 +112,31 @@ def test_only_what_is_reached_counts(function: Function) -> None:
     assert "helpers.py, line 1" in failed.story
 
 
+LISTS = {
+    "by place": "def total(x, sizes: list): return widest(sizes) * x\ndef widest(v): return max(v)",
+    "by name, and a shape": "def total(x): return k(v=x.shape) * k([1])\ndef k(v): return sum(v) + len(v)",
+    "through two helpers": "def total(x): return a(x.shape) * x\ndef a(u): return b(u)\ndef b(v): return max(v)",
+}
+TENSORS = {
+    "a tensor in one of two calls": "def total(x): return k(x.shape) + k(x)\ndef k(v): return sum(v)",
+    "handed over": "def total(x): return k(x.shape) + torch.vmap(k)(x)\ndef k(v): return sum(v)",
+    "unpacked": "def total(*x): return k(*x)\ndef k(v): return sum(v)",
+    "assigned again": "def total(x): return k(x.shape, x)\ndef k(v, x):\n    v = x\n    return sum(v)",
+}
+
+
+@pytest.mark.parametrize("form", LISTS)
+def test_a_helper_that_gets_a_list_may_sum_it(function: Function, form: str) -> None:
+    """What a helper gets is known where each of its calls passes a list or a shape."""
+    assert_no_loop_in_source(function(LISTS[form]))
+
+
+@pytest.mark.parametrize("form", TENSORS)
+def test_a_helper_that_may_get_a_tensor_may_not(function: Function, form: str) -> None:
+    """One call with something else is enough, or a use that is no call."""
+    assert "Python's `sum`" in failure(assert_no_loop_in_source, function(TENSORS[form])).public
+
+
 def test_some_loops_may_be_written(function: Function) -> None:
     """A number of them, or those of a kind; an unknown kind is a fault of the check's."""
     text = "def total(x):\n    for row in x:\n        y = sum(row)\n    return y\n"
