@@ -112,6 +112,8 @@ def drawing_of(values: Mapping[str, Any], expected: Any = None) -> Drawing:
     if all(_is_shape(value) for value in values.values()):
         rows = tuple(NamedShape(name, tuple(value)) for name, value in values.items())
         return Drawing(Picture(shapes=Shapes(rows, broadcast=True)))
+    if any(_is_shape(value) for value in values.values()):
+        raise TypeError("draw takes tensors and arrays, or shapes such as (2, 3), but not both at once")
     facts = tuple(drawn_tensors(values))
     if expected is not None:
         ((name, value),) = values.items()

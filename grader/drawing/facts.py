@@ -49,10 +49,12 @@ def _of_tensor(name: str, value: Any) -> tuple[Tensor, _StoragePlace]:
         raise TypeError(
             f"{name} is a {type(value).__name__}; draw takes tensors, NumPy arrays and shapes such as (2, 3)"
         )
+    if value.is_nested:
+        raise TypeError(f"{name} is a nested tensor, which has no one shape; draw one of its parts: {name}.unbind()[0]")
     value = value.detach() if (grad := _grad(value)) else value
     shape, dtype = tuple(value.shape), str(value.dtype).removeprefix("torch.")
     view, memory, contiguous = None, _StoragePlace(object(), 0, 0), False
-    if value.layout is torch.strided and not value.is_nested:
+    if value.layout is torch.strided:
         storage, size = value.untyped_storage(), value.element_size()
         key = storage._cdata
         address = storage.data_ptr() if value.device.type in ("cpu", "cuda") else 0
@@ -94,6 +96,8 @@ def _texts(value: torch.Tensor) -> tuple[str, ...]:
         return ()
     # Only as many as are shown are read: an expanded tensor may have more elements than memory has.
     indices = islice(product(*(range(min(size, MOST_VALUES)) for size in value.shape)), MOST_VALUES)
+    if value.is_quantized:
+        value = value.int_repr()  # what is in the storage
     if value.numel() <= MOST_VALUES:
         flat = value.detach().resolve_conj().resolve_neg().cpu().reshape(-1)
         return tuple(_text(each) for each in flat.tolist())

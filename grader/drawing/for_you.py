@@ -130,7 +130,9 @@ def _names(frame: FrameType, values: tuple[Any, ...]) -> list[str]:
     node = expression_at(code.co_filename, positions, frame.f_globals)
     given = node.args if isinstance(node, ast.Call) else []
     sources = [ast.unparse(each) for each in given if not isinstance(each, ast.Starred)]
-    variables = {id(value): name for name, value in {**frame.f_globals, **frame.f_locals}.items()}
+    known = {**frame.f_globals, **frame.f_locals}
+    # Not None or a number, which are one object for many names.
+    variables = {id(value): name for name, value in known.items() if hasattr(value, "shape")}
     names: list[str] = []
     for number, value in enumerate(values):
         source = sources[number] if len(sources) == len(values) else ""

@@ -101,6 +101,7 @@ def test_svg_of_every_element() -> None:
         torch.tensor([1 + 2j]).conj(),
         torch.ones(2, requires_grad=True) * 2,
         torch.zeros(100_000),
+        torch.ones(3, dtype=torch.bfloat16).to(torch.float8_e4m3fn),
         np.zeros((3, 4), dtype=bool)[:, ::-2],
     ],
     ids=lambda value: f"{type(value).__name__}-{value.dtype}",
@@ -113,7 +114,21 @@ def test_anything_is_drawn(value: object) -> None:
         ElementTree.fromstring(svg)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_quantized_tensor_is_drawn_as_what_is_stored() -> None:
+    """Its storage has integers. Newer versions of PyTorch warn of such tensors."""
+    value = torch._make_per_tensor_quantized_tensor(torch.tensor([7, 9], dtype=torch.uint8), 0.5, 0)
+    assert drawing_of({"x": value}).tensors[0].values == ("7", "9")
+
+
 def test_another_value_is_named() -> None:
     """The error says what draw takes."""
     with pytest.raises(TypeError, match="x is a list; draw takes tensors, NumPy arrays and shapes"):
         drawing_of({"x": [1, 2]})
+    with pytest.raises(TypeError, match="but not both at once"):
+        drawing_of({"x": torch.ones(2), "y": (2, 3)})
+    parts = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)
+    with pytest.raises(TypeError, match=r"draw one of its parts: x\.unbind\(\)\[0\]"):
+        drawing_of({"x": parts})
+    with pytest.raises(TypeError, match=r"parts\.grad is a NoneType"):
+        draw(parts.grad)
