@@ -40,14 +40,14 @@ class OwnTime:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_timeout_set_timer(self, item: pytest.Item, settings: Settings) -> bool:
-        """Start a timer of ours for a check, in place of pytest-timeout's."""
+        """Start a timer of ours for a check; return True, so that pytest-timeout starts none."""
         start = _start_signal_timer if settings.method == "signal" else _start_thread_timer
         item.stash[_CANCEL] = start(float(settings.timeout), self._waiting)
         return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_timeout_cancel_timer(self, item: pytest.Item) -> bool:
-        """Stop the timer of a check, if it has one; a check file that cannot be collected has none."""
+        """Stop the timer of a check, if it has one, and return True; a check file that cannot be collected has none."""
         if _CANCEL in item.stash:
             item.stash[_CANCEL]()
         return True

@@ -115,7 +115,7 @@ class CheckRunner:
         return error or torn_down
 
     def _note_comparison(self, op: str, left: object, right: object) -> str:
-        """Store both sides of a plain assert that fails; pytest calls this, and puts the result into its message."""
+        """Store both sides of a plain assert that fails; return the operator, which pytest puts into its message."""
         self._comparison = op, left, right
         return op.replace("%", "%%")
 

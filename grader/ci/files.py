@@ -29,8 +29,8 @@ _CLASS = "Commit them to the private repository of the course, fill class.txt, s
 _OF_STUDENTS, _OF_CLASS = ("handin", "fail_below"), ("handin", "confinement")
 
 
-class Platform(NamedTuple):
-    """What is known of one platform.
+class PlatformFiles(NamedTuple):
+    """The facts about one platform that its files depend on.
 
     Attributes:
         uses: the options that its files use, besides `--package`.
@@ -46,28 +46,28 @@ class Platform(NamedTuple):
 
 
 PLATFORMS = {
-    "github": Platform(_OF_STUDENTS, _COMMIT, ".github/grade"),
-    "gitlab": Platform(_OF_STUDENTS, _COMMIT, ".gitlab/grade"),
-    **dict.fromkeys(("jenkins", "azure", "circleci"), Platform(_OF_STUDENTS, _COMMIT)),
-    "github-class": Platform(_OF_CLASS, _CLASS, ".github/grade"),
-    "gitlab-class": Platform(_OF_CLASS, _CLASS, ".gitlab/grade"),
-    "devcontainer": Platform(
+    "github": PlatformFiles(_OF_STUDENTS, _COMMIT, ".github/grade"),
+    "gitlab": PlatformFiles(_OF_STUDENTS, _COMMIT, ".gitlab/grade"),
+    **dict.fromkeys(("jenkins", "azure", "circleci"), PlatformFiles(_OF_STUDENTS, _COMMIT)),
+    "github-class": PlatformFiles(_OF_CLASS, _CLASS, ".github/grade"),
+    "gitlab-class": PlatformFiles(_OF_CLASS, _CLASS, ".gitlab/grade"),
+    "devcontainer": PlatformFiles(
         (),
         "Commit them to the students' repository: an editor that opens it there has the grader.",
         ".devcontainer/grade",
     ),
-    "classroom50": Platform(
+    "classroom50": PlatformFiles(
         ("handin",),
         "Put them into the assignment's folder, beside course, a copy that  grade release  made: it is published.",
         "install",
     ),
-    "gradescope": Platform(
+    "gradescope": PlatformFiles(
         (*_OF_CLASS, "hidden"),
         "These are the programs only;  grade package gradescope  makes the zip to upload, with the course.",
         "install",
         "secret.txt",
     ),
-    "prairielearn": Platform(
+    "prairielearn": PlatformFiles(
         _OF_CLASS,
         "Copy the course to grader/course, build grader/Dockerfile, and name the image in info.json.",
         "grader/install",

@@ -68,7 +68,7 @@ def void_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
     by_hand = f"write  void: [{', '.join(wanted['void'])}]  into it by hand"
     if void is None:
         end = "" if not text or text.endswith("\n") else _end_of_lines(text)
-        changed = f"{text}{end}{_entry('void', [check])}{_end_of_lines(text)}" if not root.flow_style else text
+        changed = f"{text}{end}{_yaml_entry('void', [check])}{_end_of_lines(text)}" if not root.flow_style else text
     elif isinstance(void, yaml.SequenceNode):
         changed = _with_item(text, void, check)
     else:
@@ -203,7 +203,7 @@ def _end_of_lines(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _entry(key: Any, value: Any) -> str:
+def _yaml_entry(key: Any, value: Any) -> str:
     """Return a key with its value as one line of YAML."""
     flow = False if isinstance(value, str) else None
     return yaml.safe_dump({key: value}, default_flow_style=flow, allow_unicode=True, width=_WIDE).strip()
@@ -278,13 +278,13 @@ def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: boo
         if isinstance(own, yaml.MappingNode) and (own.flow_style or not own.value):
             return _append_in_brackets(text, own, _items_in_brackets({key: until}))
         if isinstance(own, yaml.MappingNode):
-            return _insert_line_below(text, own.value[-1][1], _entry(key, until), own.start_mark.column)
+            return _insert_line_below(text, own.value[-1][1], _yaml_entry(key, until), own.start_mark.column)
         if own is None and entry.flow_style:
             return _append_in_brackets(text, entry, f"extensions: {{{_items_in_brackets({key: until})}}}")
         if own is None:
             last = _value(entry, "due") or _value(entry, "id")
             assert last is not None
-            return _insert_line_below(text, last, _entry("extensions", {key: until}), entry.start_mark.column)
+            return _insert_line_below(text, last, _yaml_entry("extensions", {key: until}), entry.start_mark.column)
     return text
 
 

@@ -336,7 +336,7 @@ class SealedFacts:
 
 
 def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, SealedFacts]) -> str:
-    """Encrypt sentences so that they can be decrypted only with the traces of an answer that behaves like this.
+    """Return sentences encrypted, so that only the traces of an answer that behaves like this decrypt them.
 
     Args:
         exercise: its id.

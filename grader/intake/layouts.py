@@ -563,11 +563,11 @@ def _find_submissions(folder: Path, named: Path, out: Path | None) -> tuple[Path
     It may be the only item of the named folder, if a platform makes such a folder, or if it has the name of the named
     one, as programs that pack and unpack create it. nbgrader's lies among other folders of the teacher.
     """
-    items = _items(folder, out)
+    items = _list_folder(folder, out)
     for item in (item for item in items if item.name == SUBMITTED and item.is_dir()):
-        return item, _items(item, out)
+        return item, _list_folder(item, out)
     if len(items) == 1 and items[0].is_dir() and (_EXPORT.fullmatch(items[0].name) or items[0].name == named.stem):
-        return items[0], _items(items[0], out)
+        return items[0], _list_folder(items[0], out)
     return folder, items
 
 
@@ -581,7 +581,7 @@ def _is_one_authors(items: Sequence[Path], exercises: Sequence[Exercise]) -> boo
     return {folder.name for folder in folders} <= {name for item in exercises for name in (item.id, item.module)}
 
 
-def _items(folder: Path, out: Path | None) -> list[Path]:
+def _list_folder(folder: Path, out: Path | None) -> list[Path]:
     """Return the paths in a folder, by name, without hidden files, links and results of a batch."""
     try:
         paths = sorted(path for path in folder.iterdir() if not is_junk(path.name) and not path.is_symlink())

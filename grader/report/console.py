@@ -107,7 +107,7 @@ class Say:
         Say._running = columns(click.unstyle(text))
 
     def clear(self) -> None:
-        """Empty the screen, of a terminal that can do that."""
+        """Clear the screen, if the output is a terminal that can do that."""
         if not self._quiet and sys.stdout.isatty() and not has_plain_terminal():
             click.echo("\x1b[2J\x1b[1;1H", nl=False, color=True)  # NO_COLOR refuses colours, which these codes are not
 

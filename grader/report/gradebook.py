@@ -185,7 +185,7 @@ class ClassProgress(Progress):
         self._compared = (0, 0)
 
     def reported(self, report: Report, number: int, total: int) -> None:
-        """Print an author's line.
+        """Print the line of the author whose submission was graded last.
 
         Args:
             report: of the author.

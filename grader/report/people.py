@@ -278,7 +278,7 @@ def _unique(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
 
 
 def missing_of(people: People, authors: Iterable[str]) -> Iterator[Person]:
-    """Yield the people of whom nothing was handed in, who are not among the authors."""
+    """Yield the people on the roster who are not among these authors."""
     there = {person for author in authors if (person := people.person_of(author))}
     return (person for person in people.persons if person not in there)
 

@@ -186,7 +186,7 @@ class ExerciseEntry:
 
     @property
     def is_blank(self) -> bool:
-        """Whether the exercise has no results; exercises that are not started share a line."""
+        """Whether the exercise has no results, so that a page lists only its name."""
         return self.state == "not_started" and not self.checks
 
     @property

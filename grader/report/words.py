@@ -158,7 +158,7 @@ def condense(rows: Sequence[GradedCheck]) -> Iterator[CheckLine]:
 
 
 def has_more_messages(graded: GradedExercise) -> bool:
-    """Return whether checks of written code lost points whose messages a short report leaves out."""
+    """Return whether a short report leaves out the message of a failed check of a function that is written."""
     groups = Causes.of(graded.checks)
     return any(row.outcome.message for row in groups.lost if row not in groups.firsts)
 

@@ -228,7 +228,7 @@ class WorkerServer(WorkerSource):
         return CheckProcess(process, SocketTransport(ours), generation=supply.generation)
 
     def end_workers(self, lane: int) -> bool:
-        """Have the server end the workers of a lane at once, except those of references."""
+        """Have the server end the workers of a lane at once, except those of references; return True."""
         if self._plain is not None:
             self._plain.end_workers(lane)
         with contextlib.suppress(OSError):  # it is gone, and they with it

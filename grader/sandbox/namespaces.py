@@ -71,7 +71,7 @@ class Opening(NamedTuple):
 
 
 def begin_namespaces(proc: int, here: int, *, of_one: bool) -> Opening:
-    """Begin to make namespaces for workers: of processes, an empty network, and no shared memory but their own.
+    """Begin to make namespaces for workers, and return them as an `Opening`, which waits until they are set up.
 
     Those of one worker are furnished with a user, a private file system and a loopback device, over which its processes
     talk. Workers that share some have the rest of their own.

@@ -355,7 +355,7 @@ def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
 
 
 def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
-    """Run the probes, and leave behind a process in a session of its own, which lives on with every descriptor."""
+    """Run the probes and return their results; leave behind a process in a session of its own with every descriptor."""
     found = _run_probes(targets, names, many=True)
     try:
         pid = os.fork()

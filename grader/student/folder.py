@@ -190,12 +190,12 @@ def _write(path: Path, text: bytes) -> None:
 
 
 def keeps_starters(course: Course) -> bool:
-    """Return whether copies of starters are kept in this folder, and not in the installed course."""
+    """Return whether the course's own folder has the copies of starters; else the installed course has them."""
     return layout.staff_root(course.root) == course.root
 
 
 def save_starters(course: Course) -> None:
-    """Save a copy of each starter that is still untouched, if copies are kept in this folder.
+    """Save a copy of each starter that is still untouched, if the course's own folder has the copies.
 
     Raises:
         OSError: they cannot be written.

@@ -139,7 +139,7 @@ class CheckItem(pytest.Item):
         self.line = line
 
     def limit_own_time(self, seconds: float) -> bool:
-        """Limit the time of a check's own code, without calls, for this and later checks of the course."""
+        """Limit the time of a check's own code, without calls, for this and later checks of the course; return True."""
         self.parent.lane.check_s = seconds
         return True
 

@@ -144,7 +144,7 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         return True
 
     def share_memory_(self) -> SimTensor:
-        """Do nothing, as on CUDA."""
+        """Do nothing, as on CUDA, and return the tensor."""
         return self
 
     def is_pinned(self, device: Any = None) -> bool:

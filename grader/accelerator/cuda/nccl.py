@@ -227,7 +227,7 @@ class Running:
 
 
 def begin(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Sequence[SimTensor]) -> Running:
-    """Record that a collective begins to use tensors on NCCL's stream; `end` needs the result.
+    """Record that a collective begins to use tensors on NCCL's stream, and return it as a `Running`, which `end` takes.
 
     Args:
         machine: the machine that is simulated.

@@ -33,7 +33,7 @@ _CLOSE = {f"numpy.{name}" for name in ("isclose", "allclose", "testing.assert_al
 
 
 def has_frames(items: Sequence[TopStatement]) -> bool:
-    """Return whether one of these statements imports a package of tables."""
+    """Return whether one of these statements imports a package with data frames, such as pandas."""
     modules = {module for item in items for module, _ in imported_names(item.node).values()}
     return any(module.split(".")[0] in FRAMES for module in modules)
 
@@ -60,7 +60,7 @@ def needs_frames(
 
 
 def _names_frames(node: ast.AST, source: CheckSource) -> bool:
-    """Return whether a statement uses a package of tables."""
+    """Return whether a statement uses a package with data frames, such as pandas."""
     names = (one for one in ast.walk(node) if isinstance(one, ast.Name | ast.Attribute | ast.ImportFrom | ast.Import))
     paths = [
         path

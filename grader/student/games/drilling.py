@@ -189,7 +189,7 @@ def answer(question: Question) -> DrillAnswer:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the result counts
-        return _answer_of_change(question) if question.watch else _shown(question)
+        return _answer_of_change(question) if question.watch else _answer_of_value(question)
 
 
 def _answer_of_change(question: Question) -> DrillAnswer:
@@ -205,7 +205,7 @@ def _answer_of_change(question: Question) -> DrillAnswer:
     return DrillAnswer(YES if before != after else NO, (YES, NO), after)
 
 
-def _shown(question: Question) -> DrillAnswer:
+def _answer_of_value(question: Question) -> DrillAnswer:
     names: dict[str, Any] = {}
     *first, last = question.lines
     try:
@@ -250,14 +250,14 @@ class AnsweredQuestions:
         try:
             saved = from_json(_Saved, self._path.read_bytes()) if self._path.is_file() else _Saved(1)
         except OSError as error:
-            self.problem = f"your earlier answers cannot be read: {error.strerror} ({self._shown})"
+            self.problem = f"your earlier answers cannot be read: {error.strerror} ({self._shown_path})"
         except FormatError:
-            self.problem = f"{self._shown} was damaged, so your earlier answers are not known"
+            self.problem = f"{self._shown_path} was damaged, so your earlier answers are not known"
         else:
             self._right = {**dict.fromkeys(saved.right, True), **dict.fromkeys(saved.wrong, False)}
 
     @property
-    def _shown(self) -> str:
+    def _shown_path(self) -> str:
         return self._path.relative_to(self._course.root).as_posix()
 
     def rank(self, question: Question) -> int:
@@ -278,7 +278,7 @@ class AnsweredQuestions:
             make_own_folder(self._course.root)
             write_whole(self._path, to_json(saved))
         except OSError as error:
-            self.problem = f"your answers are not saved: {error.strerror} ({self._shown})"
+            self.problem = f"your answers are not saved: {error.strerror} ({self._shown_path})"
 
 
 def choose_questions(
