@@ -226,7 +226,7 @@ class Journal(Store):
         return dict(self.execute("SELECT author, name FROM people WHERE name <> ''"))
 
     def upload_prefixes(self) -> dict[str, str]:
-        """Return, by author, the prefix of names of files that their platform accepts as feedback."""
+        """Return, by author, how the name of a file must begin so that their platform accepts it as feedback."""
         return dict(self.execute("SELECT author, returned FROM people WHERE returned <> ''"))
 
     def platform(self) -> str:

@@ -310,7 +310,7 @@ class _Batch:
             return [], [Unmatched("", handed.key, why)]
 
     def record_result(self, finished: WorkResult) -> None:
-        """Take a result. Once all works of a submission have one, write its report, and again after a repeated work."""
+        """Record a result; if all works of its submission have one now, write the report, or write it again."""
         work = finished.work
         own, attempt = self.under_way[work]
         if finished.id is not None:

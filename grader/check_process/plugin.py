@@ -111,7 +111,7 @@ class CheckSession:
         self.send_checks()
 
     def _note_feature(self, exercise: PlannedExercise, path: Path, feature: str) -> None:
-        """Record what is wrong with a check file that uses a feature of pytest which does not work here; skip ""."""
+        """Record, unless `feature` is "", that a check file uses this feature of pytest, which does not work here."""
         if feature:
             self._problems.setdefault(exercise.id, f"{path.name}: {feature}")
 

@@ -418,7 +418,7 @@ def _ipython_method(call: ast.Call) -> str:
 
 
 def _edit_for_timing_magic(call: ast.Call, statement: ast.stmt) -> CodeEdit | None:
-    """Return the edit that puts the code that a timing magic runs in its place; None for any other magic."""
+    """Return the edit that replaces a timing magic by the code that it times; None for any other magic."""
     alone = isinstance(statement, ast.Expr) and statement.value is call
     match _ipython_method(call), call.args:
         case "run_line_magic", [ast.Constant(str() as name), ast.Constant(str() as code), *_] if name in _LINE_RUNS:

@@ -84,7 +84,7 @@ def submissions_of(
     }
     most = max(1, *map(len, ordered.values())) if every and ordered else 1
     submissions = [
-        _submission(handed, contents, wanted, ordered, copies, attempt, root)
+        _submission_of_attempt(handed, contents, wanted, ordered, copies, attempt, root)
         for attempt in range(min(most, _MOST_ATTEMPTS))
     ]
     # Of an author with no file of an exercise everything that was not read, else what may have been meant as an answer.
@@ -236,7 +236,7 @@ def _sort_candidates(exercise: Exercise, candidates: Sequence[_Candidate]) -> li
     return sorted(different.values(), key=place)
 
 
-def _submission(
+def _submission_of_attempt(
     handed: Handed,
     contents: Contents,
     wanted: Sequence[Exercise],
@@ -245,7 +245,7 @@ def _submission(
     attempt: int,
     root: Path | None,
 ) -> Submission:
-    """Return the submission of one attempt: of each exercise, the candidate with this index in its order."""
+    """Return the submission of one attempt: for each exercise, the candidate at the index `attempt` of its list."""
     exercises: dict[str, ExerciseFiles] = {}
     for exercise in wanted:
         own = ordered[exercise.id]

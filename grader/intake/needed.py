@@ -239,7 +239,7 @@ def _has_effect(
         if not other.step.is_import and not other.step.is_definition
         for name in other.step.binds & {*names}
     }
-    if step.uses & (state | _changers(state, names, placed, functions)):
+    if step.uses & (state | _functions_changing(state, names, placed, functions)):
         return True
     # `torch.manual_seed(0)`, where torch is needed and nothing else is.
     match step.node:
@@ -250,7 +250,7 @@ def _has_effect(
     return False
 
 
-def _changers(
+def _functions_changing(
     state: Collection[str], names: Collection[str], placed: Sequence[Placed], functions: Collection[str]
 ) -> set[str]:
     """Return the functions and classes, except the exercise's own, whose code may change a needed object."""

@@ -113,7 +113,7 @@ _FIXTURES = {
 
 
 def _process_wide(source: CheckSource) -> Iterator[Finding]:
-    """Yield each line that changes the check process alone, where it was meant to change student code."""
+    """Yield each line that changes an object of the check process, such as a seed, with no effect on student code."""
     # A mode that ends with its block counts only where student code is called in it: see below.
     ends = {node.context_expr for node in source.nodes if isinstance(node, ast.withitem)}
     for node in source.nodes:

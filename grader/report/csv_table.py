@@ -81,7 +81,7 @@ class CsvTable:
         return cells[column].strip() if column < len(cells) else ""
 
     def put(self, row: int, column: int, text: str) -> None:
-        """Replace the content of a cell by a number; the other cells of the row stay as they are written.
+        """Replace the text of a cell; the other cells of the row stay as they are written.
 
         Args:
             row: its number, from 0.

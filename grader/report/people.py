@@ -151,7 +151,7 @@ class People:
         return members if own in members else []
 
     def authors_named_differently(self, authors: Iterable[str]) -> list[str]:
-        """Return the authors whose files have another name before the number than the roster has for it.
+        """Return the authors whose files have another name beside their number than the roster has.
 
         It may be the name of a group, as Canvas writes one member's number after it. Where the roster has a column of
         groups, or is not Canvas's, nobody is returned.

@@ -166,7 +166,7 @@ def _earlier_view(views: tuple[View, ...], number: int) -> View | None:
     return next((other for other in views[:number] if other.memory == views[number].memory), None)
 
 
-def readers(view: View) -> dict[int, list[tuple[int, ...]]]:
+def place_readers(view: View) -> dict[int, list[tuple[int, ...]]]:
     """Return the indices by which a view reads each place in its storage; of a large tensor the first indices."""
     read: dict[int, list[tuple[int, ...]]] = {}
     # As many of each dim as are looked at in all: further ones are not reached.
@@ -179,7 +179,7 @@ def readers(view: View) -> dict[int, list[tuple[int, ...]]]:
 
 def _storage_boxes(view: View, width: int) -> Iterator[str]:
     """Yield the lines of a storage's boxes, each with the index that reads it, and a plus if several indices do."""
-    read = readers(view)
+    read = place_readers(view)
     rows = [read.get(place, []) for place in range(min(view.storage, _MOST_BOXES))]
     texts = [(",".join(map(str, row[0])) or "()") + ("+" if len(row) > 1 else "") if row else "" for row in rows]
     cell = max((len(text) for text in (*texts, str(len(texts)))), default=1) + 2

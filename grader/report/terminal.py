@@ -89,11 +89,11 @@ def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
     for graded in report.exercises:
         if not waiting or graded.state != "not_started":
             title = f"{graded.exercise.number} {graded.exercise.title}"
-            yield from page.total(title, words.state_text(graded), words.score_here(graded))
+            yield from page.table_row(title, words.state_text(graded), words.score_here(graded))
     if waiting:
         more = "more " if len(waiting) < len(report.exercises) else ""
         total = sum((words.score_here(graded) for graded in waiting), Score(0, 0))
-        yield from page.total(f"{len(waiting)} {more}exercises:  grade list", words.state_text(waiting[0]), total)
+        yield from page.table_row(f"{len(waiting)} {more}exercises:  grade list", words.state_text(waiting[0]), total)
     yield "-" * width
     withheld = any(graded.withheld_points for graded in report.exercises)
     text = words.total_text(report)
@@ -123,7 +123,7 @@ class _Page:
         """The indentation of messages."""
         return " " * (4 if self.narrow else 10)
 
-    def total(self, left: str, state: str, score: Score) -> list[str]:
+    def table_row(self, left: str, state: str, score: Score) -> list[str]:
         """Return the lines of a row of the table: a title, a state where there is room, and points."""
         points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
         return two_sided_lines(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)

@@ -202,7 +202,7 @@ def enter(files: Sequence[int]) -> None:
 
 
 def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> ControlGroup | None:
-    """Find where this process may make groups with caps on memory and processes; return None if nowhere.
+    """Return the control group in which this process may make groups with limits on memory and processes, or None.
 
     Args:
         mounts: a file in the format of proc_pid_mountinfo(5).

@@ -208,7 +208,7 @@ def change_user(user: int) -> None:
 
 
 def take_back_proc_files() -> None:
-    """Take back this process's files in /proc after a change of user, the user map among them."""
+    """Make this process the owner of its files in /proc again, such as the user map, after a change of user."""
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
@@ -218,7 +218,7 @@ def drop_capabilities() -> None:
 
 
 def keep_capabilities(*kept: int) -> None:
-    """Give up all capabilities but these, for ever, of those that this process has; see capset(2)."""
+    """Give up all capabilities of this process but these, for ever; see capset(2)."""
     header, words = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
     _check(_LIBC.capget(ctypes.byref(header), ctypes.byref(words)), "capget")
     bits = sum(1 << number for number in kept)

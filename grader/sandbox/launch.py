@@ -76,7 +76,7 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
 
 
 def _try_inner(plan: LaunchPlan, keep: int | None) -> Launched | str:
-    """Fork the inner process, and exit when it ends; return in it, or here with the reason why it did not start."""
+    """Fork the inner process, and exit when it ends; return `Launched` in it, or here why it did not start."""
     # It closes without a word once the server runs. A word is a reason why it does not.
     read, report = os.pipe()
     pid = os.fork()

@@ -120,7 +120,7 @@ class Reduced(Sandbox):
         _give_up_privileges()
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Set limits, allow only the interpreter's files and the empty `folder`, and no new process; return `folder`."""
+        """Set limits, allow only files of the interpreter and in `folder`, and no new process; return `folder`."""
         super().confine(limits, folder)
         # Landlock first, the filters last: they hold for every step after them.
         rules = landlock.make_ruleset(self._readable, [folder, *self._devices], self._listed)

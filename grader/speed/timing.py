@@ -151,7 +151,7 @@ class TimedWorker:
 
     @contextmanager
     def _prepared(self, inputs: Inputs) -> Iterator[None]:
-        """Send the arguments of a timed call, whose elements the block writes into memory; load the module first."""
+        """Load the module, send the arguments of a timed call, and let the `with` block write their elements."""
         connection, started = self.connection, time.monotonic()
         try:
             if connection.record.renew is not None:

@@ -19,7 +19,7 @@ class LongWork(Protocol):
 
 @contextmanager
 def noting_end(work: LongWork, *, stopped: str, failed: str) -> Iterator[None]:
-    """Enter a context in which work is done; when it ends, record in `work` that it did, and why.
+    """Record in `work`, when the `with` block ends, that the work has ended, and why.
 
     Args:
         work: receives its end.

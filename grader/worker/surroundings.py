@@ -45,7 +45,7 @@ def seed(number: int, *, devices: bool) -> None:
 
 
 def fill_memory(on: bool) -> None:
-    """Switch on or off that new memory is filled when it is allocated.
+    """Switch on or off the filling of new memory with fixed bytes when it is allocated.
 
     It holds the same bytes each time, so that no result of student code depends on luck, and large numbers rather than
     zeros, so that an answer that forgets to set them is wrong. It takes about as long as writing zeros. What a thread's

@@ -47,7 +47,7 @@ RECORDERS: list[Recorder] = []
 """The recorders that get the clock's spans now."""
 
 
-def inside() -> Any:
+def operator_region() -> Any:
     """Return a region of PyTorch's profiler that marks the CPU's work for an operator of the device."""
     return _RecordFunctionFast(INSIDE)
 

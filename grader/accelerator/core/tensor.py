@@ -214,7 +214,7 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
             )
         if args and isinstance(args[0], (torch.UntypedStorage, torch.TypedStorage)):
             return TensorBase.new(self, *args)
-        place = self._place.inner if device is None else machine.inner(device)
+        place = self._place.inner if device is None else machine.to_inner_device(device)
         if not args:  # C++ forgets the index
             return torch.empty(0, dtype=self.dtype, device=place)
         return TensorBase.new(self, *args, device=place)

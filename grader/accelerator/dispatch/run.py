@@ -16,7 +16,7 @@ from torch._C import DispatchKey, DispatchKeySet
 
 from grader.accelerator.core.custom_operators import REGISTERED, key_of
 from grader.accelerator.core.error_texts import as_cuda_error
-from grader.accelerator.core.profiler import RECORDERS, inside
+from grader.accelerator.core.profiler import RECORDERS, operator_region
 from grader.accelerator.core.tensor import SimParameter, SimTensor
 from grader.accelerator.dispatch.capture import prepare_for_capture
 from grader.accelerator.dispatch.cost import check_room, flops_and_bytes
@@ -107,7 +107,7 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
             with torch._C.DisableTorchFunctionSubclass():
                 return _run_with_keys(func, args, kwargs or {})
     if RECORDERS:
-        with inside():
+        with operator_region():
             return _run_with_keys(func, args, kwargs or {})
     return _run_with_keys(func, args, kwargs or {})
 
@@ -115,7 +115,7 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
 def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
     """Run an operator that gets the simulated device and no tensor on it, such as `torch.zeros(3, device="cuda")`."""
     if RECORDERS:
-        with inside():
+        with operator_region():
             return _run_with_keys(func, args, kwargs)
     return _run_with_keys(func, args, kwargs)
 

@@ -59,7 +59,7 @@ def _is_fused(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> bool:
-    """Return True if a GPU would take one of its fused kernels, and the CPU takes its own for the inner tensors."""
+    """Return True if a GPU has a fused kernel for these arguments, and so has the CPU for the inner tensors."""
     tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
     if the_machine().kind == "cuda":
         kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")

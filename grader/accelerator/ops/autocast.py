@@ -95,7 +95,7 @@ def register() -> list[torch.library.Library]:
         (_LOWER, _cast_to_lower()),
         (_HALF, _cast_to_lower(torch.float16)),
         (_FULL, _cast_to_float32),
-        (_FULL_BY_DTYPE, _full_by_dtype),
+        (_FULL_BY_DTYPE, _add_float32_dtype),
         (_WIDEST, _widest),
     ]
     for names, rule in [*rules, (("binary_cross_entropy",), _unsafe)]:
@@ -153,7 +153,7 @@ def _cast_to_float32(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     return _map_tensors(args, torch.Tensor.float), _map_tensors(kwargs, torch.Tensor.float)
 
 
-def _full_by_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _add_float32_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Return the arguments with `dtype=torch.float32` added, if the first may be cast and the call names no dtype."""
     names = [argument.name for argument in operator._schema.arguments]
     given = dict(zip(names, args, strict=False)) | kwargs

@@ -100,7 +100,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return func(inner, **options, device=device)
     made = func(inner, **options)
     refuse_odd(func, made)
-    here = machine.inner(device) if device is not None and machine.is_ours(device) else source.device
+    here = machine.to_inner_device(device) if device is not None and machine.is_ours(device) else source.device
     if capture := machine.capturing(here.index):
         capture.record_operator(functools.partial(func, inner, **options), made, [made])
     nbytes = nbytes_of(made)

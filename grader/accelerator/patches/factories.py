@@ -47,7 +47,7 @@ def install(machine: Machine) -> None:
     def in_mode(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func in device_mode._device_constructors() and kwargs.get("device") is None:
-            kwargs["device"] = machine.inner(self.device)
+            kwargs["device"] = machine.to_inner_device(self.device)
         return func(*args, **kwargs)
 
     put(device_mode.DeviceContext, "__torch_function__", in_mode)
@@ -109,7 +109,7 @@ def _translate_device(machine: Machine, original: Any) -> Any:
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("device") is not None:
-            kwargs["device"] = machine.inner(kwargs["device"])
+            kwargs["device"] = machine.to_inner_device(kwargs["device"])
         if kwargs.get("generator") is not None:
             _check_generator(machine, original, args, kwargs)
         # PyTorch would ask a real accelerator for pinned memory.

@@ -26,9 +26,9 @@ def install(machine: Machine) -> None:
         if args[0].__name__ == "NestedTensor":
             _replace_attention()
         # C++ gets the device by the name that it knows.
-        args = tuple(machine.inner(arg) if isinstance(arg, torch.device) else arg for arg in args)
+        args = tuple(machine.to_inner_device(arg) if isinstance(arg, torch.device) else arg for arg in args)
         if kwargs.get("device") is not None:
-            kwargs["device"] = machine.inner(kwargs["device"])
+            kwargs["device"] = machine.to_inner_device(kwargs["device"])
         return original(*args, **kwargs)
 
     put(torch.Tensor, "_make_wrapper_subclass", staticmethod(wrapper))

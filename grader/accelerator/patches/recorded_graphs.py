@@ -42,7 +42,7 @@ def _with_inner_device(machine: Machine, original: Any) -> Any:
     @functools.wraps(original)
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("device") is not None:
-            kwargs["device"] = machine.inner(kwargs["device"])
+            kwargs["device"] = machine.to_inner_device(kwargs["device"])
         return original(self, *args, **kwargs)
 
     return call

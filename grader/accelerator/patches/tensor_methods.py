@@ -35,7 +35,7 @@ def install(machine: Machine) -> None:
         # other type with PyTorch's own TypeError.
         if device is None or not isinstance(self, torch.Tensor):
             return original_to(self, *args, **kwargs)
-        place = machine.inner_of_ours(device) if (ours := machine.is_ours(device)) else device
+        place = machine.inner_device(device) if (ours := machine.is_ours(device)) else device
         if ours and _is_sparse(self):
             return _move_sparse(self, lambda part: original_to(part, place))
         if "device" in kwargs:
@@ -80,7 +80,7 @@ def _new_tensor(machine: Machine, original: Any) -> Any:
         # Without a device PyTorch takes that of `self`, but forgets its index.
         device = kwargs.get("device") or (self.device if isinstance(self, SimTensor) else None)
         args = tuple(_on_the_host(machine, arg) for arg in args)
-        return original(self, *args, **{**kwargs, "device": machine.inner(device)})
+        return original(self, *args, **{**kwargs, "device": machine.to_inner_device(device)})
 
     return new_tensor
 

@@ -31,7 +31,7 @@ class Busy:
 
     taken: list[tuple[float, float]] = field(default_factory=list)
 
-    def take(self, start: float, seconds: float, now: float) -> float:
+    def reserve(self, start: float, seconds: float, now: float) -> float:
         """Reserve the first free span of this length, and return its start.
 
         Args:
@@ -113,7 +113,7 @@ class Clock:
             # However many streams there are, a device has its arithmetic, its memory and its bus once.
             if (part := self.units.get((place, unit))) is None:
                 part = self.units[place, unit] = Busy()
-            start = part.take(start, busy, self.host)
+            start = part.reserve(start, busy, self.host)
         end = start + seconds
         for queue in queues:
             ready[queue] = end

@@ -183,11 +183,11 @@ class Machine:
             return device.type in (self.kind, INNER)
         return isinstance(device, str) and device.partition(":")[0] in (self.kind, INNER)
 
-    def inner(self, device: Any) -> Any:
+    def to_inner_device(self, device: Any) -> Any:
         """Return a simulated device under the inner name that C++ knows, such as `sim:0`; other arguments unchanged."""
-        return self.inner_of_ours(device) if self.is_ours(device) else device
+        return self.inner_device(device) if self.is_ours(device) else device
 
-    def inner_of_ours(self, device: Any) -> torch.device:
+    def inner_device(self, device: Any) -> torch.device:
         """Return a simulated device, given in any form, under the inner name that C++ knows, such as `sim:0`."""
         place = self.devices[self.index_of(device)]
         # Tensors of a `FakeTensorMode` have no memory anywhere, and the name that the program gives their device.

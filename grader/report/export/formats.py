@@ -140,7 +140,7 @@ def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[Rep
 
 
 def _mistakes_by_check(exercise: ExerciseEntry, firsts: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return sentences about known mistakes, each below the first failure that it explains, or else below the cause.
+    """Return sentences about known mistakes by check: by the first failure that a mistake explains, else by the cause.
 
     Args:
         exercise: an exercise of a report.
