@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support import written
 
-from grader.intake.collect import taken_in
+from grader.intake.collect import open_intake
 from grader.model import Course
 
 ROOT = Path(__file__).parents[1]
@@ -34,7 +34,7 @@ def ran(folder: Path, *words: str | Path) -> str:
 
 
 def times_of(folder: Path, course: Course) -> dict[str, str]:
-    with taken_in(folder, course.exercises) as intake:
+    with open_intake(folder, course.exercises) as intake:
         assert intake.title().startswith("nbgrader's submitted folder")
         return {f"{one.key} {part.path.name}": part.at for one in intake.handed for part in one.parts}
 

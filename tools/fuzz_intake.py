@@ -389,7 +389,7 @@ def read_download(folder: Path, one: Input, course: Course) -> str:
         shutil.copy(path, whole / kind)
         shutil.copy(path, whole.with_name("class.csv"))
         path = whole
-    with collect.taken_in(path, course.exercises) as intake:
+    with collect.open_intake(path, course.exercises) as intake:
         told = [collect.collect(handed, course.exercises, course.exercises)[1] for handed in intake.handed[:3]]
     why = [row.why for rows in (intake.unmatched, *told) for row in rows]
     return f"{intake.layout} {intake.notes} {why}"

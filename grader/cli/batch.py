@@ -87,7 +87,7 @@ def batch_command(
     from grader.batch.run import BatchOptions
     from grader.batch.run_text import run_sentences
     from grader.grading.plan import RunPlan
-    from grader.intake.collect import taken_in
+    from grader.intake.collect import open_intake
 
     course, exercises = options.course_and_exercises((), course_folder)
     broken = options.broken_of(course, handin=(chosen := options.handin_of(course, handin)))
@@ -98,7 +98,7 @@ def batch_command(
     executor = _cluster(cluster, lanes)
     named = _only_ids(course, only, [exercise.id for exercise in exercises], handin)
     plan = RunPlan(course, exercises, workers.setup(), handin=handin)
-    with taken_in(folder, course.exercises, layout, out) as intake:
+    with open_intake(folder, course.exercises, layout, out) as intake:
         details(for_terminal(what, one_line=True), intake.title())  # it is not wrapped: names may be long
         details.prose(*(for_terminal(note, one_line=True) for note in intake.notes))
         wanted = _author_keys(intake, authors)

@@ -395,7 +395,7 @@ class _Task:
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
 
     def _answers_alike(self, groups: Collection[frozenset[str]]) -> _Alike:
-        """Return the wrong answers with no fault that the submission lacks, each with the failing checks that it explains."""
+        """Return wrong answers with no fault that the submission lacks, each with the failing checks it explains."""
         answers = [
             answer for answer in answers_with_sentence(self._exercise) if any(answer.caught_by in g for g in groups)
         ]

@@ -146,10 +146,10 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
 
 
 @contextmanager
-def taken_in(
+def open_intake(
     path: Path, exercises: Sequence[Exercise], name: str | None = None, out: Path | None = None
 ) -> Iterator[Intake]:
-    """Yield the `Intake` of a class's folder or zip; see `layouts.understand`.
+    """Read a class's folder or zip, and yield its `Intake`; see `layouts.understand`.
 
     A zip is unpacked into a folder of this user alone. It is removed afterwards, also if this process is killed: the
     one that unpacked it outlives it by a moment.

@@ -94,7 +94,7 @@ class MemoryPanel:
         self._where.on("keydown.enter", self._show_place)
 
     async def draw_lines(self, text: str) -> None:
-        """Draw what other lines make."""
+        """Put these lines into the box, and draw the tensors that they make."""
         self._lines.value = text
         await self.draw()
 

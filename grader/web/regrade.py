@@ -12,7 +12,7 @@ from grader.batch.run import BatchOptions, grade_batch
 from grader.batch.run_text import run_sentences
 from grader.grading.lanes import lanes_here
 from grader.grading.plan import RunPlan
-from grader.intake.collect import taken_in
+from grader.intake.collect import open_intake
 from grader.model import Course, Report
 from grader.model.messages import Setup
 from grader.model.progress import Cancelled, Progress
@@ -117,7 +117,7 @@ class Regrade(Progress):
         chosen = course.handin(handin)
         exercises = [one for one in course.exercises if chosen is None or one.id in chosen.exercises]
         plan = RunPlan(course, exercises, self.setup, handin=handin)
-        with taken_in(Path(options.submissions), course.exercises, options.layout, self.out) as intake:
+        with open_intake(Path(options.submissions), course.exercises, options.layout, self.out) as intake:
             results = ResultsFolder.make(self.out)
             summary = grade_batch(plan, intake, results, options, self, slots=lanes_here())
         return [in_page_words(line) for line in run_sentences(summary, options, results)]

@@ -15,7 +15,7 @@ from grader.batch.results_folder import ResultsFolder
 from grader.batch.run import BatchOptions, OpenExecutor, Summary, grade_batch
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Processes, Runtime
-from grader.intake.collect import taken_in
+from grader.intake.collect import open_intake
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
 from grader.model.messages import ALL, CheckSelection, Collected, Level, Setup, Start
 from grader.model.progress import Cancel, Progress
@@ -153,7 +153,7 @@ class PretendClass:
 
         with (
             mock.patch.object(Runtime, "processes", Processes(not_needed, lambda *_: WorkerSource(), pretended)),
-            taken_in(self.folder, self.course.exercises, out=self.out) as intake,
+            open_intake(self.folder, self.course.exercises, out=self.out) as intake,
         ):
             order_ = BatchOptions(**order)
             return grade_batch(

@@ -14,7 +14,7 @@ from grader.batch.results_folder import ResultsFolder
 from grader.batch.run import BatchOptions, grade_batch
 from grader.course.load import load_course
 from grader.grading.plan import RunPlan
-from grader.intake.collect import taken_in
+from grader.intake.collect import open_intake
 from grader.model import BROKEN_MESSAGE, Exercise, Outcome, Report, Verdict
 from grader.model.messages import Setup, Start
 from grader.runner import lane as lanes
@@ -99,7 +99,7 @@ def graded(
         (root / "in" / author / "double.py").write_text(text)
     plan = RunPlan(course := load_course(folder), course.exercises[:1], Setup(Start.FORK))
     found: list[Report] = []
-    with taken_in(root / "in", plan.exercises, out=root / "out") as intake:
+    with open_intake(root / "in", plan.exercises, out=root / "out") as intake:
         results = ResultsFolder.make(root / "out")
         summary = grade_batch(plan, intake, results, BatchOptions(), slots=slots, on_gradebook=found.extend)
     assert summary.broken == {}

@@ -14,7 +14,7 @@ from support import commit, git, run_grade
 from grader.batch.lateness import lateness
 from grader.ci.clones import Repository, parse_moment, read_class
 from grader.course.load import load_course
-from grader.intake.collect import taken_in
+from grader.intake.collect import open_intake
 from grader.model.errors import CourseError
 
 pytestmark = pytest.mark.lane
@@ -125,7 +125,7 @@ def test_days_late_of_clones(home: Path, tmp_path: Path) -> None:
         typed = ("clone", "class.txt", folder, "--course", str(home), "--handin", "week1", *words)
         run_grade(*typed, cwd=tmp_path, env=env)
         read = load_course(home)
-        with taken_in(tmp_path / folder, read.exercises, "plain") as intake:
+        with open_intake(tmp_path / folder, read.exercises, "plain") as intake:
             return {
                 one.key: lateness({one.key.lower()}, one.at, read, read.handins[0], is_late=False)[0]
                 for one in intake.handed

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support import files_in, written
 
-from grader.intake.collect import Intake, collect, taken_in
+from grader.intake.collect import Intake, collect, open_intake
 from grader.intake.layouts import LAYOUTS, OUT_MARK
 from grader.model import Course
 from grader.model.errors import SubmissionError
@@ -145,7 +145,7 @@ def test_shapes(tiny: Course, tmp_path: Path, shape: str, way: str) -> None:
         shutil.make_archive(str(tmp_path / "in"), "zip", path)
         shutil.rmtree(path)
         path = tmp_path / "in.zip"
-    with taken_in(path, tiny.exercises) as intake:
+    with open_intake(path, tiny.exercises) as intake:
         assert intake.title() == told
         assert found(intake, tiny) == asked
 
@@ -173,7 +173,7 @@ def test_no_author_decides_whose_a_hand_in_is(tiny: Course, tmp_path: Path, way:
         shutil.rmtree(tmp_path / "in" / "eve")
     if others:
         written(tmp_path / "in" / "ada", {"double.py": "x = 2"})
-    with taken_in(tmp_path / "in", tiny.exercises) as intake:
+    with open_intake(tmp_path / "in", tiny.exercises) as intake:
         assert [one.key for one in intake.handed] == (["ada", "eve"] if others else ["eve"])
         name = "eve" if way == "folder" else "eve.zip"
         assert [note.split(",")[0] for note in intake.notes] == ([] if others else [f"{name} is alone in in"])
@@ -184,9 +184,9 @@ def test_a_download_in_a_folder_of_its_own(tiny: Course, tmp_path: Path, shape: 
     """Staff may say what it is; else it could be one author's, and the output says how to name it."""
     told, files, asked = SHAPES[shape]
     shutil.make_archive(str(tmp_path / "all" / "class"), "zip", written(tmp_path / "in", files))
-    with taken_in(tmp_path / "all", tiny.exercises, shape.split()[0]) as intake:
+    with open_intake(tmp_path / "all", tiny.exercises, shape.split()[0]) as intake:
         assert (intake.title(), found(intake, tiny)) == (told, asked)
-    with taken_in(tmp_path / "all", tiny.exercises) as intake:
+    with open_intake(tmp_path / "all", tiny.exercises) as intake:
         assert [one.key for one in intake.handed] == ["class"]
         assert intake.notes[0].endswith(f"name it:  grade batch {tmp_path / 'all' / 'class.zip'}")
 
@@ -196,7 +196,7 @@ def test_what_nobody_handed_in_is_reported(tiny: Course, tmp_path: Path) -> None
     names = ("ada/double.py", "bo/double.py", "double.py", "notes.txt", "out/x", f"old/{OUT_MARK}")
     folder = written(tmp_path / "in", dict.fromkeys(names, ""))
     (folder / "cy").symlink_to(folder / "ada")
-    with taken_in(folder, tiny.exercises, out=folder / "out") as intake:
+    with open_intake(folder, tiny.exercises, out=folder / "out") as intake:
         assert [handed.key for handed in intake.handed] == ["ada", "bo"]
         assert {row.file: row.why for row in intake.unmatched} == {
             "double.py": "it is named like an exercise, and its name does not say whose it is",
@@ -208,7 +208,7 @@ def test_what_nobody_handed_in_is_reported(tiny: Course, tmp_path: Path) -> None
 def test_who_typed_a_text_has_a_row(tiny: Course, tmp_path: Path) -> None:
     """Nothing of it can be graded, and its author is not forgotten."""
     written(tmp_path, {"ada_1_2_double.py": "", "bo_3_text.html": "", "cy_LATE_4_5_total.py": ""})
-    with taken_in(tmp_path, tiny.exercises) as intake:
+    with open_intake(tmp_path, tiny.exercises) as intake:
         assert found(intake, tiny) == {"1": "double", "3": "", "4": "total"}
         assert [(row.file, row.author) for row in intake.unmatched] == [("3_text.html", "3")]
         assert [handed.late for handed in intake.handed] == [False, False, True]
@@ -236,7 +236,7 @@ def test_whose_a_clone_is(
     written(tmp_path / "in", {f"{name}/{file}": "" for name in names for file in (".git/HEAD", "double.py")})
     if scores:
         written(tmp_path / "in" / Path(names[0]).parent, {"scores.csv": scores})
-    with taken_in((tmp_path / "in" / names[0]).parent, tiny.exercises) as intake:
+    with open_intake((tmp_path / "in" / names[0]).parent, tiny.exercises) as intake:
         assert intake.title().startswith("clones of repositories")
         assert [handed.key for handed in intake.handed] == authors
         assert not intake.unmatched
@@ -245,11 +245,11 @@ def test_whose_a_clone_is(
 def test_a_layout_can_be_forced(tiny: Course, tmp_path: Path) -> None:
     """A folder of folders is read as what somebody says it is; a wrong word is answered with the nearest."""
     written(tmp_path, {"w-ada/double.py": "", "w-bo/double.py": ""})
-    with taken_in(tmp_path, tiny.exercises, "clones") as intake:
+    with open_intake(tmp_path, tiny.exercises, "clones") as intake:
         assert [handed.key for handed in intake.handed] == ["ada", "bo"]
         assert "All names begin with w-, which is cut off as the assignment's name." in " ".join(intake.notes)
     with pytest.raises(SubmissionError, match=r"there is no layout 'canvass'; did you mean canvas\?"):
-        taken_in(tmp_path, tiny.exercises, "canvass").__enter__()
+        open_intake(tmp_path, tiny.exercises, "canvass").__enter__()
     assert [layout.name for layout in LAYOUTS] == ["gradescope", "moodle", "canvas", "nbgrader", "clones", "plain"]
 
 
@@ -264,7 +264,7 @@ def test_a_layout_can_be_forced(tiny: Course, tmp_path: Path) -> None:
 )
 def test_what_cannot_be_read_says_so(tiny: Course, tmp_path: Path, files: dict[str, str], told: str) -> None:
     """An empty folder and damaged metadata are errors that say where, and what to do."""
-    with pytest.raises(SubmissionError) as error, taken_in(written(tmp_path, files), tiny.exercises):
+    with pytest.raises(SubmissionError) as error, open_intake(written(tmp_path, files), tiny.exercises):
         pass
     assert told in str(error.value)
 
@@ -274,7 +274,7 @@ def test_somebody_in_two_submissions_is_reported(tiny: Course, tmp_path: Path) -
     alone = "submission_5:\n  :submitters:\n  - :email: bo@x.org\n"
     files = {"submission_metadata.yml": METADATA + alone, "submission_1/double.py": "", "submission_5/double.py": ""}
     written(tmp_path, files)
-    with taken_in(tmp_path, tiny.exercises) as intake:
+    with open_intake(tmp_path, tiny.exercises) as intake:
         why = [row.why for row in intake.unmatched if row.author == "bo@x.org"]
         assert why == [
             "several submissions, each with a row of its own: ada@x.org+bo@x.org, bo@x.org; keep the one that counts"
@@ -289,7 +289,7 @@ def test_when_it_was_handed_in(tmp_path: Path, tiny: Course) -> None:
     written(tmp_path / "c", {"ada_LATE_1_2_double.py": "x", "bo_3_4_double.py": "x"})
     times: dict[str, tuple[str, bool]] = {}
     for folder in "gnc":
-        with taken_in(tmp_path / folder, tiny.exercises) as intake:
+        with open_intake(tmp_path / folder, tiny.exercises) as intake:
             for one in intake.handed:
                 of_parts = [part.at for part in one.parts]
                 times[f"{folder} {one.key}"] = (one.at or "".join(of_parts), one.late)
@@ -318,7 +318,7 @@ def test_one_authors_folder_is_not_a_class(tiny: Course, tmp_path: Path, files: 
     """It says how one author is graded, and how the folder is taken for a class all the same."""
     folder = written(tmp_path, files)
     with pytest.raises(SubmissionError, match=r"the files of one author.*grade --submission .*--layout plain"):
-        taken_in(folder, tiny.exercises).__enter__()
+        open_intake(folder, tiny.exercises).__enter__()
     if "double/double.py" in files:
-        with taken_in(folder, tiny.exercises, "plain") as intake:
+        with open_intake(folder, tiny.exercises, "plain") as intake:
             assert [one.key for one in intake.handed] == ["double", "total"]

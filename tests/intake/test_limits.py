@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support import RIGHT, files_in, make_deep, problems_in, written
 
-from grader.intake.collect import collect, taken_in
+from grader.intake.collect import collect, open_intake
 from grader.intake.contents import Handed, Part, Unmatched
 from grader.model import Course, Submission
 from grader.sandbox.process import remove_folder
@@ -80,7 +80,7 @@ def test_a_folder_of_many_levels(tiny: Course, tmp_path: Path) -> None:
     """It is not walked to its end, neither to know the class nor to read the author."""
     written(tmp_path / "in", {"ada/double.py": RIGHT, "eve/double.py": RIGHT})
     make_deep(tmp_path / "in" / "eve", 1_500)
-    with taken_in(tmp_path / "in", tiny.exercises) as intake:
+    with open_intake(tmp_path / "in", tiny.exercises) as intake:
         assert [one.key for one in intake.handed] == ["ada", "eve"]
     found, _ = collected(tiny, tmp_path / "in" / "eve")
     assert list(files_in(found)) == ["double"]
@@ -93,7 +93,7 @@ def test_what_one_author_fills_on_the_disk(tiny: Course, tmp_path: Path) -> None
     files = {"ada/double.py": b"x = 1", **large, "eve/w/double.py": b"x = 2", "eve/a.zip": bytes(9 << 20)}
     zipped(tmp_path / "class.zip", files)
     assert (tmp_path / "class.zip").stat().st_size < 1 << 20
-    with taken_in(tmp_path / "class.zip", tiny.exercises) as intake:
+    with open_intake(tmp_path / "class.zip", tiny.exercises) as intake:
         sizes = [path.stat().st_size for path in intake.root.rglob("*") if path.is_file()]
         assert (sum(sizes) >> 20, len(sizes) < 200) == (96, True)
         (row,) = intake.unmatched

@@ -102,7 +102,7 @@ ALLOWED = {
 
 RECORDS = {
     *("Handed", "Part", "Unmatched", "NOTE_KINDS", "Intake"),
-    *("collect", "collect_one", "read_submission", "taken_in", "names_in", "anonymous_code", "tokens_in"),
+    *("collect", "collect_one", "read_submission", "open_intake", "names_in", "anonymous_code", "tokens_in"),
     "place_in",  # a search line by line, of a text that was read
     "resolve_canvas_numbers",  # sorts records
     "names_used",  # of the course's known answers

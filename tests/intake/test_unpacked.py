@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.collect import taken_in
+from grader.intake.collect import open_intake
 from grader.model.errors import SubmissionError
 
 pytestmark = pytest.mark.lane
@@ -19,8 +19,8 @@ HELD = """
 import sys, tempfile
 from pathlib import Path
 tempfile.tempdir = sys.argv[1]
-from grader.intake.collect import taken_in
-with taken_in(Path(sys.argv[2]), ()) as intake:
+from grader.intake.collect import open_intake
+with open_intake(Path(sys.argv[2]), ()) as intake:
     print(intake.root, flush=True)
     input()
 """
@@ -49,6 +49,6 @@ def test_what_cannot_be_unpacked_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     """No folder stays where there is no zip."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "none.zip").write_bytes(b"no zip")
-    with pytest.raises(SubmissionError, match="cannot be read as a zip"), taken_in(tmp_path / "none.zip", ()):
+    with pytest.raises(SubmissionError, match="cannot be read as a zip"), open_intake(tmp_path / "none.zip", ()):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["none.zip"]
