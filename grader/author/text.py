@@ -178,7 +178,7 @@ def _par_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def _unread_entries(exercise: Exercise) -> Iterator[str]:
-    """Yield a problem for each entry that no command runs, as it is no valid name of an answer."""
+    """Yield a problem for each entry that no command runs, as it is not a valid name of an answer."""
     places = Places.of(exercise)
     for place, known in ((places.wrong_entries, exercise.wrong), (places.right_entries, exercise.right)):
         path = exercise.reference.with_name(place.name) if exercise.reference else place
