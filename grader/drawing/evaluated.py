@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import linecache
+import traceback
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from grader.model.files import from_json, to_json
 _MOST_TENSORS = 8
 _MOST_VALUES = (96, 48, 12, 0)
 _LONGEST = 8000
+_FILE = "<lines>"
 
 
 @dataclass(frozen=True)
@@ -30,13 +32,26 @@ class EvaluatedLines:
     line: int = 0
 
 
-def show(lines: Sequence[str], names: dict[str, Any] | None = None) -> None:
-    """Run lines of Python one after another, and print an `EvaluatedLines` with the tensors that they made, as JSON.
+def parse_lines(text: str) -> tuple[list[ast.stmt], SyntaxError | None]:
+    """Return the statements of lines of Python up to the first line that Python cannot read, and its error."""
+    lines, first = text.split("\n"), None
+    for count in range(len(lines), -1, -1):
+        try:
+            return ast.parse("\n".join(lines[:count])).body, first
+        except SyntaxError as error:
+            first = first or error
+        except ValueError as error:  # a null character
+            first = first or SyntaxError(str(error))
+    return [], first
 
-    The value of a line that is an expression has the text of the line as its name.
+
+def show(text: str, names: dict[str, Any] | None = None) -> None:
+    """Run lines of Python, and print an `EvaluatedLines` with the tensors that they made, as JSON.
+
+    The value of an expression that stands alone has its source as its name.
 
     Args:
-        lines: of Python.
+        text: the lines.
         names: what the lines may use besides `torch` and `np`.
     """
     import numpy as np
@@ -47,19 +62,23 @@ def show(lines: Sequence[str], names: dict[str, Any] | None = None) -> None:
 
     known: dict[str, Any] = {"torch": torch, "np": np, **(names or {})}
     found: dict[str, Any] = {}
-    error, failed = "", 0
-    for number, line in enumerate(lines, 1):
+    statements, unread = parse_lines(text)
+    error, failed = (f"SyntaxError: {unread.msg}", unread.lineno or 1) if unread is not None else ("", 0)
+    linecache.cache[_FILE] = len(text), None, text.splitlines(keepends=True), _FILE  # where `explain` finds operands
+    for node in statements:
         before = dict(known)
         try:
             with explain():
-                tree = ast.parse(line.strip())
-                if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
-                    found[line.strip()] = eval(compile(line.strip(), "<line>", "eval"), known)  # noqa: S307  in a worker
+                if isinstance(node, ast.Expr):
+                    value = eval(compile(ast.Expression(node.value), _FILE, "eval"), known)  # noqa: S307  in a worker
+                    found[ast.get_source_segment(text, node) or ast.unparse(node)] = value
                 else:
-                    exec(compile(tree, "<line>", "exec"), known)  # noqa: S102  in a worker
+                    exec(compile(ast.Module([node], []), _FILE, "exec"), known)  # noqa: S102  in a worker
         except (Exception, SystemExit) as raised:  # it is what the student sees
             notes = [note.partition("\n")[2] for note in getattr(raised, "__notes__", [])]
-            error, failed = "\n".join([f"{type(raised).__name__}: {raised}", *notes]), number
+            error = "\n".join([f"{type(raised).__name__}: {raised}", *notes])
+            rows = [row.lineno for row in traceback.extract_tb(raised.__traceback__) if row.filename == _FILE]
+            failed = (rows[0] if rows else None) or node.lineno
             break
         found |= {
             name: value for name, value in known.items() if before.get(name) is not value and name != "__builtins__"
@@ -75,16 +94,16 @@ def show(lines: Sequence[str], names: dict[str, Any] | None = None) -> None:
     print(text)  # noqa: T201  the answer
 
 
-def program(lines: Sequence[str], module: str = "") -> str:
+def program(text: str, module: str = "") -> str:
     """Return the source of a program for a worker, which runs lines by `show` and so prints an `EvaluatedLines`.
 
     Args:
-        lines: of Python.
+        text: the lines.
         module: a module of the student's whose names the lines may use, or "".
     """
     own = f"import {module} as _own\n" if module else ""
     names = ", {name: value for name, value in vars(_own).items() if not name.startswith('_')}" if module else ""
-    return f"{own}from grader.drawing.evaluated import show as _show\n_show({list(lines)!r}{names})"
+    return f"{own}from grader.drawing.evaluated import show as _show\n_show({text!r}{names})"
 
 
 def answer_of(printed: str) -> EvaluatedLines:

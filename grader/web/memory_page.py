@@ -114,10 +114,9 @@ class MemoryPanel:
     async def _draw_once(self) -> None:
         self._said.content = '<p class="soft">Drawing ...</p>'
         self._answer.content = ""
-        rows = self._rows()
         try:
             module = self._exercise.id if self._own else ""
-            printed = await self._live.run_lines(self._exercise, program(rows, module), own=self._own)
+            printed = await self._live.run_lines(self._exercise, program(str(self._lines.value), module), own=self._own)
         except GraderError as error:
             self._said.content = f"<p>{for_html(str(error))}</p>"
             return
@@ -144,16 +143,13 @@ class MemoryPanel:
         self._base = next((name for name in tensors if name.isidentifier() and name != "v"), self._base)
         self._legend.content = for_html(f"A view of {self._base} by hand")
 
-    def _rows(self) -> list[str]:
-        return [line for line in str(self._lines.value).split("\n") if line.strip()]
-
     async def _add_by_hand(self) -> None:
         shape, strides, offset = (_numbers(str(box.value)) for box in self._boxes)
         if len(shape) != len(strides) or len(offset) != 1:
             self._said.content = "<p>Shape and strides need equally many numbers, and the offset is one number.</p>"
             return
         view = f"v = {self._base}.as_strided({tuple(shape)}, {tuple(strides)}, {offset[0]})"
-        rows = [line for line in self._rows() if not _BY_HAND.match(line)]
+        rows = [line for line in str(self._lines.value).rstrip().split("\n") if not _BY_HAND.match(line)]
         await self.draw_lines("\n".join([*rows, view]))
 
     def _show_place(self) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 
 from nicegui import ui
 
+from grader.drawing.evaluated import parse_lines
 from grader.model import Exercise, GradedCheck, GradedExercise
 from grader.model.errors import GraderError
 from grader.model.score import Causes
@@ -88,28 +89,26 @@ class TryIt:
 
     async def _draw_memory(self) -> None:
         assert self._draw is not None
-        await self._draw("\n".join(lines_to_draw(str(self._lines.value))))
+        await self._draw(lines_to_draw(str(self._lines.value)))
 
 
-def lines_to_draw(lines: str) -> list[str]:
+def lines_to_draw(text: str) -> str:
     """Return lines of Python to draw: each `print` is replaced by the values that it prints, and their arguments.
 
     Args:
-        lines: of Python.
+        text: the lines.
     """
+    statements, unread = parse_lines(text)
     rows: list[str] = []
-    for line in filter(str.strip, lines.split("\n")):
-        try:
-            tree = ast.parse(line.strip()).body[0]
-        except (SyntaxError, ValueError, IndexError):
-            rows.append(line)  # the panel says what is wrong with it
-            continue
-        match tree:
+    for node in statements:
+        match node:
             case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=values)):
                 for value in values:
                     if isinstance(value, ast.Call):
                         rows += [ast.unparse(each) for each in value.args if isinstance(each, ast.Call | ast.Subscript)]
                     rows.append(ast.unparse(value))
             case _:
-                rows.append(line)
-    return list(dict.fromkeys(rows))
+                rows.append(ast.get_source_segment(text, node) or ast.unparse(node))
+    if unread is not None:  # the panel says what is wrong with the rest
+        rows += text.split("\n")[statements[-1].end_lineno or 0 if statements else 0 :]
+    return "\n".join(dict.fromkeys(rows))

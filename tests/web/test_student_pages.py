@@ -206,13 +206,15 @@ def test_own_lines_are_tried(window: Any, server: Server) -> None:
 def test_lines_to_draw_name_what_is_printed() -> None:
     """What a program prints is drawn, and the arguments of the call."""
     lines = "import torch\nx = torch.ones(3)\nprint(total(x.as_strided((2,), (1,), 1), x, 3))\nif"
-    assert lines_to_draw(lines) == [
+    assert lines_to_draw(lines).split("\n") == [
         "import torch",
         "x = torch.ones(3)",
         "x.as_strided((2,), (1,), 1)",
         "total(x.as_strided((2,), (1,), 1), x, 3)",
         "if",
     ]
+    loop = "for row in x:\n    print(row)"
+    assert lines_to_draw(f"{loop}\nprint(x)") == f"{loop}\nx"
 
 
 def test_memory_beside_an_exercise_without_pytorch(browser: Any, tmp_path: Path) -> None:
