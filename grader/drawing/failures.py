@@ -142,7 +142,16 @@ def _student_line(frame: FrameType | None) -> str:
         return ""
     file, line = frame.f_code.co_filename, frame.f_lineno
     source = linecache.getline(file, line, frame.f_globals).strip()
-    return f"{file}, line {line}: {source}" if source else f"{file}, line {line}"
+    where = f"{_shown_file(file)}, line {line}"
+    return f"{where}: {source}" if source else where
+
+
+def _shown_file(name: str) -> str:
+    """Return the name of a file of code as a reader knows it: a notebook's cell has a file of its own."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    cell = shell.compile.format_code_name(name) if shell is not None else None
+    return " ".join(cell) if cell else name
 
 
 # -- where, and which operands
@@ -160,7 +169,7 @@ def student_expression(
     if chosen is None:
         return None, None, ""
     code = chosen.tb_frame.f_code
-    where = f"{code.co_filename}, line {chosen.tb_lineno}"
+    where = f"{_shown_file(code.co_filename)}, line {chosen.tb_lineno}"
     positions = list(code.co_positions())[chosen.tb_lasti // 2]
     return chosen.tb_frame, expression_at(code.co_filename, positions, chosen.tb_frame.f_globals), where
 

@@ -70,6 +70,19 @@ def test_a_notebook_is_solved(home: Path) -> None:
     assert notebook.cells[-1].outputs[0].text == "[]\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="nbclient's event loop is another one there")
+@pytest.mark.filterwarnings("ignore")
+def test_tensors_are_drawn_and_errors_explained() -> None:
+    """A drawing is an SVG; an explanation names the cell and not the file that IPython makes of it."""
+    source = "import torch\nfrom grader import draw, explain\nx = torch.ones(3)\ndraw(x)\n"
+    cell: Any = nbformat.v4.new_code_cell(f"{source}with explain():\n    x + torch.ones(4)")
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    drawn, clash, raised = cell.outputs
+    assert all("image/svg+xml" in each.data for each in (drawn, clash))
+    assert "Cell In[1], line 6: x + torch.ones(4)" in "\n".join(raised.traceback)
+
+
 def test_without_a_name(capsys: pytest.CaptureFixture[str]) -> None:
     """A call without the name of an exercise means all of them, at a prompt as well."""
     check()
