@@ -32,7 +32,7 @@ def new_command(
     name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
 ) -> None:
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
-    from grader.course.layout import find_course, refuse_given
+    from grader.course.layout import find_course, find_given, is_course, is_given, refuse_given
     from grader.course.scaffold import new_course, new_exercise, write_schemas
     from grader.student.folder import typed_path
 
@@ -49,7 +49,10 @@ def new_command(
 
         written += write_schemas(schemas, {"report.schema.json": schema_of(ReportFile)})
     if name:
-        root = find_course((course_folder or Path.cwd()).resolve())
+        start = (course_folder or Path.cwd()).resolve()
+        if not any(map(is_course, (start, *start.parents))) and not is_given(find_given(start)):
+            raise CourseError("there is no course here: make one with  grade new --course DIR  and go there")
+        root = find_course(start)
         refuse_given(root, "new")
         written += new_exercise(root, name, draft.files if draft else None, data, draft.points if draft else None)
     if not written:
@@ -75,9 +78,10 @@ def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[s
             draft = Port(text, solution).draft("@title@")
             data = data_of(folder, named=[solution, texts_for_student_code(f"{draft.shown}\n{draft.hidden}")])
             return draft, [*left_to_do_for(solution, data)], data
-        solution = solution or assignment.reference()
         text, listed = assignment.test_file(), assignment.files
-        data = data_of(folder, named=[solution, text], listed=listed)  # which students have beside the notebook
+        # Which students have beside the notebook.
+        data = data_of(folder, named=[solution or assignment.reference(), text], listed=listed)
+        solution = solution or assignment.reference(data)
         port = Port(text, solution, MODULE, assignment.points, assignment.hidden, assignment.given(), data)
         draft = port.draft("@title@")
         lost = [name for name in listed if not (folder / name).exists()]

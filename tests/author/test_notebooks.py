@@ -377,6 +377,32 @@ def test_a_variable_that_a_later_cell_changes_is_named() -> None:
     ]
 
 
+LOADED = notebook(
+    code("import numpy as np\nimport torch\nrows = np.loadtxt('data/rows.csv')\nX = torch.tensor(rows)", grade_id="i"),
+    code("def twice(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION", solution=True, grade_id="t"),
+    code("assert twice(torch.ones(2)).shape == (2,)", grade=True, grade_id="shape", points=1),
+    code("def pair(k):\n    return twice(X) * k", grade_id="help"),
+    code("assert (twice(X) == X + X).all()", grade=True, grade_id="values", points=1),
+    code("rows = [1]\nassert twice(rows[0]) == 2", grade=True, grade_id="own", points=1),
+)
+
+
+def test_what_a_test_loads_is_the_references(tmp_path: Path, type_grade: WarmGrade) -> None:
+    """The check file has no data beside it, and the reference has loaded it; such a check is hidden."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (tmp_path / "master.ipynb").write_text(LOADED)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/rows.csv").write_text("1\n2\n")
+    ran = type_grade("new", "01_basics/twice", "--from", str(tmp_path / "master.ipynb"), cwd=home)
+    assert "numbers from a file" not in ran.stdout and ran.returncode == 0, ran.stdout + ran.stderr
+    hidden = (home / "solutions/01_basics/twice/check_twice.py").read_text()
+    assert "assert (student.twice(reference.X) == reference.X + reference.X).all()" in hidden
+    shown = (home / "exercises/01_basics/twice/check_twice.py").read_text()
+    assert "rows = [1]" in shown and "reference" not in shown
+    right = type_grade("twice", "--submission", str(home / "solutions/01_basics/twice"), cwd=home)
+    assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
+
+
 def test_data_that_the_notebook_names_comes_along(tmp_path: Path) -> None:
     """By a path in parts, as a default, in a listed folder; no notebook, no program, and nothing that nobody names."""
     for name in ("data/a.csv", "data/b.csv", "c.csv", "d.csv", "listed/e.csv", "listed/f.ipynb", "g.py"):

@@ -102,7 +102,9 @@ class Port:
     ) -> None:
         self._reference = reference
         self._known_hidden, self._given, self._data = hidden, given, data
-        self._plain = plain = Tests(text, {item.name for item in items_of(reference)} if reference else (), module)
+        self._plain = plain = Tests(
+            text, {item.name for item in items_of(reference)} if reference else (), module, data
+        )
         helpers = [f"{HELPERS}{word}" for word in WORDS]
         self._has_points = bool(points)
         self._points = {test: (points or {}).get(test, Fraction(1)) for test in plain.tests}
@@ -122,7 +124,8 @@ class Port:
         first = {self._rules[test]: test for test in reversed(written)}
         shown = [test for test in plain if test in first.values()] or (plain or tests)[:1]
         if self._known_hidden is not None:
-            shown = [test for test in plain if test not in self._known_hidden]
+            public = [test for test in plain if test not in self._known_hidden]
+            shown = [test for test in public if "reference" not in self._plain.needs[test]]  # students have none
         hidden = [test for test in tests if test not in shown]
         calls, stubs = stubs_of(self._plain, self._names, self._reference, self._given)
         rules = [
@@ -155,7 +158,7 @@ class Port:
     def _tests_for_probe(self, whole: str) -> Iterator[str]:
         """Yield the tests that must run beside student code: the linter reports them, or they use what does not cross.
 
-        These are gradients, tables of pandas, and the data that a notebook loads for its tests.
+        These are gradients, and tables of pandas.
         """
         frames = has_frames([*self._plain.items, *items_of(self._reference)])
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
@@ -171,7 +174,6 @@ class Port:
             if (
                 names & flagged
                 or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes)
-                or any({*files_read(item.text)} & {*self._data} for item in others)
                 or (frames and self._plain.needs_frames(test, others))
             ):
                 yield test

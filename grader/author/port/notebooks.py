@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from grader.author.port.rewrite import names_loaded
 from grader.author.port.text import TopStatement, items_needed, items_of, missing_packages
 from grader.course.answers import names_of
 from grader.course.files import parse_yaml
@@ -37,6 +38,7 @@ _NUMPY = re.compile(r"(?:np|numpy)\.(?:(True|False)_|(?:float|int|uint|bool|str)
 """A scalar, as NumPy 2 shows it."""
 _DEFINED = re.compile(r"""(["'])([A-Za-z_]\w*)\1 in (?:vars|globals|locals|dir)\(\)""")
 """How a test of a notebook asks whether students wrote a variable."""
+_SIZE = re.compile(r"torch\.Size\((\[[\d, ]*\])\)")
 _MARK = re.compile(r"#?\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)\b")
 
 
@@ -137,13 +139,17 @@ class Assignment:
             students |= more
         return students & self._names_used_by_tests() & {name for item in items if not item.name for name in item.binds}
 
-    def reference(self) -> str:
-        """Return the source of the reference: functions, classes, tested variables, and the statements they need."""
+    def reference(self, data: Collection[str] = ()) -> str:
+        """Return the source of the reference: functions, classes, tested variables, and the statements they need.
+
+        Args:
+            data: names of the data files. What tests use of their contents belongs to the reference, too.
+        """
         tested = [item for source in self.tests.values() for item in items_of(source) if imported_names(item.node)]
         own = self._items()
         items = [*tested, *own]  # a test may import what the solution uses
         names = [item.name for item in items if isinstance(item.node, (Function, ast.ClassDef))]
-        names += sorted(self._tested_variables())
+        names += sorted(self._tested_variables() | (names_loaded(own, data) & self._names_used_by_tests()))
         kept = items_needed(items, names)
         unused = [item for item in own if imported_names(item.node) and item not in kept]
         imports = [item for item in unused if not missing_packages(item.node)]
@@ -364,6 +370,8 @@ def _equality_assert(expression: str, shown: str) -> str:
         shown = scalar[1] or scalar[2]
     if shown == "True":
         return f"assert {expression}"
+    if size := _SIZE.fullmatch(shown.strip()):
+        return f"assert tuple({expression}) == {tuple(ast.literal_eval(size[1]))}"
     try:
         value = ast.literal_eval(shown)
     except (ValueError, SyntaxError):

@@ -61,19 +61,20 @@ class Tests:
         text: of the file.
         defined: the names of the reference, where there is one.
         module: the only module that student code is in; "" if any may be that is not a library.
+        data: names of the data files that students have.
 
     Attributes:
         items: its statements, without imports of student code; methods of test classes are functions.
         tests: the tests among them, by name.
         fixtures: its fixtures, by name.
-        needs: what a function of a check file takes besides its own parameters: "student", "rng".
+        needs: what a function of a check file takes besides its own parameters: "student", "reference", "rng".
         beside: what one of the probe file takes: the student's functions and classes.
 
     Raises:
         CourseError: there is nothing to port.
     """
 
-    def __init__(self, text: str, defined: Collection[str] = (), module: str = "") -> None:
+    def __init__(self, text: str, defined: Collection[str] = (), module: str = "", data: Collection[str] = ()) -> None:
         self._module = module
         try:
             text = convert_to_pytest(text)
@@ -102,6 +103,7 @@ class Tests:
         self.fixtures = {item.name: item for item in self._functions if item.name in fixtures}
         others = [item for item in self._functions if item.name not in self.tests.keys() | fixtures]
         self._helpers = {item.name: item for item in others}
+        self._loaded = names_loaded(self.items, data)
         self.needs = self._needs(self._of_check, self._helpers)
         self.beside = self._needs(self.names, self._helpers | self.fixtures)
 
@@ -171,7 +173,14 @@ class Tests:
             "rng" not in self.fixtures and any(map(self._draws_at_random, ast.walk(node))) and not self.keeps_seed(node)
         )
         is_students = bool(self.names(node) or [*self._modules_in(node)])
-        return ["student"] * is_students + ["rng"] * draws
+        return ["student"] * is_students + ["reference"] * any(self._loaded_in(node)) + ["rng"] * draws
+
+    def _loaded_in(self, node: ast.AST) -> Iterator[ast.Name]:
+        """Yield where a function reads a variable that the file loads from a data file."""
+        nodes = [one for statement in getattr(node, "body", ()) for one in ast.walk(statement)]
+        names = [one for one in nodes if isinstance(one, ast.Name)]
+        own = {one.id for one in names if isinstance(one.ctx, ast.Store)} | {*parameters(node)}  # type: ignore[arg-type]
+        yield from (one for one in names if one.id in self._loaded - own)
 
     def _needs(
         self, direct: Callable[[ast.AST], Iterable[str]], passed: Mapping[str, TopStatement]
@@ -186,6 +195,9 @@ class Tests:
         """Put a prefix before student code in a function's body, and pass helpers the arguments that they need."""
         for place, task in self.student_nodes(node):
             edits.replace(place, f"{prefix}{task}")
+        # A check file is not where the data is; the reference has loaded it, too.
+        for place in self._loaded_in(node) if prefix else ():
+            edits.replace(place, f"reference.{place.id}")
         for place in self._modules_in(node) if prefix else ():
             edits.replace(place, prefix.rstrip("."))
         for statement in ast.walk(node):
@@ -381,6 +393,24 @@ class Tests:
         short = name.removeprefix("test").strip("_")
         taken = short in {*self._names.values(), *self._helpers} or keyword.iskeyword(short)
         return f"try_{short}" if taken or not short.isidentifier() else short
+
+
+def names_loaded(items: Sequence[TopStatement], data: Collection[str]) -> set[str]:
+    """Return the variables of a file that are loaded from data files, or computed from such variables.
+
+    Args:
+        items: the statements of the file.
+        data: the names of the data files.
+    """
+    loaded = set[str]()
+    for item in items:
+        if isinstance(item.node, (Function, ast.ClassDef)):
+            continue
+        texts = [one.value for one in ast.walk(item.node) if isinstance(one, ast.Constant)]
+        ends = [text.removeprefix("./") for text in texts if isinstance(text, str)]
+        if item.uses & loaded or any(f"/{name}".endswith(f"/{end}") for end in ends if end for name in data):
+            loaded |= item.binds
+    return loaded
 
 
 def _as_functions(item: TopStatement, source: CheckSource) -> str:
