@@ -35,7 +35,7 @@ _RUNS = 3
 
 
 def forked(work: Callable[[], object]) -> float:
-    """Milliseconds of CPU time that a piece of work takes within a forked child."""
+    """Return the milliseconds of CPU time that a function takes in a forked child."""
     read, write = os.pipe()
     if not (child := os.fork()):
         start = time.process_time()
@@ -49,7 +49,7 @@ def forked(work: Callable[[], object]) -> float:
 
 
 def microseconds(statement: Callable[[], object]) -> float:
-    """Microseconds of one call, the best of several rounds."""
+    """Return the microseconds of one call, the best of several rounds."""
     return min(timeit.repeat(statement, number=500, repeat=7)) / 500 * 1e6
 
 
@@ -58,7 +58,7 @@ _SIZES = {"of 4 layers, width 128, 512 tokens": (4, 128, 8), "of 6 layers, width
 
 
 def step_of(device: str, layers: int, width: int, sequences: int) -> Callable[[], None]:
-    """A step of training a transformer with 256 words."""
+    """Return a function that takes a step of training a transformer with 256 words."""
     torch.manual_seed(0)
     # Without dropout, which is taken apart on the device.
     block = nn.TransformerEncoderLayer(width, width // 64, 4 * width, 0.0, "gelu", batch_first=True, norm_first=True)
@@ -78,7 +78,7 @@ def step_of(device: str, layers: int, width: int, sequences: int) -> Callable[[]
 
 
 def report_steps() -> None:
-    """Steps on the CPU and the device by turns, so that a busy machine slows both."""
+    """Print the times of steps on the CPU and the device by turns, so that a busy machine slows both."""
     for name, size in _SIZES.items():
         steps = [step_of(device, *size) for device in ("cpu", "sim")]
         for step in steps:
@@ -94,7 +94,7 @@ _COUNTS = ("launches", "transfers", "transferred_bytes", "scalars_read", "syncs_
 
 
 def cases(device: str) -> dict[str, tuple[Callable[[], object], Callable[[], object]]]:
-    """Single operators, on the CPU and on the device."""
+    """Return calls of single operators, on the CPU and on the device, by name."""
     cpu, there = torch.ones(4), torch.ones(4, device=device)
     return {
         "x + 1": (lambda: cpu + 1, lambda: there + 1),
@@ -108,7 +108,7 @@ def cases(device: str) -> dict[str, tuple[Callable[[], object], Callable[[], obj
 
 
 def _costs_of_program(name: str, mode: str) -> tuple[float, object]:
-    """The seconds of CPU time of a program in a forked child, and what the device counted.
+    """Return the seconds of CPU time of a program in a forked child, and what the device counted.
 
     The program runs several times, and the shortest counts: imports and what is kept from a first call stay out.
     """

@@ -85,7 +85,7 @@ def make_class(folder: Path, exercises: Sequence[Exercise], count: int) -> None:
 
 
 def _needs(source: bytes, packages: Sequence[str]) -> bool:
-    """Whether a file imports one of these packages."""
+    """Return whether a file imports one of these packages."""
     imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
     return any(alias.name in packages for node in imports for alias in node.names)
 

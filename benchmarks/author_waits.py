@@ -64,21 +64,21 @@ class Author:
         self._paths = {path}
 
     def saves(self, folder: Path, **options: Any) -> Iterator[set[Path]]:
-        """In place of what watches files."""
+        """Yield the saved files, in place of the library that watches files."""
         del folder, options
         while True:
             yield self._paths
 
 
 def files_of(exercise: Exercise) -> list[tuple[str, Path]]:
-    """What an author saves: checks, the reference, a wrong answer."""
+    """Return the files that an author saves, by name: checks, the reference, a wrong answer."""
     assert exercise.hidden_checks is not None
     assert exercise.reference is not None
     return [("checks", exercise.hidden_checks), ("reference", exercise.reference), ("wrong", exercise.wrong[0])]
 
 
 def import_seconds() -> float:
-    """The wall seconds of a process that imports torch."""
+    """Return the wall seconds of a process that imports torch."""
     started = time.monotonic()
     subprocess.run([sys.executable, "-c", "import torch"], check=True)
     return time.monotonic() - started

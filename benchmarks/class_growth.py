@@ -112,7 +112,7 @@ def _pss_mb(pid: int) -> float:
 
 
 def checks_s(out: Path) -> tuple[float, Counter[str]]:
-    """The seconds that all checks took, by exercise."""
+    """Return the seconds that all checks took, and those of each exercise."""
     by_exercise: Counter[str] = Counter()
     with closing(sqlite3.connect(out / "journal.sqlite")) as journal:
         for exercise, told in journal.execute("SELECT exercise, outcomes FROM results"):
@@ -121,7 +121,7 @@ def checks_s(out: Path) -> tuple[float, Counter[str]]:
 
 
 def batch(root: Path, exercises: Sequence[Exercise], out: Path, rest: Sequence[str]) -> list[str]:
-    """The arguments of `grade batch` for the class in a folder."""
+    """Return the arguments of `grade batch` for the class in a folder."""
     only = [word for exercise in exercises for word in ("--only", exercise.id)]
     return ["batch", str(root / "folders"), "--out", str(out), "--quiet", *only, *rest]
 

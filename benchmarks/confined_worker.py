@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def block(starter: ForkStarter, count: int = 5) -> tuple[float, float]:
-    """Several rounds on end, so that work done ahead of need is paid for; the mean of each time."""
+    """Return the mean times of several rounds in a row, so that work done ahead of need is paid for."""
     started = time.perf_counter()
     replies = [round_of(starter)[0] for _ in range(count)]
     return statistics.mean(replies), (time.perf_counter() - started) / count

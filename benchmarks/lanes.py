@@ -75,14 +75,14 @@ def run(code: str, lanes: int, handin: str, folder: Path, out: Path) -> float:
 
 
 def inconclusive(out: Path) -> int:
-    """How many results had an inconclusive outcome at first."""
+    """Return how many results had an inconclusive outcome at first."""
     with closing(sqlite3.connect(out / "journal.sqlite")) as journal:
         query = "SELECT count(*) FROM results WHERE outcomes LIKE '%\"inconclusive\"%'"
         return int(journal.execute(query).fetchone()[0])
 
 
 def lost(course: Course, out: Path, right: set[tuple[str, str]]) -> list[str]:
-    """Right answers without full marks."""
+    """Return the right answers without full marks."""
     points = {exercise.id: exercise.points / 100 for exercise in course.exercises}
     with (out / "gradebook.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["author"]: row for row in csv.DictReader(file)}

@@ -99,7 +99,7 @@ TASKS = (
 
 
 def make_course(folder: Path) -> None:
-    """A course with the exercises, all checks hidden."""
+    """Write a course with the exercises, all checks hidden."""
     listed = ", ".join(task.name for task in TASKS)
     _write(
         folder / "course.yaml",
@@ -129,19 +129,19 @@ def make_course(folder: Path) -> None:
 
 
 def module(task: Task, *, wrong: bool) -> str:
-    """What an author hands in."""
+    """Return the module that an author hands in."""
     return f"import torch\n\n\ndef {task.name}({task.arguments}):\n    return {task.wrong if wrong else task.right}\n"
 
 
 def make_class(folder: Path, count: int) -> None:
-    """Authors, every other one wrong in everything."""
+    """Write the submissions of a class; every other author has everything wrong."""
     for number in range(count):
         for task in TASKS:
             _write(folder / f"author{number:04}" / f"{task.name}.py", module(task, wrong=bool(number % 2)))
 
 
 def plain_tests() -> str:
-    """The same checks as plain pytest functions, run for each author's folder in $CLASS."""
+    """Return the same checks as plain pytest functions, run for each author's folder in $CLASS."""
     lines = [
         "import importlib.util, os, pathlib",
         "import pytest, torch",

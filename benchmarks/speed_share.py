@@ -41,7 +41,7 @@ runtime.grade_exercise = without
 
 
 def graded(course: Course, out: Path) -> list[GradedExercise]:
-    """All that was graded in a run, what was graded again as well."""
+    """Return all exercises that were graded in a run, also those that were graded again."""
     exercises = {exercise.id: exercise for exercise in course.exercises}
     with closing(sqlite3.connect(out / FILE)) as journal:
         rows = journal.execute("SELECT exercise, outcomes FROM results ORDER BY id").fetchall()

@@ -124,7 +124,7 @@ def _category(item: pytest.Item) -> str:
 
 
 def exercise_of(request: pytest.FixtureRequest) -> Exercise:
-    """The exercise of a check file."""
+    """Return the exercise of a check file."""
     return EXERCISES[request.path.stem.removeprefix("check_")]
 
 
@@ -135,7 +135,7 @@ def author(request: pytest.FixtureRequest) -> Path:
 
 @functools.cache
 def module_of(path: Path, owner: str = "your") -> LocalConnection:
-    """A module, which is imported once for all checks."""
+    """Return a connection to a module, which is imported once for all checks."""
     return LocalConnection(path, owner)
 
 

@@ -26,7 +26,7 @@ _LOSS = re.compile(r"\bloss\b[ =:]*([-+0-9.e]+)")
 
 
 def row(program: str, arguments: list[str]) -> str:
-    """A row of the table: the program, how many losses, how far apart in each way, launches, copies and waits."""
+    """Return a row of the table: the program, its losses, how far they are apart, launches, copies and waits."""
     path, name = Path(program).resolve(), " ".join([Path(program).name, *arguments])
     ended = {}
     for device in ("cpu", "cuda", "cuda apart", "cuda again", "cuda plain"):

@@ -49,7 +49,7 @@ Outcome = tuple[str, str]
 
 
 def adapted(text: str, name: str) -> str:
-    """A test file with the simulated device in the place of the one with this name."""
+    """Return a test file with the simulated device in place of the one with this name."""
     text = re.sub(r"^ *import torch_npu.*$|^ *from torch_npu.*$", "pass", text, flags=re.MULTILINE)
     text = text.replace("torch_npu.npu", "torch.sim").replace("torch_npu", "torch.sim")
     text = re.sub(r"""only_for=['"]xpu['"]""", 'only_for="privateuse1"', text)
@@ -60,7 +60,7 @@ def adapted(text: str, name: str) -> str:
 
 
 def tests_of(path: Path) -> Iterator[unittest.TestCase]:
-    """The tests of a file that are for devices."""
+    """Yield the tests of a file that are for devices."""
     module = types.ModuleType(path.stem)
     module.__file__ = str(path)
     sys.modules[path.stem] = module

@@ -41,7 +41,7 @@ class Block(nn.Module):
         self.register_buffer("mask", torch.ones(_LENGTH, _LENGTH).tril().view(1, 1, _LENGTH, _LENGTH))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The next representation of all tokens."""
+        """Return the next representation of all tokens."""
         shape = (_BATCH, _LENGTH, _HEADS, _WIDTH // _HEADS)
         q, k, v = (one.view(shape).transpose(1, 2) for one in self.attention(self.before(x)).split(_WIDTH, 2))
         scores = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))
@@ -62,7 +62,7 @@ class GPT(nn.Module):
         self.words.weight = self.head.weight
 
     def forward(self, tokens: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """The loss."""
+        """Return the loss."""
         x = self.words(tokens) + self.places(torch.arange(_LENGTH, device=tokens.device))
         for block in self.blocks:
             x = block(x)
@@ -84,7 +84,7 @@ def on_device(module: nn.Module) -> None:
 
 
 def milliseconds(precision: str) -> float:
-    """The virtual time of the second step in a precision."""
+    """Return the virtual time of the second step in a precision."""
     torch.set_float32_matmul_precision("highest" if precision == "float32" else "high")
     with torch.device("meta"):
         model = GPT()

@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def collect(gpu: str, parts: list[str], jobs: int, seconds: float) -> Iterator[dict[str, Any]]:
-    """What the parts give, each time that one more is done.
+    """Yield the results of the parts, each time that one more is done.
 
     Args:
         gpu: the GPU to imitate; "" for the real one.
@@ -100,7 +100,7 @@ def _environment() -> dict[str, str]:
 
 
 def _answer(gpu: str, folder: str, kind: str, name: str) -> Any:
-    """What a child process gives."""
+    """Return the result of a child process."""
     path = Path(folder) / f"{kind}-{name[:60]}.json"
     if path.exists():
         return json.loads(path.read_text("utf-8"))
@@ -112,7 +112,7 @@ def _answer(gpu: str, folder: str, kind: str, name: str) -> Any:
 
 
 def child(gpu: str, kind: str, name: str, path: str, *more: str) -> None:
-    """One piece of work, in this process; its answer goes to a file."""
+    """Do one part in this process, and write its result to a file."""
     sys.path[:0] = [str(_HERE), str(_ROOT)]
     if kind == "forked":
         _forked(gpu, name.split(","), Path(path).parent)
@@ -150,7 +150,7 @@ def child(gpu: str, kind: str, name: str, path: str, *more: str) -> None:
 
 
 def _forked(gpu: str, names: list[str], folder: Path) -> None:
-    """Probes of the simulated device, in processes that have PyTorch already. A GPU's own start afresh."""
+    """Run probes of the simulated device in forked processes, which have imported PyTorch already."""
     import probes  # noqa: F401 - children have it, then
 
     from grader import accelerator
@@ -193,7 +193,7 @@ def _times(*, simulated: bool) -> Any:
 
 
 def _snippets() -> dict[str, str]:
-    """What the snippets of the tests do, all in one process, with one device."""
+    """Return the output of the tests' snippets, all in one process with one device."""
     import copy
     import doctest
     import gc
@@ -221,7 +221,7 @@ def _snippets() -> dict[str, str]:
 
 
 def _program(gpu: str, path: Path) -> Any:
-    """The numbers that a program prints, and how it ended."""
+    """Return the numbers that a program prints, and how it ended."""
     launcher = ["-m", "grader.accelerator", "--spec", gpu] if gpu else []
     done = subprocess.run(
         [sys.executable, *launcher, str(path)],
@@ -239,7 +239,7 @@ def _program(gpu: str, path: Path) -> Any:
 
 
 def _shard(gpu: str, folder: Path, number: int, step: int, seconds: float) -> dict[str, Any]:
-    """Operators of one process after another: a process that dies is followed by one for those that are left."""
+    """Run operators in one process after another: if a process dies, another one runs the operators that are left."""
     path = folder / f"operators-{number}.jsonl"
     until = time.monotonic() + seconds
     found: dict[str, Any] = {}
@@ -279,7 +279,7 @@ def compare(real: Any, sim: Any, path: str = "") -> None:
 
 
 def alike(real: Any, sim: Any, path: str) -> bool:
-    """Whether two plain values agree; numbers may be apart by what the order of sums changes."""
+    """Return whether two plain values agree; numbers may differ by what the order of sums changes."""
     numbers = all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in (real, sim))
     if numbers and path.startswith("/times"):
         return False

@@ -36,7 +36,7 @@ _DEAD = ("CUDA error", "device-side assert")
 
 
 def database() -> list[Any]:
-    """PyTorch's own samples of operators."""
+    """Return PyTorch's own samples of operators."""
     try:
         importlib.import_module("expecttest")
     except ImportError:  # PyTorch's test code imports it for its own tests; the samples need nothing of it
@@ -49,12 +49,12 @@ def database() -> list[Any]:
 
 
 def name_of(op: Any) -> str:
-    """The name of an operator in the database."""
+    """Return the name of an operator in the database."""
     return f"{op.name}.{op.variant_test_name}" if op.variant_test_name else str(op.name)
 
 
 def write(path: Path, first: int, step: int, *, skip: int, seconds: float) -> None:
-    """Try every `step`-th operator from `first` on, but for the first `skip` of them; a line for each.
+    """Try every `step`-th operator from `first` on, but for the first `skip` of them; write a line for each.
 
     A process whose device is broken ends with status 3.
     """
@@ -159,7 +159,7 @@ def _run(function: Callable[..., Any], whole: Any) -> Any:
 
 
 def _moved(value: Any, *, grad: bool = False) -> Any:
-    """The same value, its tensors on the device."""
+    """Return the same value with its tensors on the device."""
     if isinstance(value, torch.Tensor):
         there = value.detach().to("cuda")
         if there is value:
@@ -185,7 +185,7 @@ def _flat(value: Any) -> list[torch.Tensor]:
 
 
 def _numbers(value: Any) -> Any:
-    """Of each tensor two sums, which change where its numbers do."""
+    """Return two sums of each tensor, which change where its numbers do."""
     found = []
     for tensor in _flat(value):
         try:

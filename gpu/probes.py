@@ -30,7 +30,7 @@ def probe(function: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def said(call: Callable[[], Any]) -> Any:
-    """What a call gives, as plain data, or its error."""
+    """Return the result of a call as plain data, or its error."""
     try:
         return plain(call())
     except Exception as error:
@@ -39,7 +39,7 @@ def said(call: Callable[[], Any]) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value that JSON has; of a tensor what can be told without its numbers."""
+    """Return a value as JSON can hold it; of a tensor, what is known without its numbers."""
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype)[6:]} {list(value.shape)} {list(value.stride())} {value.device}"
     if isinstance(value, (list, tuple)):
@@ -50,7 +50,7 @@ def plain(value: Any) -> Any:
 
 
 def waits(call: Callable[[], Any]) -> Any:
-    """How often the host waits in a call, as `set_sync_debug_mode` counts it; the first call warms up."""
+    """Return how often the host waits in a call, as `set_sync_debug_mode` counts it; the first call warms up."""
     call()
     torch.cuda.synchronize()
     with warnings.catch_warnings(record=True) as told:
@@ -62,7 +62,7 @@ def waits(call: Callable[[], Any]) -> Any:
 
 
 def taken(call: Callable[[], Any]) -> list[int]:
-    """By how many bytes the memory grows in a call whose result is kept; the first call warms up."""
+    """Return by how many bytes the memory grows in a call whose result is kept; the first call warms up."""
     call()
     gc.collect()
     before = torch.cuda.memory_allocated()
@@ -74,7 +74,7 @@ def taken(call: Callable[[], Any]) -> list[int]:
 
 
 def ones(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """Ones on the device."""
+    """Return ones on the device."""
     return torch.ones(shape, device="cuda", dtype=dtype)
 
 

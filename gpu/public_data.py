@@ -36,7 +36,7 @@ def give_data(folder: Path) -> None:
 
 
 def _text(letters: int) -> str:
-    """Lines of made-up words, the first of which are frequent."""
+    """Return lines of made-up words, the first of which are frequent."""
     chance = random.Random(0)
     words = ["the", *("".join(chance.choices("abcdefghiklmnoprstuvwy", k=chance.randint(2, 8))) for _ in range(400))]
     lines = (" ".join(words[int(len(words) * chance.random() ** 3)] for _ in range(12)) for _ in range(letters // 12))
@@ -49,7 +49,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _numbered(folder: Path, text: str) -> None:
-    """A text as numbers of its letters, in nanoGPT's format."""
+    """Write a text as numbers of its letters, in nanoGPT's format."""
     folder.mkdir(parents=True, exist_ok=True)
     letters = sorted(set(text))
     numbers = b"".join(letters.index(letter).to_bytes(2, "little") for letter in text)
@@ -64,7 +64,7 @@ def _numbered(folder: Path, text: str) -> None:
 
 
 def _graph(folder: Path, papers: int = 1600, words: int = 40) -> None:
-    """Papers with words and classes, and which cites which, in Cora's format."""
+    """Write papers with words, classes and citations, in Cora's format."""
     chance = random.Random(0)
     rows, cites = [], []
     for paper in range(papers):
@@ -77,7 +77,7 @@ def _graph(folder: Path, papers: int = 1600, words: int = 40) -> None:
 
 
 def _digits(folder: Path, count: int = 320) -> None:
-    """Pictures of 28 x 28 and their classes, in MNIST's format."""
+    """Write pictures of 28 x 28 and their classes, in MNIST's format."""
     folder.mkdir(parents=True, exist_ok=True)
     chance = random.Random(0)
     for part, many in (("train", count), ("t10k", 100)):

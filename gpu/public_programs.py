@@ -144,7 +144,7 @@ def main(clones: Path, words: list[str]) -> None:
 
 
 def row(clones: Path, scratch: Path, source: Source, program: str, arguments: str) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     name = source.repository.replace("/", "+")
     there, here = (
         run(checkout(clones / name, scratch / device / name, source.commit), program, arguments, device)
@@ -176,7 +176,7 @@ def _counted(pattern: str, text: str) -> str:
 
 
 def checkout(clone: Path, folder: Path, commit: str) -> Path:
-    """The programs of a commit, in a folder of their own, with the data that they look for."""
+    """Lay out the programs of a commit in a new folder, with the data that they look for; return the folder."""
     if not folder.exists():
         folder.mkdir(parents=True)
         clone = clone if (clone / ".git").exists() else clone / "repo"
@@ -189,7 +189,7 @@ def checkout(clone: Path, folder: Path, commit: str) -> Path:
 
 
 def run(folder: Path, program: str, arguments: str, device: str) -> Done:
-    """A program in its folder, on a device; `?` marks what only the device is given."""
+    """Run a program in its folder, on a device; `?` marks what only the device is given."""
     there = device.split()[0]
     words = [word.removeprefix("?") for word in arguments.split() if there == "cuda" or word[0] != "?"]
     words = [word.replace("{device}", there) for word in words]
@@ -212,7 +212,7 @@ def run(folder: Path, program: str, arguments: str, device: str) -> Done:
 
 
 def _plain(function: Any, *args: Any, **options: Any) -> Any:
-    """What a checkpoint gives, and keeps all that backward needs."""
+    """Return the result of a function without a checkpoint, so that all that backward needs is kept."""
     ours = {"use_reentrant", "context_fn", "determinism_check", "debug", "preserve_rng_state", "early_stop"}
     return function(*args, **{name: value for name, value in options.items() if name not in ours})
 

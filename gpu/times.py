@@ -18,7 +18,7 @@ _MEGA = 1 << 20
 
 
 def make(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """A tensor on the device, without numbers where the device is simulated."""
+    """Return a tensor on the device, without numbers where the device is simulated."""
     if SIMULATED:
         from grader import accelerator
 
@@ -29,7 +29,7 @@ def make(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 
 
 def per_call(call: Callable[[], Any], turns: int = 10) -> float:
-    """Microseconds of the device for a call: the median of five rows of calls."""
+    """Return the microseconds of the device for a call: the median of five rows of calls."""
     call()
     call()
     found = []
@@ -46,7 +46,7 @@ def per_call(call: Callable[[], Any], turns: int = 10) -> float:
 
 
 def of_host(call: Callable[[], Any], turns: int = 20) -> float:
-    """Microseconds of the host for a call, when the device is idle before."""
+    """Return the microseconds of the host for a call, when the device is idle before."""
     call()
     found = []
     for _ in range(turns):
@@ -58,7 +58,7 @@ def of_host(call: Callable[[], Any], turns: int = 20) -> float:
 
 
 def operators() -> dict[str, Callable[[], Any]]:
-    """Calls that are timed on the device, by name."""
+    """Return the calls that are timed on the device, by name."""
     calls: dict[str, Callable[[], Any]] = {}
     for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float64):
         for size in (256, 1024, 4096, 8192):
@@ -102,7 +102,7 @@ def operators() -> dict[str, Callable[[], Any]]:
 
 
 def copies() -> dict[str, float]:
-    """Copies between host and device, in microseconds of the host until they are done."""
+    """Return the microseconds of the host until a copy between host and device is done, by name."""
     found = {}
     for size in (1 << 12, _MEGA, 64 * _MEGA):
         there = torch.ones(size, dtype=torch.uint8, device="cuda")
@@ -128,7 +128,7 @@ def copies() -> dict[str, float]:
 
 
 def gpt2() -> dict[str, float]:
-    """Microseconds of a step of GPT-2 (124M), as in gpt2_step.py."""
+    """Return the microseconds of a step of GPT-2 (124M), as in gpt2_step.py."""
     from gpt2_step import _BATCH, _LENGTH, on_device
 
     found = {}
@@ -164,7 +164,7 @@ def gpt2() -> dict[str, float]:
 
 
 def all_times() -> dict[str, dict[str, Any]]:
-    """All of it."""
+    """Return all times, by kind and by name."""
     torch.set_float32_matmul_precision("highest")
     found: dict[str, dict[str, Any]] = {"device": {}}
     for name, call in operators().items():

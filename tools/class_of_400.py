@@ -41,20 +41,20 @@ EXERCISES = ("01-1", "02-1", "02-3", "03-2", "05-2")
 
 
 def grade(folder: Path, out: Path, exercises: Sequence[Exercise]) -> subprocess.Popen[bytes]:
-    """The command, begun."""
+    """Start `grade batch` for a folder of submissions, and return the process."""
     only = [word for exercise in exercises for word in ("--only", exercise.id)]
     command = [sys.executable, "-m", "grader", "batch", str(folder), "--out", str(out), "--quiet", *only]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def reports_in(out: Path) -> dict[str, dict[str, Any]]:
-    """The reports, by author."""
+    """Return the JSON reports in a folder of results, by author."""
     found = (json.loads(path.read_bytes()) for path in (out / "reports").glob("*.json"))
     return {report["author"]: report for report in found}
 
 
 def faults(manifest: Mapping[str, Any], out: Path) -> Iterator[str]:
-    """What is not as the manifest says."""
+    """Yield a sentence for each submission whose report is not as the manifest says."""
     reports = reports_in(out)
     for key, student in manifest["submissions"].items():
         if key not in reports:
@@ -126,7 +126,7 @@ def killed(
 
 
 def _reports(out: Path) -> int:
-    """How many submissions have a report: the journal is locked while it is written."""
+    """Return how many submissions have a report: the journal is locked while it is written."""
     return sum(1 for _ in (out / "reports").glob("*.json"))
 
 

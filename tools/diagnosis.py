@@ -71,7 +71,7 @@ class Bench:
     tally: Tally
 
     def graded(self, answer: Answer, seed: int) -> GradedExercise:
-        """An answer as a submission, graded without a diagnosis."""
+        """Grade an answer as a submission, without a diagnosis."""
         plan = RunPlan(
             self.course, [self.exercise], replace(self.setup, seed=seed), runs_untouched=True, with_tries=False
         )
@@ -82,14 +82,14 @@ class Bench:
         return graded
 
     def told(self, answer: Answer, *, learning: bool) -> tuple[GradedExercise, str | None]:
-        """The submission, graded, and what it is told."""
+        """Grade an answer as a submission; return the result and the sentences of its diagnosis."""
         started = time.monotonic()
         graded = self.graded(answer, SEED)
         self.tally.seconds["grading"] += time.monotonic() - started
         return graded, self.diagnosis(graded, answer, learning=learning)
 
     def diagnosis(self, graded: GradedExercise, answer: Answer, *, learning: bool) -> str | None:
-        """What a graded submission is told."""
+        """Return the sentences of a submission's diagnosis, or None."""
         submission = Case(self.exercise, "mutant", answer, SEED).submission()
         started = time.monotonic()
         mistakes = diagnose(graded, submission, self.setup, self.lane, self.known).graded.mistakes
@@ -97,7 +97,7 @@ class Bench:
         return " And: ".join(each.sentence for each in mistakes) or None
 
     def wrong_answers(self) -> Iterator[str]:
-        """Each as a submission, twice: the first time what is known of it is found out."""
+        """Yield a line for each known wrong answer, which is diagnosed twice: the second time uses known behaviour."""
         for path in self.exercise.wrong:
             answer = read_answer(self.exercise, path)
             graded, _ = self.told(answer, learning=True)
@@ -113,7 +113,7 @@ class Bench:
             yield f"  {fate:<18} {path.name}"
 
     def pairs(self, every: int) -> Iterator[str]:
-        """Two wrong answers at once: what either writes itself, below the reference."""
+        """Yield a line for each pair of wrong answers in one submission: which of the two the diagnosis names."""
         assert self.exercise.reference is not None
         reference = self.exercise.reference.read_text(encoding="utf-8")
         texts = {path: path.read_text(encoding="utf-8") for path in self.exercise.wrong}
@@ -132,7 +132,7 @@ class Bench:
             yield f"  {fate:<18} {one.stem} + {other.stem}"
 
     def mutants(self, every: int) -> Iterator[str]:
-        """Each mutant that loses points."""
+        """Yield a line for each mutant that loses points: whether its diagnosis holds."""
         assert self.exercise.reference is not None
         text = self.exercise.reference.read_text(encoding="utf-8")
         by_sentence = {
@@ -154,7 +154,7 @@ class Bench:
             yield f"  {fate:<18} {mutant.told[:90]}" + (f"\n{'':21}{found}" if found else "")
 
     def _alike(self, one: Answer, other: Answer) -> bool:
-        """Whether all that the other fails, this one fails in the same way."""
+        """Return whether this answer fails all that the other fails, and in the same way."""
         for seed in FURTHER:
             mine, theirs = (traces_of(self.graded(each, seed).checks) for each in (one, other))
             costs = {check.id for check in self.lane.checks_of(self.exercise) if check.category == COSTS}
@@ -171,12 +171,12 @@ _SENTENCES = re.compile(" (?:Or|And): ")
 
 
 def _written(text: str) -> set[str]:
-    """The functions and classes that a wrong answer writes itself."""
+    """Return the names of the functions and classes that a wrong answer defines itself."""
     return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 def row_of(exercise: Exercise, tally: Tally) -> str:
-    """The row of an exercise in the table."""
+    """Return the row of an exercise in the table."""
     own, mutants = tally.own, tally.mutants
     lose = own.total() - own["keeps its points"]
     lost = mutants.total() - mutants["keeps its points"]

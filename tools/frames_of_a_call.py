@@ -58,7 +58,7 @@ class InThread(Starter):
     def start_worker(
         self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
     ) -> WorkerProcess:
-        """A thread that answers requests."""
+        """Start a thread of this process that answers requests as a worker does."""
         del spared, simulates, plain
         ours, theirs = socket.socketpair()
         folder, output = self._root / "worker", self._root / "output"
@@ -73,11 +73,11 @@ class InThread(Starter):
         return WorkerProcess(Channel(SocketTransport(ours)), 0, folder, output, limits, waiting=self.waiting)
 
     def close(self) -> None:
-        """Nothing is kept ready."""
+        """Do nothing: no spare worker is kept."""
 
 
 def frames_of(*args: Any) -> tuple[Watch, Watch]:
-    """The frames of a call with these arguments: of the check's side, and of the worker's."""
+    """Return the frames of a call with these arguments: of the check's side, and of the worker's."""
     mine, theirs = Watch(), Watch()
     with tempfile.TemporaryDirectory() as root:
         serve._prepare_stops = lambda: None  # which sets a signal handler, as only the main thread may do

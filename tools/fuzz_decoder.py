@@ -108,7 +108,7 @@ class Worker:
 
 
 def layouts(text: bytes) -> None:
-    """One row, over one block."""
+    """Decode one row that describes an object over one block."""
     table = ObjectTable()
     tree = {"roots": [["ref", 0]], "rows": [[0, parsed(text)]], "blocks": [[0, BLOCK]]}
     with contextlib.suppress(ProtocolError):
@@ -124,7 +124,7 @@ def refuse(*child: Any) -> Any:
 
 
 def replies(text: bytes) -> None:
-    """A reply: its tree, and after the first line break its data."""
+    """Decode a reply: its tree, and after the first line break its data."""
     text, _, data = text.partition(b"\n")
     tree = parsed(text)
     if isinstance(tree, dict):
@@ -132,7 +132,7 @@ def replies(text: bytes) -> None:
 
 
 def frames(text: bytes) -> None:
-    """A stream; the first three bytes say whether a descriptor comes along, and how much memory it has."""
+    """Read a stream; its first three bytes say whether a descriptor comes along, and how much memory it has."""
     stream = Stream(text[3:], int.from_bytes(text[1:3], "big") if text[:1] == b"\1" else None)
     channel = Channel(stream, CAPS)
     try:
@@ -219,7 +219,7 @@ def take(tree: dict[str, Any], data: bytes, frame: Frame | None = None) -> None:
 
 
 def seeds(target: str) -> Iterator[bytes]:
-    """Messages of an honest worker."""
+    """Yield messages of an honest worker, from which inputs are mutated."""
     if target == "layouts":
         for name in ("float32", "bool", "complex64", "float8_e8m0fnu", "int16"):
             yield dumped(["tensor", name, [2, 2], [2, 1], 0, 0, 0, BLOCK, 0])
@@ -264,7 +264,7 @@ def framed(text: bytes, data: bytes, *, shared: bool) -> bytes:
 
 
 def mutate(target: str, told: bytes, longest: int, seed: int) -> bytes:
-    """Another input, from the one that is there."""
+    """Return a mutated copy of an input."""
     choice = random.Random(seed)
     if choice.random() < 0.34:
         return bytes(atheris.Mutate(told, longest))
@@ -286,7 +286,7 @@ def mutate(target: str, told: bytes, longest: int, seed: int) -> bytes:
 
 
 def parts(target: str, told: bytes) -> tuple[bytes, bytes, bool]:
-    """Tree, data, and whether the data is shared memory."""
+    """Split an input into the tree, the data, and whether the data is shared memory."""
     if target != "frames":
         text, _, data = told.partition(b"\n")
         return text, data, False
@@ -299,7 +299,7 @@ def parts(target: str, told: bytes) -> tuple[bytes, bytes, bool]:
 
 
 def changed_tree(choice: random.Random, tree: Any) -> Any:
-    """A tree with one value replaced, removed, repeated, nested, or exchanged for another."""
+    """Return a tree with one value replaced, removed, repeated, nested, or exchanged for another."""
     paths = [path for path in places(tree) if path]
     if not paths:
         return tree

@@ -171,7 +171,7 @@ class Fuzzer:
             pool.append(chosen)
 
     def read(self, kind: str, chosen: Input) -> str:
-        """Have an input read, in a folder of its own; what came of it, for people.
+        """Read an input in a folder of its own, and return in words what came of it.
 
         Raises:
             GraderError: for people.
@@ -192,7 +192,7 @@ class Fuzzer:
     # -- how inputs are changed ------------------------------------------------------------------------------------
 
     def changed(self, one: Input) -> Input:
-        """An input, changed once."""
+        """Return an input with one change."""
         draw, name = self.random, one.name
         if draw.random() < 0.05 and "." in name:
             name = draw.choice(("total", "double", "x")) + draw.choice(
@@ -216,7 +216,7 @@ class Fuzzer:
             return Input(name, self.bytes_changed(one.data))
 
     def bytes_changed(self, data: bytes) -> bytes:
-        """Bytes flipped, cut, doubled, put in, or from another input."""
+        """Return data with bytes flipped, cut, doubled, inserted, or taken from another input."""
         draw, text = self.random, bytearray(data)
         for _ in range(draw.choice((1, 1, 2, 8))):
             at = draw.randrange(len(text) + 1)
@@ -240,7 +240,7 @@ class Fuzzer:
         return bytes(text)
 
     def text_changed(self, data: bytes) -> bytes:
-        """Lines doubled, moved, taken out, or replaced by odd ones."""
+        """Return data with lines doubled, moved, removed, or replaced by odd ones."""
         draw, lines = self.random, data.decode("utf-8", "surrogateescape").splitlines(keepends=True) or [""]
         at = draw.randrange(len(lines))
         match draw.randrange(5):
@@ -257,7 +257,7 @@ class Fuzzer:
         return "".join(lines).encode("utf-8", "surrogatepass")
 
     def json_changed(self, data: bytes) -> bytes:
-        """A value of the tree replaced, taken out, doubled, or put into others."""
+        """Return JSON with a value replaced, removed, doubled, or put into others."""
         draw, tree = self.random, json.loads(data)
         places = [(holder, key) for holder in _holders(tree) for key in _keys(holder)]
         holder, key = draw.choice(places)
@@ -279,7 +279,7 @@ class Fuzzer:
         return json.dumps(tree).encode()
 
     def table_changed(self, data: bytes) -> bytes:
-        """A cell replaced, a row doubled or cut, another delimiter."""
+        """Return a table with a cell replaced, a row doubled or cut, or another delimiter."""
         draw = self.random
         rows = list(csv.reader(io.StringIO(data.decode("utf-8", "surrogateescape")))) or [[""]]
         row = draw.choice(rows)
@@ -299,7 +299,7 @@ class Fuzzer:
         return text.getvalue().encode("utf-8", "surrogatepass")
 
     def member(self) -> tuple[str, bytes]:
-        """A file for an archive: an odd name, or an odd content, or both."""
+        """Return the name and the content of a file for an archive; the name, the content or both are odd."""
         draw = self.random
         other = draw.choice(self.pools["hand_in"])
         name = draw.choice((draw.choice(ODD_NAMES), other.name, f"{draw.choice('abc')}/{other.name}"))
@@ -308,7 +308,7 @@ class Fuzzer:
         return name, data
 
     def zip_changed(self, data: bytes) -> bytes:
-        """An archive with one more entry, or with one changed; or with other words in its tables."""
+        """Return a zip with one more entry, with a changed entry, or with other numbers in its directory."""
         draw = self.random
         with zipfile.ZipFile(io.BytesIO(data)) as old:
             members = [(info, old.read(info)) for info in old.infolist() if not info.flag_bits & 1]
@@ -335,7 +335,7 @@ class Fuzzer:
         return bytes(whole)
 
     def tar_changed(self, data: bytes) -> bytes:
-        """A new archive of the old one's members and one more, compressed in another way, or cut."""
+        """Return a new tar of the old one's members and one more, compressed in another way, or cut."""
         draw, made = self.random, io.BytesIO()
         kind = draw.choice(("w", "w:gz", "w:bz2", "w:xz"))
         with tarfile.open(fileobj=io.BytesIO(data)) as old, tarfile.open(fileobj=made, mode=kind) as new:  # type: ignore[call-overload]
@@ -370,7 +370,7 @@ def _keys(holder: Any) -> list[Any]:
 
 
 def read_hand_in(folder: Path, one: Input, course: Course) -> str:
-    """As a batch reads what one author handed in."""
+    """Read an input as a batch reads what one author handed in; return what was wrong."""
     path = _written(folder, one)
     handed = Handed("ada", ("ada",), (Part(path, PurePosixPath(path.name)),))
     submissions, unmatched = collect.collect(handed, course.exercises, course.exercises, every=True)
@@ -378,7 +378,7 @@ def read_hand_in(folder: Path, one: Input, course: Course) -> str:
 
 
 def read_download(folder: Path, one: Input, course: Course) -> str:
-    """As a batch reads a class: a zip, or a folder in which each author has a copy of the same file."""
+    """Read an input as a batch reads a class: a zip, or a folder in which each author has a copy of the same file."""
     collect.CPU_CLASS_S = CLASS_CPU_S
     path = _written(folder, one)
     if path.suffix != ".zip":
@@ -396,13 +396,13 @@ def read_download(folder: Path, one: Input, course: Course) -> str:
 
 
 def read_text(folder: Path, one: Input, course: Course) -> str:
-    """As a diagnosis, a page of a class and `grade similar` read a file."""
+    """Read an input as a diagnosis, a page of a class and `grade similar` read a file."""
     names, tokens = collect.names_in({"total.py": one.data}), collect.tokens_in(one.data)
     return f"{len(names)} {tokens is None} {collect.anonymous_code(one.data, ('Ada',), ())[:100]}"
 
 
 def read_table(folder: Path, one: Input, course: Course) -> str:
-    """As a roster, as overrides, as a list of repositories."""
+    """Read an input as a roster, as overrides, and as a list of repositories."""
     path, said = _written(folder, Input(OVERRIDES, one.data)), list[str]()
     readers: tuple[Callable[[], object], ...] = (
         lambda: len(people_in(path, {"12": "Ada Lovelace"}, "canvas").persons),
@@ -419,13 +419,13 @@ def read_table(folder: Path, one: Input, course: Course) -> str:
 
 
 def read_a_report(folder: Path, one: Input, course: Course) -> str:
-    """As --like and `grade report` read it."""
+    """Read an input as `--like` and `grade report` read a report."""
     path = _written(folder, one)
     return f"{read_report(path).author} {read_like(path)[1]}"
 
 
 def read_journal(folder: Path, one: Input, course: Course) -> str:
-    """As `grade report` reads a folder of results."""
+    """Read an input as `grade report` reads the journal in a folder of results."""
     (folder / "journal.sqlite").write_bytes(one.data)
     (folder / "seed").write_bytes(one.data[:80])
     with open_journal(folder, new=False) as journal:
@@ -438,7 +438,7 @@ def read_journal(folder: Path, one: Input, course: Course) -> str:
 
 
 def read_a_yaml(folder: Path, one: Input, course: Course) -> str:
-    """As a course is read."""
+    """Read an input as a file of a course."""
     path = _written(folder, one)
     try:
         load_course(path.parent) if path.name == "course.yaml" else read_file(path, path.name, ExerciseFile)
@@ -551,7 +551,7 @@ def _tables(course: Course) -> Iterator[Input]:
 
 @functools.cache
 def _graded() -> dict[str, bytes]:
-    """What `grade` and `grade batch` write about two authors of the pretend course, by path."""
+    """Return what `grade` and `grade batch` write about two authors of the pretend course, by path."""
     with tempfile.TemporaryDirectory() as folder:
         for author, text in (("ada", _RIGHT), ("grace", b"def total(x):\n    return 0\n")):
             Path(folder, "class", author).mkdir(parents=True)

@@ -58,7 +58,7 @@ Rows = dict[tuple[str, str], list[tuple[int, str]]]
 
 
 def results(out: Path) -> dict[str, object]:
-    """The gradebook and the reports, without what is measured."""
+    """Return the gradebook and the reports, without what is measured."""
     reports = {path.name: json.loads(path.read_text()) for path in sorted((out / "reports").iterdir())}
     for report in reports.values():
         report["graded_at"] = ""
@@ -69,7 +69,7 @@ def results(out: Path) -> dict[str, object]:
 
 
 def rows(out: Path) -> Rows:
-    """What the journal has; nothing where there is no journal yet. It is copied, as reading changes it."""
+    """Return the rows of the journal; none where there is no journal yet. It is copied, as reading changes it."""
     found: Rows = {}
     with tempfile.TemporaryDirectory() as folder:
         for path in out.glob(f"{JOURNAL}*"):
@@ -87,14 +87,14 @@ def rows(out: Path) -> Rows:
 
 
 def problems(whole: dict[str, object], before: Rows, out: Path) -> list[str]:
-    """What is wrong after the last run."""
+    """Return a sentence for each thing that is wrong after the last run."""
     after, now = rows(out), results(out)
     differ = [f"{name} differs" for name in {*whole, *now} if whole.get(name) != now.get(name)]
     return lost_or_twice(before, after) + differ
 
 
 def lost_or_twice(before: Rows, after: Rows) -> list[str]:
-    """What is wrong with rows that were found later."""
+    """Return a sentence for each row that was lost, or was written twice."""
     twice = [f"{place} has {len(found)} results" for place, found in after.items() if len(found) > 1]
     return twice + [
         f"{place} had {found}, has {after.get(place)}" for place, found in before.items() if found != after.get(place)
@@ -134,7 +134,7 @@ class ForkedReader:
         reading.main()
 
     def poll(self) -> int | None:
-        """The exit status if it has ended."""
+        """Return the exit status if the process has ended, else None."""
         if self.returncode is None:
             try:
                 ended, status = os.waitpid(self.pid, os.WNOHANG)
@@ -210,7 +210,7 @@ class Real:
         self.seconds = time.monotonic() - began
 
     def batch(self, name: str) -> subprocess.Popen[bytes]:
-        """A batch that began."""
+        """Start a batch, and return its process."""
         out = self.folder / name
         out.mkdir(exist_ok=True)
         if not (out / "seed").exists():
@@ -240,7 +240,7 @@ class Real:
         return Round([killed], wrong + problems(results(self.folder / "whole"), before, out), out)
 
     def _kinds(self, batch: int) -> dict[str, list[int]]:
-        """The processes of a batch, by what they are."""
+        """Return the processes of a batch, by their kind."""
         kinds = {"host": [batch]}
         for pid in descendants(batch):
             with contextlib.suppress(OSError):

@@ -37,7 +37,7 @@ _RAISED = "raised "
 
 
 def typed(source: bytes, module: str, lines: str) -> str:
-    """What lines print in a process of their own, in a folder with this module; or the type of what they raise."""
+    """Return what lines print in a process of their own, beside this module, or the type of what they raise."""
     reading, writing = os.pipe()
     if (pid := os.fork()) == 0:
         printed = io.StringIO()
@@ -61,7 +61,7 @@ def typed(source: bytes, module: str, lines: str) -> str:
 
 
 def faults(exercise: Exercise, lane: Lane, tally: Counter[str]) -> list[str]:
-    """What does not hold of the lines of an exercise's wrong answers."""
+    """Return a sentence for each line to try of an exercise's wrong answers that does not show the failure."""
     assert exercise.reference is not None
     reference = read_answer(exercise, exercise.reference).source
     shown = frozenset(check.id for check in lane.checks_of(exercise) if check.shown and check.category != "performance")

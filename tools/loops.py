@@ -61,14 +61,14 @@ MANY = 300_000
 
 @contextmanager
 def function(starter: ForkStarter, body: str, owner: str = "your") -> Iterator[Proxy]:
-    """A function in a worker."""
+    """Yield a function of a body, in a worker."""
     text = f"import torch\n\n\ndef total(x):\n{body}\n".encode()
     with closing(Connection(starter, "work", {"work.py": text}, LIMITS, owner)) as connection:
         yield proxy_of_name(connection, "total")
 
 
 def is_found(starter: ForkStarter, body: str, judge: Callable[[Proxy, Proxy], Any]) -> bool:
-    """Whether one kind of evidence finds a form beside the reference."""
+    """Return whether one kind of evidence finds the loop in a body, compared with the reference."""
     with function(starter, body) as mine, function(starter, REFERENCE, "the reference's") as other:
         connection_of(other).student = connection_of(mine)
         try:
@@ -79,24 +79,24 @@ def is_found(starter: ForkStarter, body: str, judge: Callable[[Proxy, Proxy], An
 
 
 def by_count(size: int) -> Callable[[Proxy, Proxy], Any]:
-    """Judge by operators and lines, without a reference."""
+    """Return a judge that counts operators and lines, without a reference."""
     return lambda mine, other: assert_no_loop(mine, (torch.rand(10),), (torch.rand(size),))
 
 
 def by_time(size: int) -> Callable[[Proxy, Proxy], Any]:
-    """Judge by CPU time."""
+    """Return a judge that compares CPU time."""
     return lambda mine, other: assert_no_slow_loop(mine, other, (torch.rand(10),), (torch.rand(size),))
 
 
 def found_from(starter: ForkStarter, body: str, judge: Callable[[int], Callable[..., Any]], rounds: int) -> str:
-    """The least size at which every round finds a form."""
+    """Return as text the least size at which the judge finds the loop in every round; "no" if there is none."""
     sizes = (size for size in SIZES if all(is_found(starter, body, judge(size)) for _ in range(rounds)))
     least = next(sizes, None)
     return "no" if least is None else f"{least:,}"
 
 
 def element_ns(starter: ForkStarter, body: str) -> float:
-    """CPU nanoseconds of a call for each of many elements, in a worker that has made a call before."""
+    """Return the CPU nanoseconds for each of many elements, in a worker that has made a call before."""
     took = []
     for each in (body, "    return 0"):
         with function(starter, each) as mine:

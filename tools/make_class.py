@@ -93,18 +93,18 @@ class Answers:
         self._attacks = [attack for attack in read_corpus() if _is_plain(attack)]
 
     def right(self, exercise: Exercise) -> Answer:
-        """The reference, or another right answer."""
+        """Draw a right answer: the reference, or another one."""
         assert exercise.reference is not None
         path = self._rng.choice([exercise.reference, *exercise.right])
         return Answer("right", path.name, "full", read_answer(exercise, path).source)
 
     def wrong(self, exercise: Exercise) -> Answer:
-        """A known wrong answer."""
+        """Draw a known wrong answer."""
         path = self._rng.choice(exercise.wrong)
         return Answer("wrong", path.name, "loses", read_answer(exercise, path).source)
 
     def mutant(self, exercise: Exercise) -> Answer:
-        """The reference with a small fault, which may be none."""
+        """Draw the reference with a small change, which may be no fault."""
         if exercise.id not in self._mutants:
             source = self._references[exercise.id]
             self._mutants[exercise.id] = [one.source for one in mutants_of(source, judged(source, exercise))]
@@ -112,16 +112,16 @@ class Answers:
         return Answer("mutant", "", "any", source.encode())
 
     def blank(self, exercise: Exercise) -> Answer:
-        """The starter."""
+        """Return the starter as an answer."""
         return Answer("blank", "", "blank", exercise.starter.read_bytes())
 
     def missing(self, exercise: Exercise) -> Answer:
-        """Nothing."""
+        """Return an answer without a file."""
         del exercise
         return Answer("missing", "", "missing", None)
 
     def broken(self, exercise: Exercise) -> Answer:
-        """A file that is broken in one of the ways that files are."""
+        """Draw a file that is broken in one of the ways that files are."""
         reference = self._references[exercise.id]
         names = [node.name for node in ast.parse(reference).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
         odd = self._rng.choice(ODD)
@@ -139,7 +139,7 @@ class Answers:
         return Answer("broken", way, *ways[way])
 
     def hostile(self, exercise: Exercise) -> Answer:
-        """An attack, and below it a right answer."""
+        """Draw an attack with a right answer below it."""
         attack = self._rng.choice(self._attacks)
         ((_, text),) = attack.files.items()
         future = "from __future__ import annotations\n" if "from __future__" in self._references[exercise.id] else ""
@@ -153,7 +153,7 @@ def _reference(exercise: Exercise) -> str:
 
 
 def _all_of(names: Sequence[str], body: str) -> bytes:
-    """Functions that all do the same."""
+    """Return the source of functions of these names with the same body."""
     return "\n\n".join(f"def {name}(*args, **named):\n    {body}\n" for name in names).encode()
 
 
@@ -162,7 +162,7 @@ def _without_future(text: str) -> str:
 
 
 def _is_plain(attack: Attack) -> bool:
-    """Whether an attack is one module as people write it, so that it can stand before an answer."""
+    """Return whether an attack is one module as people write it, so that it can stand before an answer."""
     more = attack.links or attack.odd or attack.large or attack.many or attack.bytes or attack.author
     if more or len(attack.files) != 1 or attack.repeat:
         return False
@@ -175,7 +175,7 @@ def _is_plain(attack: Attack) -> bool:
 
 
 def students_of(exercises: Sequence[Exercise], count: int, seed: int) -> list[Student]:
-    """A class, drawn."""
+    """Draw a class of students."""
     rng = random.Random(seed)
     answers = Answers(exercises, rng)
     made = []
@@ -197,7 +197,7 @@ def students_of(exercises: Sequence[Exercise], count: int, seed: int) -> list[St
 
 
 def _files(student: Student, rng: random.Random) -> Iterator[tuple[str, bytes]]:
-    """The files of a student, by names as people and browsers change them; some hand in a notebook."""
+    """Yield the files of a student, by names as people and browsers change them; some hand in a notebook."""
     there = {id: answer for id, answer in student.answers.items() if answer.source is not None}
     if rng.random() < 0.04 and all(answer.kind == "right" for answer in there.values()):
         yield "week1.ipynb", _notebook({id: answer.source or b"" for id, answer in there.items()})
@@ -223,7 +223,7 @@ Files = Iterator[tuple[str, bytes]]
 
 
 def canvas(students: Sequence[Student]) -> Files:
-    """One flat folder."""
+    """Yield the files as Canvas packs them: in one flat folder."""
     for student in students:
         last = "".join(char for char in "".join(reversed(student.names[0].lower().split())) if char.isalnum())
         student.key = str(student.number)
@@ -233,7 +233,7 @@ def canvas(students: Sequence[Student]) -> Files:
 
 
 def moodle_folders(students: Sequence[Student]) -> Files:
-    """A folder for each."""
+    """Yield the files as Moodle packs them with folders: a folder for each submission."""
     for student in students:
         student.key = str(student.number)
         for name, data in student.files.items():
@@ -241,7 +241,7 @@ def moodle_folders(students: Sequence[Student]) -> Files:
 
 
 def moodle_flat(students: Sequence[Student]) -> Files:
-    """One flat folder."""
+    """Yield the files as Moodle packs them without folders: in one flat folder."""
     for student in students:
         student.key = str(student.number)
         for name, data in student.files.items():
@@ -249,7 +249,7 @@ def moodle_flat(students: Sequence[Student]) -> Files:
 
 
 def gradescope(students: Sequence[Student]) -> Files:
-    """Folders with numbers, and a file that says whose they are; every tenth is of a group."""
+    """Yield the files as Gradescope packs them: numbered folders, and a file that says whose they are."""
     told = {}
     for student in students:
         emails = [f"{student.login}@x.org"] + [f"partner{student.number:04}@x.org"] * (student.number % 10 == 0)
@@ -261,7 +261,7 @@ def gradescope(students: Sequence[Student]) -> Files:
 
 
 def clones(students: Sequence[Student]) -> Files:
-    """Repositories beside each other."""
+    """Yield the files as clones of repositories, beside each other."""
     for student in students:
         student.key = student.login
         yield f"week1-submissions/week1-{student.login}/.git/HEAD", b"ref: refs/heads/main\n"
@@ -270,7 +270,7 @@ def clones(students: Sequence[Student]) -> Files:
 
 
 def nbgrader(students: Sequence[Student]) -> Files:
-    """As nbgrader collects it."""
+    """Yield the files as nbgrader collects them."""
     for student in students:
         student.key = student.login
         yield f"submitted/{student.login}/week1/timestamp.txt", b"2026-11-22 10:00:00 UTC\n"
@@ -279,7 +279,7 @@ def nbgrader(students: Sequence[Student]) -> Files:
 
 
 def folders(students: Sequence[Student]) -> Files:
-    """A folder for each, some with folders in it."""
+    """Yield the files in a folder for each student, some with folders in it."""
     for student in students:
         student.key = student.login
         inner = "week1/" if student.number % 3 == 0 else ""
@@ -288,7 +288,7 @@ def folders(students: Sequence[Student]) -> Files:
 
 
 def single_files(students: Sequence[Student]) -> Files:
-    """Files whose names begin with their author's."""
+    """Yield single files, whose names begin with their author's."""
     for student in students:
         student.key = student.login
         for name, data in student.files.items():
@@ -296,7 +296,7 @@ def single_files(students: Sequence[Student]) -> Files:
 
 
 def zips(students: Sequence[Student]) -> Files:
-    """A zip for each."""
+    """Yield a zip for each student."""
     for student in students:
         student.key = student.login
         yield f"{student.login}.zip", _zipped(student.files.items())
@@ -354,7 +354,7 @@ def make_class(dest: Path, exercises: Sequence[Exercise], shape: str, count: int
 
 
 def exercises_named(names: Sequence[str], count: int) -> list[Exercise]:
-    """Exercises of the course in this folder: those that are named, or the first ones."""
+    """Return the named exercises of the course in this folder, or the first ones."""
     course = load_course(find_course(Path.cwd()))
     return [item for name in names for item in find_exercises(course, name)] or list(course.exercises[:count])
 

@@ -55,7 +55,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def row(root: Path, groups: cgroup.ControlGroup | None) -> dict[str, int]:
-    """What is there now, after a moment in which the kernel may take the last worker apart."""
+    """Return the present counts, after a moment in which the kernel may take the last worker apart."""
     time.sleep(1)
     pids = [os.getpid(), *sorted(descendants(os.getpid()))]
     return {
@@ -80,7 +80,7 @@ def descriptors(pid: int) -> int:
 
 
 def namespaces(pids: list[int]) -> set[str]:
-    """The namespaces in which some processes are, as far as this user may look."""
+    """Return the namespaces of some processes, as far as this user may read them."""
     found = set[str]()
     for pid in pids:
         for kind in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup"):
@@ -94,7 +94,7 @@ def resident_mb(pid: int) -> int:
 
 
 def slab_mb() -> int:
-    """Kernel memory that cannot be taken back, where namespaces and mounts would stay."""
+    """Return the megabytes of kernel memory that cannot be reclaimed, where leaked namespaces and mounts would be."""
     lines = Path("/proc/meminfo").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("SUnreclaim")) >> 10
 

@@ -27,7 +27,7 @@ APART = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
 
 
 def estimate(exercise: Exercise) -> tuple[int, int, float]:
-    """The words of the task, the statements of the reference's functions, and the minutes before rounding."""
+    """Return the words of the task, the statements of the reference's functions, and the minutes before rounding."""
     assert exercise.reference is not None
     starter = ast.parse(exercise.starter.read_bytes())
     task = ast.get_docstring(starter) or ""

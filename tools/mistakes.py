@@ -102,7 +102,7 @@ class Met:
 
 
 def mistakes_of(text: str) -> Iterator[Mistake]:
-    """The right answer, and then each mistake of a file."""
+    """Yield the right answer, and then each mistake of a file."""
     parts = _HEADER.split(text)[1:]
     right = parts[2].strip() + "\n"
     for name, rules, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
@@ -113,7 +113,7 @@ def mistakes_of(text: str) -> Iterator[Mistake]:
 
 
 def _changed(right: str, name: str, body: str) -> str:
-    """The right answer with what a section says."""
+    """Return the right answer with the change of a section."""
     lines = body.strip("\n").split("\n")
     if name.split(",")[0] == WHOLE:
         return body.strip("\n") + "\n"
@@ -143,7 +143,7 @@ def _with_lines(right: str, edits: list[str]) -> str:
 
 
 def _with_functions(right: str, body: str) -> str:
-    """Functions replace those of the same name; what else there is comes first."""
+    """Return the right answer with functions replaced by those of the same name, and all other code above them."""
     text, new = right.split("\n"), ast.parse(body)
     tree = ast.parse(right)
     head = []
@@ -176,7 +176,7 @@ def met(course: Course, exercise: Exercise, mistake: Mistake, lanes: Runtime, se
 
 
 def table(exercise: Exercise, found: Iterable[Met]) -> str:
-    """The mistakes of an exercise, for the page."""
+    """Return the table of an exercise's mistakes for the page."""
     rows = [
         f"\n## {exercise.number} {exercise.title}\n",
         "| mistake | breaks | rule | first sentence |",
@@ -192,12 +192,12 @@ def table(exercise: Exercise, found: Iterable[Met]) -> str:
 
 
 def _steady(sentence: str) -> str:
-    """Without what differs from run to run."""
+    """Return a sentence without the numbers that differ from run to run."""
     return re.sub(r"\b\d+(?:\.\d+)? times as long", "N times as long", sentence)
 
 
 def written(pages: dict[str, str]) -> str:
-    """The page: the tables that are new, and the others as they stand, in the order of the course."""
+    """Return the page: the new tables, and the others as they stand, in the order of the course."""
     old = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
     there = {part.split()[1]: "\n" + part for part in re.split(r"\n(?=## )", old)[1:]}
     every = {number: part.rstrip("\n") + "\n" for number, part in {**there, **pages}.items()}

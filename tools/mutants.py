@@ -91,7 +91,7 @@ class Mutant:
 
 
 def mutants_of(source: str, functions: frozenset[str]) -> Iterator[Mutant]:
-    """Each fault in those functions of a file, once."""
+    """Yield each mutant of those functions of a file, once."""
     tree = ast.parse(source)
     seen = {ast.unparse(tree)}
     for place, node in enumerate(ast.walk(tree)):
@@ -112,7 +112,7 @@ def mutants_of(source: str, functions: frozenset[str]) -> Iterator[Mutant]:
 
 
 def changes_of(node: ast.AST) -> Iterator[Change]:
-    """All faults that can be made at a node."""
+    """Yield all changes that can be made at a node."""
     if isinstance(node, ast.stmt):
         yield from _statements(node)
     if isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in OPERATORS:
@@ -172,7 +172,7 @@ def _become(node: ast.AST, other: ast.AST) -> None:
 
 
 def judged(source: str, exercise: Exercise) -> frozenset[str]:
-    """The names of a reference that its rules speak of, and those that these use: not a slow loop to compare with."""
+    """Return the names of a reference that its rules mention, and the names that these use."""
     uses = {
         node.name: {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
         for node in ast.parse(source).body
@@ -206,7 +206,7 @@ def _difference(old: str, new: str) -> str:
 
 
 def fate_of(course: Course, setup: Setup, lanes: Runtime, exercise: Exercise, mutant: Mutant, seeds: int) -> str:
-    """Whether it lost points with any seed, kept them all, or broke a check: "lost", "kept", "broken"."""
+    """Return "lost" if a mutant lost points with any seed, "kept" if it kept them all, "broken" if it broke a check."""
     assert exercise.reference is not None
     answer = Answer(exercise.reference, mutant.source.encode(), "", "")
     for seed in range(seeds):

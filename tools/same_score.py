@@ -66,7 +66,7 @@ def run(path: Path, names: list[str], options: argparse.Namespace) -> None:
 
 
 def cases_of(exercise: Exercise, seeds: int) -> Iterator[Case]:
-    """Every program of an exercise with every seed."""
+    """Yield every program of an exercise with every seed."""
     files = {"starter": [exercise.starter], "reference": [exercise.reference] if exercise.reference else []}
     files |= {"right": list(exercise.right), "wrong": list(exercise.wrong)}
     for seed in range(seeds):
@@ -75,7 +75,7 @@ def cases_of(exercise: Exercise, seeds: int) -> Iterator[Case]:
 
 
 def graded(course: Course, case: Case, lanes: Runtime, *, once_lost: bool = False) -> dict[str, Any]:
-    """The score of one run, and which checks were not passed; with `once_lost` it ends at the first."""
+    """Return the score of one run, and which checks were not passed; with `once_lost` the run ends at the first."""
     setup = Setup(Start.FORK, seed=case.seed)
     plan = RunPlan(course, [case.exercise], setup, runs_untouched=True, stops=once_lost)
     started = time.monotonic()
@@ -98,7 +98,7 @@ def graded(course: Course, case: Case, lanes: Runtime, *, once_lost: bool = Fals
 
 
 def table(path: Path) -> None:
-    """The table, in Markdown, and each run whose score differs."""
+    """Print the table in Markdown, and each run whose score differs."""
     rows = read(path)
     usual = {
         key: collections.Counter(map(score, group)).most_common(1)[0][0] for key, group in by_program(rows).items()

@@ -63,7 +63,7 @@ def record(path: Path, minutes: float) -> None:
 
 
 def laps(starter: Any, kind: str, times: int) -> dict[str, list[tuple[float, float]]]:
-    """All laps of one pair, and some calls that do nothing: CPU and wall seconds."""
+    """Return all laps of one pair, and some calls that do nothing: CPU and wall seconds."""
     import torch
 
     from grader.speed.timing import Inputs, TimedWorker
@@ -96,7 +96,7 @@ def lowest(times: Sequence[float]) -> float:
 
 
 def distance(row: dict[str, Any], count: int, average: Callable[[Sequence[float]], float], clock: int) -> float:
-    """Logarithm of the ratio that is found, relative to the true one."""
+    """Return the logarithm of the ratio that is found, relative to the true one."""
     idle = min(lap[clock] for lap in row["idle"])
     mine, other = (average([lap[clock] for lap in row[name][WARM : WARM + count]]) for name in ("mine", "other"))
     return math.log(max(mine - idle, 1e-6) / max(other - idle, 1e-6)) - math.log(row["times"] / TIMES)
@@ -138,7 +138,7 @@ METHODS: dict[str, Method] = {
 
 
 def replay(path: Path, draws: int = 20_000) -> None:
-    """The table of methods, in Markdown: wrong and undecided verdicts in a thousand, and pairs used."""
+    """Print the table of methods in Markdown: wrong and undecided verdicts in a thousand, and pairs used."""
     cells = collections.defaultdict(list)
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for row in rows:

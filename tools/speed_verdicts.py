@@ -110,13 +110,13 @@ TIMES_PER_MS = 100
 
 
 def loads() -> dict[str, list[str]]:
-    """What runs beside us, by the name of the load."""
+    """Return the programs that run beside a measurement, by the name of the load."""
     cores = os.cpu_count() or 1
     return {"idle": [], "one core": [SPIN], "twice": [SPIN, WRITE] * cores, "bursty": [BURST] * (2 * cores)}
 
 
 def far_loads() -> dict[str, list[str]]:
-    """The same for truths that are far from the limit."""
+    """Return the programs that run beside a measurement of a ratio far from the limit, by the name of the load."""
     cores = os.cpu_count() or 1
     return {
         "idle": [],
@@ -176,7 +176,7 @@ def run(path: Path, verdicts: int, minutes: float, *, far: bool) -> None:
 
 
 def sides_of(starter: Any, ratio: float | str, kind: str) -> tuple[Any, Any, float, int]:
-    """Both functions of a cell, the limit, and the size of their input."""
+    """Return both functions of a cell, the limit, and the size of their input."""
     if isinstance(ratio, str):
         mine, other, limit = FAR[ratio]
         times = [max(1, round(ms * TIMES_PER_MS)) for ms in (mine, other)]
@@ -189,7 +189,7 @@ def sides_of(starter: Any, ratio: float | str, kind: str) -> tuple[Any, Any, flo
 
 
 def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any]:
-    """One verdict, with what it cost. What fails or is undecided at first is measured again, as in a batch.
+    """Return one verdict and its cost. What fails or is undecided at first is measured again, as in a batch.
 
     A batch does so later, when the load may be another one. Here it is the same, which is harder.
     """
@@ -245,7 +245,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def table(path: Path, *, far: bool) -> None:
-    """The table, in Markdown."""
+    """Print the table in Markdown."""
     cells = collections.defaultdict(list)
     for row in read(path):
         cells[row["load"], row["ratio"]].append(row)
@@ -267,7 +267,7 @@ def is_wrong(row: dict[str, Any]) -> bool:
 
 
 def right_for(ratio: float | str) -> str:
-    """The right verdict of a cell."""
+    """Return the right verdict of a cell."""
     if isinstance(ratio, str):
         mine, other, limit = FAR[ratio]
         return "passed" if mine / other < limit else "failed"

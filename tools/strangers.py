@@ -47,7 +47,7 @@ class Answer:
 
 
 def answers(folder: Path, exercises: list[Exercise]) -> Iterator[Answer]:
-    """All answers in a folder to these exercises."""
+    """Yield all answers in a folder to these exercises."""
     for exercise in exercises:
         for path in sorted((folder / exercise.id).glob(f"*/{exercise.file_name}")):
             first = path.read_text(encoding="utf-8").partition("\n")[0]
@@ -61,7 +61,7 @@ def graded(course: Course, answer: Answer, lanes: Runtime, seed: int) -> GradedE
 
 
 def surprise(answer: Answer, found: GradedExercise) -> str:
-    """Why the result is not what the answer's first line promises, or nothing."""
+    """Return why the result is not what the answer's first line promises; "" if it is."""
     # What a cap holds back was earned: it is not lost on the rule of that check.
     lost = [row for row in found.checks if row.score.earned + row.held_back < row.score.possible]
     told = "\n".join(

@@ -68,7 +68,7 @@ def grade(*words: str, cwd: Path = HOME) -> str:
 
 
 def steps_of(platform: str, repository: Path) -> list[str]:
-    """The scripts of a platform's file, in the order in which it runs them."""
+    """Return the scripts of a platform's file, in the order in which it runs them."""
     names = ("*.yml", "*/config.yml", ".github/workflows/*.yml", "Jenkinsfile", "*/devcontainer.json")
     file = next(path for name in names for path in repository.glob(name) if path.name != "course.yaml")
     text = file.read_text()
@@ -106,7 +106,7 @@ class Place:
             subprocess.run(["cp", "-rT", copied, target], check=True)
 
     def changed(self, script: str) -> str:
-        """A script as this root can run it."""
+        """Return a script changed so that this root can run it."""
         for change in self._words.replace:
             old, _, new = change.partition("=>")
             script = script.replace(old, new)
@@ -130,7 +130,7 @@ class Place:
 
 @contextmanager
 def place(root: Path, words: argparse.Namespace) -> Iterator[Place]:
-    """A layer that is gone afterwards."""
+    """Yield a new layer above a root, and remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix="templates-", ignore_cleanup_errors=True) as name:
         made = Place(root, Path(name), words)
         try:
@@ -157,12 +157,12 @@ def lay_course(folder: Path) -> None:
 
 
 def say(platform: str, case: str, text: str) -> None:
-    """A line of the result."""
+    """Print a line of the result."""
     print(f"{platform:<13} {case:<15} {text}", flush=True)
 
 
 def in_a_repository(platform: str, words: argparse.Namespace) -> None:
-    """The templates for a student's repository."""
+    """Try the templates for a student's repository."""
     with place(words.root, words) as here:
         repository = here.path / "repo"
         grade("start", str(repository))
@@ -200,7 +200,7 @@ def keep(words: argparse.Namespace, platform: str, case: str, log: str, made: Pa
 
 
 def build(here: Place, folder: Path, words: argparse.Namespace) -> subprocess.CompletedProcess[str]:
-    """What `docker build` does with a Dockerfile: COPY and RUN, line by line."""
+    """Do what `docker build` does with a Dockerfile: COPY and RUN, line by line."""
     ran = subprocess.CompletedProcess[str]([], 0, "", "")
     for line in (folder / "Dockerfile").read_text().replace("\\\n", " ").splitlines():
         word, _, rest = line.partition(" ")
@@ -215,7 +215,7 @@ def build(here: Place, folder: Path, words: argparse.Namespace) -> subprocess.Co
 
 
 def in_an_image(platform: str, words: argparse.Namespace) -> None:
-    """Gradescope and PrairieLearn, which grade in an image of their own."""
+    """Try Gradescope and PrairieLearn, which grade in an image of their own."""
     with place(words.root, words) as here, tempfile.TemporaryDirectory() as name:
         begun, draft = time.monotonic(), Path(name)
         options = ("--handin", HANDIN, "--package", str(words.wheel))
@@ -264,14 +264,14 @@ def in_an_image(platform: str, words: argparse.Namespace) -> None:
 
 
 def installed(platform: str, ran: subprocess.CompletedProcess[str], begun: float) -> bool:
-    """Whether it was, with a line about it."""
+    """Return whether the installation succeeded, and print a line about it."""
     took = f"{time.monotonic() - begun:.0f} s"
     say(platform, "install", f"status {ran.returncode}: {ran.stdout[-600:]}" if ran.returncode else took)
     return not ran.returncode
 
 
 def of_a_class(platform: str, words: argparse.Namespace) -> None:
-    """The templates for the private repository of the course."""
+    """Try the templates for the private repository of the course."""
     with place(words.root, words) as here:
         top = here.path / "job"
         course = top / "course" if platform == "github-class" else top

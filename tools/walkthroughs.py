@@ -59,7 +59,7 @@ def watched(run: Callable[[], None], see: Callable[[FrameType], None]) -> None:
 
 
 def is_step(code: CodeType) -> bool:
-    """Whether a function of ours is more than an accessor; bodies of modules and classes are not run by a call."""
+    """Return whether a function of ours is more than an accessor; bodies of modules and classes are not."""
     if not code.co_filename.startswith(str(PACKAGE)) or not code.co_flags & 1 or code.co_name.startswith("<"):
         return False
     lines = {line for _, _, line in code.co_lines() if line is not None and line > code.co_firstlineno}
@@ -67,7 +67,7 @@ def is_step(code: CodeType) -> bool:
 
 
 def files_of_grade(folder: Path) -> dict[str, set[str]]:
-    """The files that `grade EX` goes through, with their functions."""
+    """Return the files that `grade EX` goes through, with their functions."""
     files: dict[str, set[str]] = {}
 
     def see(frame: FrameType) -> None:
@@ -83,7 +83,7 @@ def files_of_grade(folder: Path) -> dict[str, set[str]]:
 
 
 def shapes_of_batch(folder: Path) -> tuple[list[str], list[str]]:
-    """The shapes of a submission in a batch, and all other types of which more authors make more instances."""
+    """Return the types of a submission in a batch, and all other types of which more authors make more instances."""
     made = []
     for authors in (2, 4):
         created: Counter[type] = Counter()

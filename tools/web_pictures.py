@@ -73,7 +73,7 @@ def _taken(browser: Any, folder: Path, words: tuple[str, ...], picture: Any, nam
 
 
 def _exercise(page: Any, folder: Path) -> None:
-    """An answer that forgets a rule."""
+    """Open an exercise's page, with an answer that forgets a rule."""
     (path,) = folder.glob("exercises/*/ranges_and_grids/ranges_and_grids.py")
     text = path.read_text(encoding="utf-8")
     for task, answer in _ANSWERS.items():
@@ -87,7 +87,7 @@ def _exercise(page: Any, folder: Path) -> None:
 
 
 def _memory(page: Any, folder: Path) -> None:
-    """Views on one storage."""
+    """Open the page of memory, with views on one storage."""
     del folder
     page.goto("memory")
     page.wait_for_selector("svg.cells")
@@ -96,7 +96,7 @@ def _memory(page: Any, folder: Path) -> None:
 
 
 def _class(page: Any, folder: Path) -> None:
-    """The class as a table."""
+    """Open the page with the class's table."""
     del folder
     page.wait_for_selector("table.list")
     page.set_viewport_size({"width": WIDTH, "height": 600})

@@ -28,7 +28,7 @@ class Autoencoder(nn.Module):
         )
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores of pixels, and how far the code is from what it should be like."""
+        """Return the scores of pixels, and how far the code is from what it should be like."""
         mean, spread = self.encode(x).chunk(2, 1)
         code = Independent(Normal(mean, nn.functional.softplus(spread) + 1e-4), 1)
         prior = Independent(Normal(torch.zeros_like(mean), torch.ones_like(mean)), 1)

@@ -16,7 +16,7 @@ loss = torch.zeros((), device=DEVICE)
 
 
 def step() -> None:
-    """One step, on what lies in `x` and `y`."""
+    """Do one step, on what lies in `x` and `y`."""
     optimizer.zero_grad(set_to_none=True)
     noise = torch.empty_like(x).normal_(generator=own)
     made = nn.functional.cross_entropy(model(x + 0.1 * noise), y)

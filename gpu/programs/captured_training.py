@@ -16,7 +16,7 @@ x, y = (part.to(DEVICE) for part in batches[0])
 
 
 def step() -> torch.Tensor:
-    """One step on what `x` and `y` hold."""
+    """Do one step, on what `x` and `y` hold."""
     optimizer.zero_grad(set_to_none=True)
     loss = nn.functional.cross_entropy(model(x), y)
     loss.backward()
@@ -25,7 +25,7 @@ def step() -> torch.Tensor:
 
 
 def warm_up() -> None:
-    """Three steps, so that all memory is there."""
+    """Do three steps, so that all memory is allocated."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):

@@ -18,13 +18,13 @@ class Block(nn.Module):
         self.out = nn.Sequential(nn.Linear(2 * width, width), nn.Dropout(0.3))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The sum of the input and what the layer makes of it."""
+        """Return the sum of the input and the output of the layer."""
         made: torch.Tensor = x + self.out(self.inner(x))
         return made
 
 
 def train(*, checkpoints: bool, reentrant: bool) -> list[float]:
-    """The losses of a few steps."""
+    """Return the losses of a few steps."""
     torch.manual_seed(0)
     data, targets = (torch.randn(64, 32).to(device) for _ in range(2))
     blocks = nn.ModuleList(Block(32) for _ in range(3)).to(device)

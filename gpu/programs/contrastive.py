@@ -14,7 +14,7 @@ DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def view(x: torch.Tensor) -> torch.Tensor:
-    """Pictures turned, shifted, blurred, jittered, and partly covered."""
+    """Return pictures turned, shifted, blurred, jittered, and partly covered."""
     angle = (torch.rand(len(x), device=x.device) - 0.5) * math.pi / 4
     turn = torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()], 1).view(-1, 2, 2)
     shift = torch.empty(len(x), 2, 1, device=x.device).uniform_(-0.2, 0.2)

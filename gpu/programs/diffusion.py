@@ -26,7 +26,7 @@ class Denoiser(nn.Module):
         self.out = nn.utils.parametrizations.weight_norm(nn.Conv2d(2 * width, 1, 3, padding=1))
 
     def forward(self, x: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
-        """The noise."""
+        """Return the noise."""
         rates = torch.exp(torch.arange(4, device=x.device) * (-math.log(1e3) / 4))
         angles = t[:, None] * rates
         told = self.time(torch.cat([angles.sin(), angles.cos()], 1))

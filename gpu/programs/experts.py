@@ -23,7 +23,7 @@ class LowRank(nn.Module):
         self.b = nn.Parameter(torch.zeros(rows, 4))
 
     def forward(self, weight: torch.Tensor) -> torch.Tensor:
-        """Their sum."""
+        """Return the sum of the weight and the product of low rank."""
         return weight + self.b @ self.a
 
 
@@ -38,7 +38,7 @@ class Experts(nn.Module):
         self.even = torch.zeros(())
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The sum of what the experts say."""
+        """Return the sum of the experts' outputs."""
         flat = x.reshape(-1, WIDTH)
         scores = self.gate(flat)
         if self.training:
@@ -62,7 +62,7 @@ class Block(nn.Module):
         self.qkv, self.out, self.experts = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH), Experts()
 
     def forward(self, x: torch.Tensor, kept: dict[str, torch.Tensor] | None = None) -> torch.Tensor:
-        """With a cache of the keys and values that were there before."""
+        """Return the next representation; `kept` caches the keys and values of earlier tokens."""
         parts = self.qkv(self.one(x)).unflatten(2, (3, HEADS, -1)).permute(2, 0, 3, 1, 4)
         q, k, v = parts.unbind(0)
         if kept is not None:
@@ -77,7 +77,7 @@ class Block(nn.Module):
 
 
 def policy(_: object, operator: object, *args: object, **options: object) -> CheckpointPolicy:
-    """Products are kept, all else is computed again."""
+    """Keep the results of products, and compute all others again."""
     kept = operator in (torch.ops.aten.mm.default, torch.ops.aten.addmm.default)
     return CheckpointPolicy.MUST_SAVE if kept else CheckpointPolicy.PREFER_RECOMPUTE
 

@@ -18,14 +18,14 @@ class Rounded(torch.autograd.Function):
     @staticmethod
     @torch.amp.custom_fwd(device_type=device, cast_inputs=torch.float32)  # type: ignore[untyped-decorator]
     def forward(ctx: Any, x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-        """Multiples of the scale."""
+        """Return the nearest multiples of the scale."""
         ctx.save_for_backward(x, scale)
         return (x / scale).round().clamp(-8, 7) * scale
 
     @staticmethod
     @torch.amp.custom_bwd(device_type=device)  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *out: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Of both arguments."""
+        """Return the gradients of both arguments."""
         x, scale = ctx.saved_tensors
         inside = (x / scale).abs() <= 8
         return out[0] * inside, (out[0] * ((x / scale).round() - x / scale)).sum().reshape(scale.shape)
@@ -48,7 +48,7 @@ weights = {name: value.detach() for name, value in net.named_parameters()}
 
 
 def loss_of(given: dict[str, torch.Tensor], row: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """The loss of a row, with noise in its input."""
+    """Return the loss of a row, with noise in its input."""
     made: torch.Tensor = functional_call(net, given, (row + 0.1 * torch.randn_like(row),))
     return (made - target).square().mean()
 
@@ -73,7 +73,7 @@ search = torch.optim.LBFGS(wave.parameters(), max_iter=8, line_search_fn="strong
 
 
 def residual() -> torch.Tensor:
-    """How far the net is from u'' = -u with u(0) = 0 and u'(0) = 1."""
+    """Return how far the net is from u'' = -u with u(0) = 0 and u'(0) = 1."""
     search.zero_grad()
     made = checkpoint(wave, places, use_reentrant=False)
     (first,) = torch.autograd.grad(made.sum(), places, create_graph=True)

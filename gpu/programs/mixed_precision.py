@@ -12,7 +12,7 @@ ON_GPU = DEVICE == "cuda"
 
 
 def fresh() -> tuple[nn.Module, torch.optim.Optimizer, torch.amp.GradScaler]:
-    """A model with what trains it."""
+    """Return a model, its optimizer and a gradient scaler."""
     model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 16)).to(DEVICE)
     return model, torch.optim.SGD(model.parameters(), lr=0.02), torch.amp.GradScaler(DEVICE, enabled=ON_GPU)
 

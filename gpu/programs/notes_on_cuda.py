@@ -12,12 +12,12 @@ FIRST = torch.device("cuda:0" if ON_GPU else "cpu")
 
 
 def say(x: torch.Tensor) -> None:
-    """A number that both devices have to agree on."""
+    """Print a number that both devices have to agree on."""
     print(f"loss {x.double().sum().item():.6f}")
 
 
 def places() -> None:
-    """Work on tensors of one device, chosen in three ways, or in a with."""
+    """Compute on tensors of one device, chosen in three ways, or in a `with` block."""
     second = torch.device("cuda:1" if ON_GPU and torch.cuda.device_count() > 1 else FIRST)
     x = torch.tensor([1.0, 2.0]).to(FIRST)
     with torch.cuda.device(second if ON_GPU else -1):
@@ -27,7 +27,7 @@ def places() -> None:
 
 
 def precision() -> None:
-    """A product in whatever precision the switches allow."""
+    """Compute a product in whatever precision the switches allow."""
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.manual_seed(1)
     a, b = torch.randn(64, 64, dtype=torch.double), torch.randn(64, 64, dtype=torch.double)
@@ -36,7 +36,7 @@ def precision() -> None:
 
 
 def timed_and_in_streams() -> None:
-    """Events around work, and a stream that waits for another."""
+    """Record events around work, and let a stream wait for another."""
     torch.manual_seed(2)
     a = torch.randn(100, 100).to(FIRST)
     if not ON_GPU:
@@ -56,7 +56,7 @@ def timed_and_in_streams() -> None:
 
 
 def backward_in_streams() -> None:
-    """Forward and backward in another stream than what uses the gradients."""
+    """Run forward and backward in another stream than what uses the gradients."""
     torch.manual_seed(3)
     weight = torch.randn(10).to(FIRST).requires_grad_()
     side: Any = torch.cuda.Stream() if ON_GPU else None
@@ -70,7 +70,7 @@ def backward_in_streams() -> None:
 
 
 def memory() -> None:
-    """What is taken is given back."""
+    """Check that memory which is allocated is freed again."""
     if ON_GPU:
         before = torch.cuda.memory_allocated()
         x = torch.empty(1000, device=FIRST)
@@ -81,7 +81,7 @@ def memory() -> None:
 
 
 def graphs() -> None:
-    """A function that is captured and replayed, and a module whose halves are."""
+    """Capture and replay a function, and both halves of a module."""
     torch.manual_seed(4)
     x, rows = torch.zeros(5, device=FIRST), torch.randn(6, 8).to(FIRST)
     layer: Any = nn.Linear(8, 8).to(FIRST)

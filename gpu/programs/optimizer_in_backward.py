@@ -14,7 +14,7 @@ optimizers = {id(one): torch.optim.Adam([one], lr=1e-3, foreach=False) for one i
 
 
 def update(parameter: torch.Tensor) -> None:
-    """Called when the gradient of a parameter is whole."""
+    """Take the optimizer's step for a parameter, when its gradient is complete."""
     optimizer = optimizers[id(parameter)]
     optimizer.step()
     optimizer.zero_grad()

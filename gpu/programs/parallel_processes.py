@@ -18,7 +18,7 @@ ON_GPU = torch.cuda.is_available()
 
 
 def work(rank: int, world: int, port: int) -> None:
-    """What each process does."""
+    """Do the work of one process."""
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
     dist.init_process_group("nccl" if ON_GPU else "gloo", rank=rank, world_size=world)
     device = torch.device("cuda", rank) if ON_GPU else torch.device("cpu")

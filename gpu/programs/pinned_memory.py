@@ -21,7 +21,7 @@ copies = torch.cuda.Stream() if ON_GPU else None
 
 
 def batches() -> Iterator[list[torch.Tensor]]:
-    """Each batch on the device, the next one being copied already."""
+    """Yield each batch on the device, while the next one is copied already."""
     ready = None
     for batch in loader:
         if copies is None:

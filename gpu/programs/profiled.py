@@ -19,7 +19,7 @@ images, labels = torch.randn(8, 4, 3, 16, 16), torch.randint(5, (8, 4))
 
 
 def tell(found: profile) -> None:
-    """The dearest operators of a cycle."""
+    """Print the most expensive operators of a cycle."""
     key = "self_device_time_total" if DEVICE == "cuda" else "self_cpu_time_total"
     print(found.key_averages().table(sort_by=key, row_limit=5))
 

@@ -13,13 +13,13 @@ PLACES, ACTIONS = 6, 3
 
 
 def world(places: torch.Tensor, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Where actions lead, and what they are worth; it is worth most to be at the end."""
+    """Return where actions lead, and their rewards; the largest reward is that of the end."""
     after = (places + actions - 1).clamp(0, PLACES - 1)
     return after, (after == PLACES - 1).float() - 0.1 * (torch.rand(places.shape, device=DEVICE) < 0.3)
 
 
 def seen(places: torch.Tensor) -> torch.Tensor:
-    """What a net is given of a place."""
+    """Return the input of a net for a place."""
     return nn.functional.one_hot(places, PLACES).float()
 
 

@@ -27,7 +27,7 @@ class Letters(nn.Module):
     def forward(
         self, x: torch.Tensor, lengths: torch.Tensor, state: tuple[torch.Tensor, torch.Tensor] | None = None
     ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-        """Scores of each place, and the state at the end."""
+        """Return the scores of each place, and the state at the end."""
         packed = rnn.pack_padded_sequence(self.drop(self.known(x)), lengths, batch_first=True, enforce_sorted=False)
         made, state = self.steps(packed, state)
         padded, _ = rnn.pad_packed_sequence(made, batch_first=True, total_length=x.shape[1])

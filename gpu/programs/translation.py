@@ -25,12 +25,12 @@ class Translator(nn.Module):
         self.out = nn.Linear(width, WORDS)
 
     def put(self, x: torch.Tensor) -> torch.Tensor:
-        """Words with their places."""
+        """Return the embeddings of words with their positions."""
         made: torch.Tensor = self.drop(self.known(x) * math.sqrt(self.width) + self.places[: x.shape[1]])  # type: ignore[index]
         return made
 
     def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        """Scores of the words that come next."""
+        """Return the scores of the words that come next."""
         later = nn.Transformer.generate_square_subsequent_mask(target.shape[1], device=source.device, dtype=torch.bool)
         made = self.net(
             self.put(source),

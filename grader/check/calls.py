@@ -16,7 +16,7 @@ import torch
 from grader.check import show
 from grader.check.properties import assert_isinstance, assert_tensor, assert_true
 from grader.check.source import source_of
-from grader.connection.connection import Proxy, connection_of, function_expected, word_of
+from grader.connection.connection import Proxy, connection_of, function_proxy, word_of
 from grader.connection.raised import error_text, note_expected_error, raised_by_student, shown_lines
 from grader.connection.student import call_builtin_probe
 from grader.model.endings import CheckFailed
@@ -38,7 +38,7 @@ def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, cas
     Raises:
         CheckFailed: the call raises nothing.
     """
-    call = _call_text(function_expected(function), args)
+    call = _call_text(function_proxy(function), args)
     try:
         actual = function(*args)
     except error as raised:
@@ -67,7 +67,7 @@ def assert_does_not_raise(function: Proxy, *args: Any, error: type[Exception] = 
     Raises:
         CheckFailed: the call raises the error.
     """
-    call = _call_text(function_expected(function), args)
+    call = _call_text(function_proxy(function), args)
     try:
         return function(*args)
     except error as raised:
@@ -91,7 +91,7 @@ def assert_returns_bool(function: Proxy, *args: Any, expected: bool, case: str) 
     Raises:
         CheckFailed: the result is neither a Python bool nor a NumPy bool, or it is the other one.
     """
-    actual = function_expected(function)(*args)
+    actual = function_proxy(function)(*args)
     if not isinstance(actual, (bool, np.bool_)):
         public = say("`{}` returned {}; expected True or False", function, show.kind(actual, public=True))
         raise CheckFailed(public, f"`{word_of(function)}` returned {show.kind(actual)}; expected True or False", "kind")
@@ -114,7 +114,7 @@ def calling(function: Proxy, *args: Any) -> Iterator[Any]:
     Raises:
         CheckFailed: the block fails; the story has the call as well.
     """
-    call = _call_text(function_expected(function), args)
+    call = _call_text(function_proxy(function), args)
     try:
         yield function(*args)
     except CheckFailed as failed:

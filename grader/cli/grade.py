@@ -187,7 +187,7 @@ def _grade(
         ) as runtime,
     ):
         report = grade_submission(plan, handed_in, runtime, store if saves else None, fresh=fresh)
-        with _closing_meanwhile(runtime):
+        with _close_while_printing(runtime):
             if plan.rules and not any(graded.checks for graded in report.exercises):
                 return report  # a table of 0 of 0 points would say nothing; `_only_hidden_note` says why
             say(*summary_lines(report, width))
@@ -203,8 +203,8 @@ def _grade(
 
 
 @contextmanager
-def _closing_meanwhile(runtime: Runtime) -> Iterator[None]:
-    """End the processes of a run while the block prints: until all have ended takes as long."""
+def _close_while_printing(runtime: Runtime) -> Iterator[None]:
+    """End the processes of a run while the `with` block prints the report, as both take about as long."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, "grade-close") as threads:

@@ -141,7 +141,7 @@ def target_of(proxy: Proxy) -> ProxyTarget:
     return target
 
 
-def function_expected(function: Any) -> Proxy:
+def function_proxy(function: Any) -> Proxy:
     """Return a function of the student's or the reference's; refuse anything else.
 
     Raises:
@@ -162,7 +162,7 @@ def connection_of(function: Any) -> Connection:
         NotUsable: the student's file has something else under that name.
         Unsupported: it is another function, which is the check's fault.
     """
-    return target_of(function_expected(function)).connection
+    return target_of(function_proxy(function)).connection
 
 
 def word_of(proxy: Proxy) -> str:

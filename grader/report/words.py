@@ -189,7 +189,7 @@ def diagnosis_text(graded: GradedExercise) -> str:
 
 
 def is_shown_by(mistake: Mistake, row: GradedCheck) -> bool:
-    """Return whether a check fails by a mistake, unless that is in functions that the check does not call itself."""
+    """Return whether a mistake explains a failed check that itself calls a function with the mistake."""
     called = {name.split(".")[0] for name in row.outcome.called}
     elsewhere = called and mistake.functions and called.isdisjoint(mistake.functions)
     return row.check.id in mistake.checks and not elsewhere

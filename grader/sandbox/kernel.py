@@ -134,7 +134,7 @@ def enter_root(folder: str) -> None:
 
 
 def map_user(proc: int, inside: int, outside: int, group_outside: int) -> None:
-    """Give the user namespace of this process its one user and group.
+    """Map one user and one group of the machine into the user namespace of this process.
 
     Args:
         proc: a descriptor of a proc file system's folder; there may be none in our root.
