@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from accelerator.modes import in_mode, raises
+from accelerator.modes import grad_of, in_mode, raises
 
 import grader
 from grader import accelerator
@@ -311,6 +311,27 @@ def test_gradients_are_clipped_in_one_operator() -> None:
     model = torch.nn.Linear(2, 2, device="cuda")
     mean = torch.optim.swa_utils.get_ema_multi_avg_fn()
     torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=mean).update_parameters(model)
+
+
+@in_mode("cuda")
+def test_control_flow_by_operators() -> None:
+    """`torch.cond` and its like call the program's functions, with gradients; within vmap they are refused."""
+    from torch._higher_order_ops import out_dtype, while_loop
+
+    cond: Any = torch.cond
+    x = torch.arange(4.0, device="cuda", requires_grad=True)
+    cond(x.sum() > 5, lambda t: t * 2, lambda t: t * 3, (x,)).sum().backward()
+    assert grad_of(x).tolist() == [2, 2, 2, 2]
+    assert torch.func.grad(lambda t: cond(t.sum() > 9, torch.sin, lambda t: t * 3, (t,)).sum())(x).tolist() == [3] * 4
+    loop: Any = while_loop
+    start = (torch.tensor(0, device="cuda"), torch.ones(2, device="cuda"))
+    count, doubled = loop(lambda i, t: i < 3, lambda i, t: (i + 1, t * 2), start)
+    assert (count.item(), doubled.tolist(), doubled.is_cuda) == (3, [8, 8], True)
+    with raises(NotImplementedError, "The operator 'cond' within vmap is not supported on the simulated device."):
+        torch.vmap(lambda row: cond(row.sum() > 1, torch.sin, torch.cos, (row,)))(x.detach().view(2, 2))
+    ints = torch.ones(2, 2, dtype=torch.int8, device="cuda")
+    with raises(NotImplementedError, "The operator 'out_dtype' of higher order is not supported"):
+        out_dtype(torch.ops.aten.mm.default, torch.int32, ints, ints)
 
 
 @in_mode("cuda")

@@ -30,14 +30,19 @@ def install(machine: Machine) -> None:
         put(owner, "ProcessGroupNCCL", nccl.SimNccl)
     original: Any = dist.barrier
 
-    def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None) -> Any:
+    signature = inspect.signature(original)
+
+    def barrier(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        group, async_op, device_ids = (given.get(name) for name in ("group", "async_op", "device_ids"))
         whole = group or c10d._get_default_group()
-        if nccl.nccl_of(machine, whole) is None:
-            return original(group, async_op, device_ids, timeout)
+        # A process that is not in the group has a number in its place.
+        if not isinstance(whole, dist.ProcessGroup) or nccl.nccl_of(machine, whole) is None:
+            return original(*args, **kwargs)
         # As NCCL does it; C++ would make the tensor on a device that it does not have.
         index = device_ids[0] if device_ids else (getattr(whole, "bound_device_id", None) or machine.kind)
         place = machine.devices[machine.index_of(index)].public
-        work = dist.all_reduce(torch.zeros(1, device=place), group=group, async_op=async_op)
+        work = dist.all_reduce(torch.zeros(1, device=place), group=group, async_op=bool(async_op))
         if not async_op:
             machine.synchronize(place)
         return work
