@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from accelerator.modes import in_mode
 
 import grader
+from grader import accelerator
 from grader.accelerator.tools.launcher import main
 
 _TESTS = """\
@@ -171,6 +175,30 @@ torch.cuda.synchronize()
 assert 67.1 / 300 < start.elapsed_time(end) < 67.1 / 300 + 0.2
 assert large[0].item() == 2
 dist.barrier(async_op=True).wait()
+
+# NCCL takes tensors of several sizes, several collectives together, and sums of what is multiplied first.
+parts = [torch.empty(2, device="cuda"), torch.empty(3, device="cuda")]
+dist.all_gather(parts, torch.full((2 + rank,), float(rank), device="cuda"))
+assert [part.tolist() for part in parts] == [[0, 0], [1, 1, 1]]
+arrived = [torch.empty(1 + rank, device="cuda") for _ in range(2)]
+dist.all_to_all(arrived, [torch.full((1 + other,), 10.0 * rank + other, device="cuda") for other in range(2)])
+assert [part.tolist() for part in arrived] == [[float(rank)] * (1 + rank), [10.0 + rank] * (1 + rank)]
+total = torch.ones(2, device="cuda")
+dist.all_reduce(total, dist._make_nccl_premul_sum(0.25))
+assert total.tolist() == [0.5, 0.5]
+half = torch.empty(1, device="cuda")
+dist.reduce_scatter_tensor(half, total, dist._make_nccl_premul_sum(3.0))
+assert (half.tolist(), total.tolist()) == ([3.0], [0.5, 0.5])
+sums, message = [torch.ones(1, device="cuda") for _ in range(2)], torch.empty(1, device="cuda")
+with dist._coalescing_manager(device=torch.device("cuda", rank), async_ops=True) as together:
+    for one in sums:
+        dist.all_reduce(one)
+together.wait()
+with dist._coalescing_manager(device=torch.device("cuda", rank), async_ops=True) as together:
+    dist.isend(sums[0], 1 - rank)
+    dist.irecv(message, 1 - rank)
+together.wait()
+assert (sums[0].item(), sums[1].item(), message.item()) == (2, 2, 2)
 dist.barrier(dist.new_group(backend="gloo"))  # it is PyTorch's own, whose arguments depend on the version
 os.write(1, f"{dist.get_backend()} {rank}\\n".encode())
 dist.destroy_process_group()
@@ -193,3 +221,20 @@ def test_data_parallel_training_by_nccl(tmp_path: Path) -> None:
     assert sorted(printed) == ["nccl 0", "nccl 1"], done.stderr
     assert done.returncode == 0, done.stderr
     assert "Time stats" not in done.stderr
+
+
+@in_mode("cuda")
+def test_checkpoints_that_are_written_meanwhile(tmp_path: Path) -> None:
+    """`async_save` copies tensors of the device to the host, without what is hung on them, and they are read again."""
+    dcp: Any = importlib.import_module("torch.distributed.checkpoint")
+    store = f"file://{tmp_path / 'store'}"
+    torch.distributed.init_process_group("cpu:gloo,cuda:nccl", init_method=store, rank=0, world_size=1)
+    x = torch.arange(6.0, device="cuda")
+    before = accelerator.counters()["device_to_host_bytes"]
+    dcp.async_save({"x": x, "view": x[2:], "p": torch.nn.Parameter(x[:1])}, checkpoint_id=tmp_path / "saved").result()
+    assert accelerator.counters()["device_to_host_bytes"] - before >= x.nbytes
+    found: dict[str, Any] = {"x": torch.zeros(6, device="cuda"), "view": torch.zeros(4), "p": torch.ones(1).cuda()}
+    dcp.load(found, checkpoint_id=tmp_path / "saved")
+    assert [one.tolist() for one in found.values()] == [[0, 1, 2, 3, 4, 5], [2, 3, 4, 5], [0]]
+    assert type(x.untyped_storage())(8, device="cpu").device.type == "cpu"
+    torch.distributed.destroy_process_group()

@@ -112,16 +112,48 @@ def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         inner = [arg.view(-1) if isinstance(arg, torch.Tensor) and arg.is_contiguous() else arg for arg in inner]
     nbytes = sum(tensor._inner.numel() * tensor._inner.element_size() for tensor in tensors)
     _advance_clock(machine, nccl, name, index, nbytes, tensors)
-    out = func(*inner, **kwargs)
-    if name in _POINT_TO_POINT:
-        return out
+    if _exchange_parts(name, nccl, inner):
+        returns_tensors = True
+    else:
+        out = func(*inner, **kwargs)
+        if name in _POINT_TO_POINT:
+            return out
+        returns_tensors = isinstance(out, (tuple, list))
+        dist.Work.unbox(out[-1] if returns_tensors else out).wait()
     # The numbers are there at once. Who asks the work for its results is given tensors of the device.
-    dist.Work.unbox(out[-1] if isinstance(out, (tuple, list)) else out).wait()
     done: Any = torch.futures.Future()
     done.set_result(tensors)
     core: Any = torch._C._distributed_c10d
     work = core._create_work_from_future(done).boxed()
-    return (args[0], work) if isinstance(out, (tuple, list)) else work
+    return (args[0], work) if returns_tensors else work
+
+
+def _exchange_parts(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
+    """Run a collective whose tensors may have several sizes with NCCL, and not with gloo; return whether it is one.
+
+    Args:
+        name: the operator's.
+        nccl: the backend of the group.
+        inner: the arguments, with CPU tensors in place of those of the device; lists of outputs and inputs come first.
+    """
+    outputs, given = inner[0], inner[1]
+    if name == "alltoall_":
+        whole = torch.cat([tensor.reshape(-1) for tensor in given])
+        arrived = torch.empty(sum(tensor.numel() for tensor in outputs), dtype=whole.dtype)
+        gets, gives = ([tensor.numel() for tensor in tensors] for tensors in (outputs, given))
+        nccl.inside.alltoall_base(arrived, whole, gets, gives).wait()
+        for tensor, part in zip(outputs, arrived.split(gets), strict=True):
+            tensor.copy_(part.view(tensor.shape))
+        return True
+    # All processes have the same list of sizes, and come to the same decision.
+    if name != "allgather_" or len({tensor.shape for tensor in outputs[0]}) < 2:
+        return False
+    if outputs[0][nccl.rank()].shape != given[0].shape:
+        raise ValueError("Tensor list input to scatter/gather must match input tensor's size at this process's place")
+    outputs[0][nccl.rank()].copy_(given[0])
+    for rank, tensor in enumerate(outputs[0]):
+        nccl.inside.broadcast(tensor, rank).wait()
+    return True
 
 
 def _check_tensors(name: str, args: Any) -> None:
@@ -173,6 +205,20 @@ def check_operation(operation: Any) -> None:
     for name in ("BAND", "BOR", "BXOR"):
         if operation == getattr(dist.ReduceOp, name):
             raise ValueError(f"Cannot use ReduceOp.{name} with NCCL")
+
+
+def factor_of(operation: Any) -> Any:
+    """Return the factor of a sum that multiplies first, as `dist._make_nccl_premul_sum` makes it; None for others."""
+    sums: Any = operation == dist.ReduceOp.PREMUL_SUM
+    return operation.__getstate__()[1] if sums and hasattr(operation, "__getstate__") else None
+
+
+def finished_work() -> Any:
+    """Return a `dist.Work` that is done."""
+    done: Any = torch.futures.Future()
+    done.set_result([])
+    core: Any = torch._C._distributed_c10d
+    return core._create_work_from_future(done)
 
 
 def _strip(value: Any, tensors: list[SimTensor]) -> Any:

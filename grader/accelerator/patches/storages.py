@@ -49,6 +49,8 @@ def _patch_constructors(machine: Machine) -> None:
     def new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
         # C++ would ask the device for memory, which has none of its own, and the process would end.
         if not machine.is_ours(device):
+            # Of a storage of the device, the class makes one on the CPU, too, as PyTorch's only class does.
+            cls = torch.UntypedStorage if issubclass(cls, SimStorage) else cls
             return original_new(cls, *args, **({} if device is None else {"device": device}), **kwargs)
         place = machine.devices[machine.index_of(device)]
         return as_storage(original_new(torch.UntypedStorage, *args, device="cpu", **kwargs), place.public)
