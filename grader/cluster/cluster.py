@@ -269,7 +269,7 @@ class NodePlugin(WorkerPlugin):
 
     Args:
         name: of the batch.
-        packed: the run plan, see `pack`.
+        packed: the run plan, see `pack_plan`.
         expected: what `machine_facts` must return there.
         local: whether the batch started the process: Ctrl-C in its terminal is then for the batch alone.
     """

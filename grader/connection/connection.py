@@ -219,7 +219,7 @@ class Connection:
         without: packages that the exercise is solved without; if there are any, its workers have none at all.
         graded: names that the checks of the exercise mention, among them those that they call; None if unknown.
         record: what the check that runs now does here.
-        answered: what has given a value at some time, as messages name it: "your `total`"; of `fresh` ones as well.
+        answered: what has returned a value, as messages name it: "your `total`"; of connections by `reconnect` as well.
         student: of the reference: the student's connection, whose arguments it gets as they were before the call.
         reference: of the student's: the reference's connection, if there is one.
         left_out: statements at the top of the files that need such a package: file, line, package; as the worker says.

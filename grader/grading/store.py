@@ -1,6 +1,6 @@
 """The one store of earlier results: an SQLite file in a student's folder, in a course, or in a batch's folder.
 
-A result is found again by its author, its exercise and its `Key`: digests of everything that determines a verdict.
+A result is found again by its author, its exercise and its `ResultKey`: digests of all that determines a verdict.
 Where none of them changed, an exercise need not be graded again. A student's and an author's store is a cache: it has
 only what the next run would find as well, it forgets the oldest, and a file that cannot be used is made anew. A batch's
 journal (`batch.journal`) is the same file with tables of its own, and has everything.

@@ -171,7 +171,7 @@ class Contents:
             listed = [row for row in self._names_in(folder, part.name / inside) if not is_junk(row[0])]
             for name, is_folder in listed:
                 left_out.add(inside, name)
-                if not is_folder and self._is_candidate(name):
+                if not is_folder and self._count_candidate(name):
                     yield _entry_on_disk(part.name / inside, name, folder / name)
                 elif not is_folder and may_be_code(name, self._is_answer):
                     self._count_unread(part.name / inside, name, folder)
@@ -241,7 +241,7 @@ class Contents:
         yield from sorted(code, key=lambda one: (not self._is_answer(one.name), not is_code(one.name), one.place))
         yield from sorted(others, key=lambda one: one.place)[:_MOST_OTHERS]
 
-    def _is_candidate(self, name: str) -> bool:
+    def _count_candidate(self, name: str) -> bool:
         """Count a file by its name, and return whether to read it: a likely answer, or among the first ones."""
         code = may_be_code(name, self._is_answer)
         self._seen[code] += 1

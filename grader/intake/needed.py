@@ -173,7 +173,7 @@ def needed_statements(roots: Collection[str], placed: Sequence[Placed]) -> Neede
     chosen: dict[Placed, None] = {}
     # Where a function is missing, all definitions count: a message says what is there instead of it.
     first = {*roots} if all(root in binders for root in roots) else {*roots, *_defined(placed)}
-    _choose(first, names, chosen, binders)
+    _choose_statements(first, names, chosen, binders)
     stars = [one for one in placed if one.step.is_star]
     if stars and any(name not in binders and name not in vars(builtins) for name in names):
         chosen |= dict.fromkeys(stars)
@@ -182,7 +182,7 @@ def needed_statements(roots: Collection[str], placed: Sequence[Placed]) -> Neede
     while more := [one for one in placed if one not in chosen and _has_effect(one, names, chosen, placed, functions)]:
         for one in more:
             chosen[one] = None
-            _choose({*one.step.uses}, names, chosen, binders)
+            _choose_statements({*one.step.uses}, names, chosen, binders)
     left_out_if_failing = {one for one in chosen if (one not in direct or one.failed) and not one.step.is_definition}
     return Needed(names, {*chosen}, left_out_if_failing)
 
@@ -193,7 +193,7 @@ def _defined(placed: Sequence[Placed]) -> Iterator[str]:
             yield from one.step.binds
 
 
-def _choose(
+def _choose_statements(
     todo: set[str], names: set[str], chosen: dict[Placed, None], binders: Mapping[str, Sequence[Placed]]
 ) -> None:
     """Add the statements that bind names to `chosen`, and the statements that these need in turn."""

@@ -1,6 +1,6 @@
 """What a student uses: a folder with the course, progress, what to do next, an exercise graded on save.
 
-folder         `grade start` lays a course out; `update` brings corrections; `reset` restores files; the progress
+folder         `grade start` lays a course out; `update` brings corrections; `restore_starter`; the progress
 rows           the exercises with the student's state in them; which of them comes next
 list_page      `grade list` and `grade next`
 task_page      `grade show`

@@ -4,7 +4,7 @@ A decoded tensor is detached: whether the worker's own requires a gradient is on
 the tensors, so that `torch.save` and `copy` take nothing of them along.
 
 On the wire, tensors of an accelerator are ordinary memory, and where they lie is a fact. A worker whose student code
-sees an accelerator, simulated or not, gives its encoder and decoder an `Accelerator`, which reads and makes tensors.
+sees an accelerator, simulated or not, has `AcceleratorFunctions`, by which its encoder and decoder read and make them.
 """
 
 from __future__ import annotations
