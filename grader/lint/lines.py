@@ -180,8 +180,20 @@ def _lines_around_calls(source: CheckSource) -> Iterator[Finding]:
             if isinstance(node, ast.Call):
                 yield from _unsendable_arguments(scope, node) if scope.runs_in_worker(node) else ()
                 yield from _lost_gradients(scope, node)
+            if isinstance(node, ast.Attribute) and (name := graph_attribute(scope, node)):
+                text = ast.unparse(node)
+                what = f"`{text}` says nothing of student code: a result arrives without its graph"
+                yield Finding(node.lineno, what, f"write `facts({text.removesuffix(f'.{name}')}).{name}`")
             yield from _writes_to_copies(scope, node)
             yield from _unsupported_operations(scope, node)
+
+
+def graph_attribute(scope: Scope, node: ast.AST) -> str:
+    """Return the name of an attribute of a graph, such as `requires_grad`, that is read of a result; "" otherwise."""
+    match node:
+        case ast.Attribute(value=value, attr="requires_grad" | "is_leaf" | "grad_fn" as name, ctx=ast.Load()):
+            return name if scope.kind(value) is ExprKind.RESULT else ""
+    return ""
 
 
 def _contexts_without_effect(scope: Scope) -> Iterator[Finding]:

@@ -257,6 +257,9 @@ PATTERNS = {
         "    assert student.f('autouse')\n"
     ),
     "def check(a, b):\n    assert a == b\n\n\ndef test_f():\n    check(f(1), 2)\n": "    _check(student.f(1), 2)",
+    "def test_f():\n    y = f(1)\n    assert not y.requires_grad and f(2).grad_fn is None\n": (
+        "assert not facts(y).requires_grad and facts(student.f(2)).grad_fn is None"
+    ),
     "import inspect\n\n\ndef test_f():\n    assert 'for ' not in inspect.getsource(f)\n": (
         "# TODO: student code is in another process, and `inspect` does not see it: `assert_does_not_use"
     ),

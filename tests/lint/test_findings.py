@@ -69,6 +69,8 @@ CERTAIN = {
     "student.f(f'{tmp_path}/a.txt')": "probe",
     # Gradients.
     "student.f(x).sum().backward()": "gradients",
+    "assert student.f(x).requires_grad": "write `facts(student.f(x)).requires_grad`",
+    "y = student.f(x)\nassert y.grad_fn is not None": "write `facts(y).grad_fn`",
     "loss = F.mse_loss(student.f(x), x)\nloss.backward()": "gradients",
     "torch.autograd.grad(student.f(x).sum(), x)": "gradients",
     "torch.autograd.gradcheck(student.f, (x,))": "gradients",
@@ -105,6 +107,7 @@ FINE = [
     "y = student.f(x)\nassert y == 1 and y + 1 == 2 and 3 in y",
     "net = student.Net(3)\nassert net is not None and len(net) == 3 and net[0] == 1 and net.size == 2",
     "net = student.Net(3)\nnet.size = 4\nassert_values(net(x), net.weight @ x)",
+    "y = student.f(x)\ny.requires_grad = True\nassert facts(y).is_leaf and x.requires_grad",
     "w = torch.ones(3, requires_grad=True)\n(w * w).sum().backward()\nassert_values(student.slope(w), w.grad)",
     "student.f(x)\nx.grad = x + 1\ntorch.optim.SGD([x], lr=0.1).step()\ng = x.grad",
     "a = student.Value(2.0)\nb = a.mul(a)\nb.backward()\nassert a.grad == 4.0",

@@ -15,6 +15,7 @@ from grader.author.port.asserts import convert_to_pytest
 from grader.author.port.frames import needs_frames
 from grader.author.port.text import Edits, TopStatement, assemble, indent_block, items_of
 from grader.course.answers import first_line_number, lines_of, names_of
+from grader.lint.lines import graph_attribute
 from grader.lint.scope import FIXTURE, CheckSource, ExprKind, Function, Scope, imported_names, parameters, scopes
 from grader.model.errors import CourseError
 
@@ -480,7 +481,7 @@ def has_generator(node: ast.AST) -> bool:
 
 # -- asserts -----------------------------------------------------------------------------------------------------------
 
-WORDS = ("assert_dtype", "assert_isinstance", "assert_shape", "assert_tensor", "assert_values", "check")
+WORDS = ("assert_dtype", "assert_isinstance", "assert_shape", "assert_tensor", "assert_values", "check", "facts")
 """What the new text may use of `grader.check`."""
 
 _OURS = {*WORDS, "student", "reference", "rng", "probe", "files", "accelerator"}
@@ -499,6 +500,8 @@ def with_helpers(text: str) -> str:
     for scope in scopes(source):
         for node in scope.nodes:
             match node:
+                case ast.Attribute(value=value, attr=name) if graph_attribute(scope, node):
+                    new = f"facts({edits.text(value)}).{name}"
                 case ast.Expr(value=ast.Call() as call):
                     new = _assert_values(scope, edits, call)
                 case ast.Assert(test=test):
