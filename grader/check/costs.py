@@ -535,11 +535,14 @@ def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
 
 
 def _deadlock_failure(function: Proxy, where: str = "") -> CheckFailed:
-    """Return the failure of a function that waits on a rank for a collective that other ranks never call.
+    """Return the failure of a function that waits on a rank in a collective which the others do not take part in.
 
     Its first line is the same in all checks, so that a report shows them in one row.
     """
-    public = say("`{}` hangs on a rank: the other ranks never call the collective that it waits in", function)
+    public = say(
+        "`{}` hangs on a rank: the other ranks do not call the collective that it waits in, or pass it another size",
+        function,
+    )
     return CheckFailed(public, f"{public}\n{where}" if where else str(public), about="raised")
 
 
@@ -553,9 +556,7 @@ def _read_rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
             story = f"the process of rank {rank} of {size} ended before `{word_of(function)}` returned"
             raise CheckFailed(public, story)
         case {"ended": "waits"}:
-            raise _deadlock_failure(
-                function, f"rank {rank} of {size} waits in a collective that other ranks do not call"
-            )
+            raise _deadlock_failure(function, f"rank {rank} of {size} waits in a collective")
         case {"ended": "returned", "result": result, "collectives": dict() as called, "sent": int() as sent,
               "changed": bool() as changed}:  # fmt: skip
             collectives = read_table(called)

@@ -98,7 +98,7 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
         if name.startswith("_"):  # an operator that PyTorch's own functions call: `_reshape_alias`
             forms += name.split("_")
         if (rule := next((rules[form] for form in forms if form in rules), None)) is not None:
-            same = mention.name.removeprefix("torch.") == rule
+            same = mention.name.removeprefix("torch.").removeprefix(".") == rule
             also = "" if same else f" (`{mention.name}` is another name or form of it)"
             raise _failure(function, mention, f"uses `{rule}`, which the rule forbids{also}")
 

@@ -156,6 +156,8 @@ def test_the_line_is_failure(function: Function) -> None:
         "        return torch.ger(a, b)"
     )
     assert (failed.from_text, failed.public) == (True, failed.story)
+    failed = failure(assert_does_not_use, function("def outer(a, b):\n    return a.outer(b)", "outer"), torch.outer)
+    assert failed.public.startswith("`outer` uses `outer`, which the rule forbids\n    work.py, line 3")
     text = "import numpy\ndef outer(a, b):\n    return numpy.outer(a, b)"
     failed = failure(assert_uses_only, function(text, "outer"), "arange", torch.where)
     said = "`outer` uses `numpy.outer`, which the rule does not allow; allowed: arange, where\n"
