@@ -38,7 +38,7 @@ def as_cuda_error(error: Exception) -> Exception:
     return error if text == str(error) else type(error)(text)
 
 
-def naming(original: Any) -> Any:
+def use_public_name_in_errors(original: Any) -> Any:
     """Return a function that calls `original`, and whose errors have the device's public name in place of C++'s."""
 
     @functools.wraps(original)

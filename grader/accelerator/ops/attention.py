@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.error_texts import naming
+from grader.accelerator.core.error_texts import use_public_name_in_errors
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.schema.facts import ATEN, facts_of
 from grader.accelerator.sim.machine import the_machine
@@ -89,7 +89,7 @@ def _is_fused(
     return choice == _FLASH
 
 
-@naming
+@use_public_name_in_errors
 def attend_whole(*args: Any, **kwargs: Any) -> Any:
     """Run `scaled_dot_product_attention` as one operator, before autograd decomposes it."""
     return attend(ATEN.scaled_dot_product_attention.default, args, kwargs)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.backward_errors import RaisedAfter
-from grader.accelerator.core.error_texts import naming
+from grader.accelerator.core.error_texts import use_public_name_in_errors
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
@@ -25,7 +25,7 @@ def _patch_backward(machine: Machine) -> None:
     torch._C._set_multithreading_enabled(False)
     original: Any = torch.autograd.graph._engine_run_backward
 
-    @naming
+    @use_public_name_in_errors
     def run_backward(*args: Any, **kwargs: Any) -> Any:
         before = torch._C._is_multithreading_enabled()
         # For each call again: the program may have switched it on meanwhile.

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch._C import TensorBase
 
-from grader.accelerator.core.error_texts import naming
+from grader.accelerator.core.error_texts import use_public_name_in_errors
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import TensorAttribute, put, put_builtin
 from grader.accelerator.sim.machine import Machine
@@ -22,15 +22,15 @@ def install(machine: Machine) -> None:
     """
     del machine
     grad: Any = TensorBase.grad
-    put(torch.Tensor, "grad", TensorAttribute(grad.__get__, naming(grad.__set__), grad.__delete__))
+    put(torch.Tensor, "grad", TensorAttribute(grad.__get__, use_public_name_in_errors(grad.__set__), grad.__delete__))
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-        put(torch._VF, name, _as_cudnn(naming(getattr(torch._VF, name))))
+        put(torch._VF, name, _as_cudnn(use_public_name_in_errors(getattr(torch._VF, name))))
     for name in ("stft", "tensordot"):
-        put(torch._VF, name, naming(getattr(torch._VF, name)))
+        put(torch._VF, name, use_public_name_in_errors(getattr(torch._VF, name)))
     for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
         # Of complex numbers: C++ makes several convolutions of one, and compares the types before.
         original = getattr(torch, name)
-        convolution = _wrap_for_subclasses(naming(original))
+        convolution = _wrap_for_subclasses(use_public_name_in_errors(original))
         # PyTorch's own class of this kind knows the functions that were there when its module was imported.
         known: Any = sys.modules.get("torch.nn.utils._expanded_weights.expanded_weights_impl")
         if known is not None and original in known.HANDLED_FUNCTIONS:
@@ -38,7 +38,7 @@ def install(machine: Machine) -> None:
         for owner in (torch, torch.nn.functional):
             put_builtin(owner, name, convolution)
     for owner, name in ((torch, "istft"), (torch, "gradient"), (torch.linalg, "multi_dot"), (torch.linalg, "norm")):
-        put_builtin(owner, name, naming(getattr(owner, name)))
+        put_builtin(owner, name, use_public_name_in_errors(getattr(owner, name)))
 
 
 def _wrap_for_subclasses(function: Any) -> Any:
