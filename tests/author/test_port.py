@@ -269,6 +269,9 @@ PATTERNS = {
     "import pandas as pd\n\n\ndef test_f():\n    assert isinstance(f(1), pd.Series)\n": (
         "def try_f(f):\n    assert isinstance(f(1), pd.Series)"
     ),
+    "from matplotlib import pyplot\n\n\ndef test_f():\n    ax = pyplot.axes()\n    f(ax)\n    assert ax.lines\n": (
+        "def try_f(f):\n    ax = pyplot.axes()\n    f(ax)\n    assert ax.lines"
+    ),
     "import sklearn.base as sb\n\n\ndef test_f():\n    assert isinstance(f(1), sb.Model)\n": (
         "never an instance of `sb.Model` here"
     ),

@@ -158,7 +158,7 @@ class Port:
     def _tests_for_probe(self, whole: str) -> Iterator[str]:
         """Yield the tests that must run beside student code: the linter reports them, or they use what does not cross.
 
-        These are gradients, and tables of pandas.
+        These are gradients, tables of pandas, and figures of matplotlib.
         """
         frames = has_frames([*self._plain.items, *items_of(self._reference)])
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
@@ -175,6 +175,7 @@ class Port:
                 names & flagged
                 or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes)
                 or (frames and self._plain.needs_frames(test, others))
+                or self._plain.uses_pictures(needed)
             ):
                 yield test
 

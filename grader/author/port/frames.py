@@ -10,6 +10,8 @@ from grader.lint.scope import CheckSource, Function, imported_names
 
 FRAMES = frozenset({"pandas", "polars", "geopandas", "datascience", "babypandas", "modin", "xarray"})
 """Packages whose tables do not cross: a check gets a proxy of one, and cannot make one for student code."""
+_PICTURES = frozenset({"matplotlib", "seaborn", "plotly", "altair"})
+"""Packages whose objects a check can neither make for student code nor look into."""
 _OF_VALUES = {
     "len",
     "list",
@@ -38,6 +40,11 @@ def has_frames(items: Sequence[TopStatement]) -> bool:
     return any(module.split(".")[0] in FRAMES for module in modules)
 
 
+def uses_pictures(items: Sequence[TopStatement], source: CheckSource) -> bool:
+    """Return whether one of these statements, unless it is an import, uses a package that draws."""
+    return any(_uses(item.node, source, _PICTURES) for item in items if not imported_names(item.node))
+
+
 def needs_frames(
     test: Function, others: Sequence[TopStatement], source: CheckSource, students: Collection[str]
 ) -> bool:
@@ -52,15 +59,15 @@ def needs_frames(
         source: of the file, for the names of packages.
         students: the names by which it uses student code.
     """
-    if any(_names_frames(item.node, source) for item in others if not imported_names(item.node)):
+    if any(_uses(item.node, source, FRAMES) for item in others if not imported_names(item.node)):
         return True
     if any(isinstance(item.node, Function) and {*item.uses} & {*students} for item in others):
         return True  # a helper, which may do anything
-    return _names_frames(test, source) or not _Proxies(source, students).allow(test.body)
+    return _uses(test, source, FRAMES) or not _Proxies(source, students).allow(test.body)
 
 
-def _names_frames(node: ast.AST, source: CheckSource) -> bool:
-    """Return whether a statement uses a package with data frames, such as pandas."""
+def _uses(node: ast.AST, source: CheckSource, packages: Collection[str]) -> bool:
+    """Return whether a statement uses one of these packages."""
     names = (one for one in ast.walk(node) if isinstance(one, ast.Name | ast.Attribute | ast.ImportFrom | ast.Import))
     paths = [
         path
@@ -69,7 +76,7 @@ def _names_frames(node: ast.AST, source: CheckSource) -> bool:
             [module for module, _ in imported_names(one).values()] if isinstance(one, ast.stmt) else [source.path(one)]
         )
     ]
-    return any(path.split(".")[0] in FRAMES for path in paths)
+    return any(path.split(".")[0] in packages for path in paths)
 
 
 class _Proxies:

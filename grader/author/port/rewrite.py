@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import numpy as np
 
 from grader.author.port.asserts import convert_to_pytest
-from grader.author.port.frames import needs_frames
+from grader.author.port.frames import needs_frames, uses_pictures
 from grader.author.port.text import Edits, TopStatement, assemble, indent_block, items_of
 from grader.course.answers import first_line_number, lines_of, names_of
 from grader.lint.lines import graph_attribute
@@ -168,6 +168,10 @@ class Tests:
         node = self.tests[test].node
         assert isinstance(node, Function)
         return needs_frames(node, others, self._source, self._names)
+
+    def uses_pictures(self, items: Sequence[TopStatement]) -> bool:
+        """Return whether one of these statements draws, as with matplotlib, whose objects do not cross."""
+        return uses_pictures(items, self._source)
 
     def _of_check(self, node: ast.AST) -> list[str]:
         draws = (
