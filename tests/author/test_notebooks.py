@@ -82,6 +82,19 @@ def test_a_notebook_of_nbgrader() -> None:
     assert "HIDDEN TESTS" not in made.test_file()
 
 
+def test_a_hidden_part_has_what_its_cell_did() -> None:
+    """The calls of the visible part run before it, and its asserts do not; without a common variable nothing does."""
+    cell = "rows = []\nfill(rows, 3)\nassert len(rows) == 3\n### BEGIN HIDDEN TESTS\nassert {}\n### END HIDDEN TESTS\n"
+    for hidden, expected in (
+        ("rows[0] == 0", "rows = []\nfill(rows, 3)\nassert rows[0] == 0"),
+        ("fill([], 0) is None", "assert fill([], 0) is None"),
+    ):
+        solution = code("def fill(rows, n):\n    rows += range(n)", grade=False, solution=True, grade_id="fill")
+        made = assignment_of(notebook(solution, code(cell.format(hidden), grade=True, grade_id="t", points=1)))
+        assert made is not None
+        assert made.tests["test_t_hidden"].strip() == expected
+
+
 def test_a_master_notebook_of_otter() -> None:
     """A value that a test shows is asserted; a test function takes its names from the notebook."""
     made = assignment_of(OTTER)

@@ -246,10 +246,24 @@ def _of_nbgrader(rows: Sequence[Row]) -> Assignment:
         shown = _HIDDEN.sub("", code)
         parts = {name: shown, f"{name}_hidden": "\n".join(_HIDDEN.findall(code))}
         parts = {part: textwrap.dedent(test) for part, test in parts.items() if _does_something(test)}
+        if len(parts) > 1:
+            visible, hidden = parts.values()
+            parts[f"{name}_hidden"] = _preparation(visible, hidden) + hidden
         for part, test in parts.items():
             own = points / len(parts) if points is not None else None
             made.add_test(part, test, own, is_hidden=part != name)
     return made
+
+
+def _preparation(visible: str, hidden: str) -> str:
+    """Return what the visible part of a test cell does, without its asserts, if the hidden part uses its variables."""
+    body = ast.parse(visible).body
+    used = {node.id for node in ast.walk(ast.parse(hidden)) if isinstance(node, ast.Name)}
+    if not used & {name for item in items_of(visible, with_parameters=False) for name in item.binds}:
+        return ""
+    texts = map(ast.unparse, body)
+    kept = (text for text in texts if not re.match(r"(assert|([\w.]+\.)?assert_?\w*\(|print\()", text))
+    return "".join(f"{text}\n" for text in kept)
 
 
 def _python(source: str, number: int) -> str:
