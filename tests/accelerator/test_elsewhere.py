@@ -176,6 +176,21 @@ assert 67.1 / 300 < start.elapsed_time(end) < 67.1 / 300 + 0.2
 assert large[0].item() == 2
 dist.barrier(async_op=True).wait()
 
+# Parts of a DTensor draw numbers of their own, its copies the same ones.
+from torch.distributed.tensor import Replicate, Shard, init_device_mesh, rand
+mesh = init_device_mesh("cuda", (2,))
+torch.manual_seed(3)
+for placement, distinct in ((Shard(0), 8), (Replicate(), 8), (Shard(1), 8)):
+    whole = rand(2, 4, device_mesh=mesh, placements=[placement])
+    assert nn.init.normal_(whole) is whole
+    assert len(set(whole.full_tensor().flatten().tolist())) == distinct
+    both = [torch.empty(2, 4, device="cuda") for _ in range(2)]
+    dist.all_gather(both, whole.full_tensor().contiguous())
+    assert torch.equal(*both)
+state = torch.cuda.get_rng_state().cuda()
+dist.all_gather(both := [torch.empty_like(state) for _ in range(2)], state)
+assert torch.equal(*both)
+
 # NCCL takes tensors of several sizes, several collectives together, and sums of what is multiplied first.
 parts = [torch.empty(2, device="cuda"), torch.empty(3, device="cuda")]
 dist.all_gather(parts, torch.full((2 + rank,), float(rank), device="cuda"))

@@ -1,0 +1,109 @@
+"""Modules of `torch.distributed` that a program may import later: checkpoints, and random numbers of DTensors."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.counters import DEVICE_TO_HOST
+from grader.accelerator.sim.generator import cpu_state_of, set_cpu_state
+from grader.accelerator.sim.machine import Machine
+
+
+def install(machine: Machine) -> None:
+    """Patch each of the modules once it is imported: they take long to import, and few programs need them."""
+    for name, patch in _PATCHES.items():
+        if (module := sys.modules.get(name)) is not None:
+            patch(machine, module)
+        else:
+            sys.meta_path.insert(0, _WhenImported(machine, name))
+
+
+class _WhenImported:
+    """A finder of modules that patches one module when a program imports it."""
+
+    def __init__(self, machine: Machine, name: str) -> None:
+        self.machine = machine
+        self.name = name
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Return the specification of the one module, whose loader then patches it; None for any other name."""
+        del path, target
+        if name != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        loader: Any = None if spec is None else spec.loader
+        if loader is not None:
+            run = loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                run(module)
+                _PATCHES[name](self.machine, module)
+
+            loader.exec_module = exec_module
+        return spec
+
+
+def _patch_stager(machine: Machine, module: Any) -> None:
+    """Let the class that copies a state dict to the host, while training goes on, take tensors of the device.
+
+    PyTorch's own copies every attribute of a tensor, those of the simulation among them, which would go to the file.
+    """
+    stager: Any = module.StateDictStager
+    original = stager._offload_tensor
+
+    def offload(self: Any, x: Any, memo: Any, non_blocking: bool = False) -> Any:
+        if not isinstance(x, SimTensor):
+            return original(self, x, memo, non_blocking)
+        made = original(self, x._inner, memo, non_blocking)
+        memo[id(x)] = made
+        nbytes = made.numel() * made.element_size()
+        machine.transfer(DEVICE_TO_HOST, x._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
+        return made
+
+    put(stager, "_offload_tensor", offload)
+
+
+def _patch_random_numbers(machine: Machine, module: Any) -> None:
+    """Let parts of a DTensor draw numbers of their own, and copies of it the same ones.
+
+    PyTorch's own moves the offset in the state of CUDA's generator, which ours does not have.
+    """
+    tracker: Any = module.OffsetBasedRNGTracker
+    original = tracker._distribute_region
+
+    @contextlib.contextmanager
+    def distribute_region(self: Any, spec: Any, generator: Any = None) -> Iterator[None]:
+        if not self.distribute_region_enabled or not machine.is_ours(self._device):
+            with original(self, spec, generator):
+                yield
+            return
+        drawing = machine.devices[machine.current].generator if generator is None else generator
+        number = 0
+        for size, here, placement in zip(spec.mesh.shape, spec.mesh.get_coordinate(), spec.placements, strict=True):
+            number = number * size + (here if placement.is_shard() else 0)
+        # All processes of the mesh have the same state, draw one seed from it for all parts, and go on alike.
+        common, own = torch._C.Generator(), torch._C.Generator()
+        common.set_state(cpu_state_of(drawing))
+        own.manual_seed(int(torch.randint(1 << 62, (1,), generator=common, device="cpu")) + number)
+        set_cpu_state(drawing, own.get_state())
+        try:
+            yield
+        finally:
+            set_cpu_state(drawing, common.get_state())
+
+    put(tracker, "_distribute_region", distribute_region)
+
+
+_PATCHES: dict[str, Callable[[Machine, Any], None]] = {
+    "torch.distributed.checkpoint._state_dict_stager": _patch_stager,
+    "torch.distributed.tensor._random": _patch_random_numbers,
+}
