@@ -47,6 +47,10 @@ _DUPLICATE = (
 )
 
 
+_OTHER_NUMBER = "Tensor input and output of _broadcast_oop must have the same number of elements "
+"""What NCCL says in `all_gather` of several sizes, which it does by a broadcast of each part."""
+
+
 class _Options:
     """The options of NCCL, as in `ProcessGroupNCCL.Options`."""
 
@@ -148,9 +152,9 @@ def _exchange_parts(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
     # All processes have the same list of sizes, and come to the same decision.
     if name != "allgather_" or len({tensor.shape for tensor in outputs[0]}) < 2:
         return False
-    if outputs[0][nccl.rank()].shape != given[0].shape:
-        raise ValueError("Tensor list input to scatter/gather must match input tensor's size at this process's place")
-    outputs[0][nccl.rank()].copy_(given[0])
+    if outputs[0][nccl.rank()].numel() != given[0].numel():
+        raise ValueError(_OTHER_NUMBER)
+    outputs[0][nccl.rank()].view(-1).copy_(given[0].view(-1))
     for rank, tensor in enumerate(outputs[0]):
         nccl.inside.broadcast(tensor, rank).wait()
     return True
