@@ -290,6 +290,11 @@ def test_the_inner_name_stays_inside() -> None:
     assert F.conv2d(x, w).is_cuda
     with raises(RuntimeError, "Input type (CUDAComplexFloatType) and weight type (CPUComplexFloatType) should be the"):
         F.conv2d(x, w.cpu())
+    rows, places = torch.arange(4, device="cuda"), torch.tensor([1, 2], device="cuda")
+    for split in (torch.tensor_split, torch.Tensor.tensor_split):
+        with raises(RuntimeError, "expected tensor_indices_or_sections to be on cpu, but it's on cuda:0"):
+            split(rows, places)
+        assert [part.tolist() for part in split(rows, places.cpu())] == [[0], [1], [2, 3]]
     for devices in (
         _foreach_utils._get_foreach_kernels_supported_devices(),
         _foreach_utils._get_fused_kernels_supported_devices(),

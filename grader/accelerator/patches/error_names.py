@@ -37,8 +37,10 @@ def install(machine: Machine) -> None:
             known.HANDLED_FUNCTIONS[convolution] = known.HANDLED_FUNCTIONS[original]
         for owner in (torch, torch.nn.functional):
             put_builtin(owner, name, convolution)
-    for owner, name in ((torch, "istft"), (torch, "gradient"), (torch.linalg, "multi_dot"), (torch.linalg, "norm")):
+    several = ((torch, "istft"), (torch, "gradient"), (torch, "tensor_split"))
+    for owner, name in (*several, (torch.linalg, "multi_dot"), (torch.linalg, "norm")):
         put_builtin(owner, name, use_public_name_in_errors(getattr(owner, name)))
+    put(torch.Tensor, "tensor_split", use_public_name_in_errors(torch.Tensor.tensor_split))
 
 
 def _wrap_for_subclasses(function: Any) -> Any:
