@@ -7,6 +7,8 @@
 - `drawing`: tensors, shapes or values as one drawing: text in a terminal, SVG in a notebook
 - `failures`: which call of PyTorch raised, with its operands
 - `reasons`: why it raised: sentences and a picture
+- `layers`: why layers and losses of `torch.nn` cannot take what they are given
+- `explanation_parts`: what several reasons share: drawings of shapes, names of dtypes, and remedies
 - `for_you`: `draw` and `explain`, as `from grader import draw, explain` gives them
 - `script`: runs a script below `explain`, for `grade explain`
 """
