@@ -23,7 +23,7 @@ import pytest
 import torch
 
 from grader.check.declare import Accelerator, Rng
-from grader.connection.connection import Connection, Proxy, is_proxy, target_of, what_of
+from grader.connection.connection import Connection, Proxy, is_proxy, owned_name_of, target_of
 from grader.connection.raised import Raised
 from grader.connection.record import Call, Record, comparing
 from grader.connection.student import Probe, Student
@@ -74,7 +74,9 @@ class LocalConnection(Connection):
             return function(*values, **kwargs)
         except Exception as error:
             name = type(error).__name__
-            vars(error)["_raised"] = Raised(name, name, str(error), (), "", "", what_of(called or target), self.owner)
+            vars(error)["_raised"] = Raised(
+                name, name, str(error), (), "", "", owned_name_of(called or target), self.owner
+            )
             raise
 
     def ask(

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from grader.batch.journal import MOODLES, Journal, SubmissionRecord
 from grader.batch.results_folder import RETURNED, ResultsFolder, page_of
 from grader.course.layout import NOTEBOOK
-from grader.intake.match import place_in
+from grader.intake.match import module_place
 from grader.model import GradedCheck, GradedExercise, Report
 from grader.model.files import replacing_file
 from grader.model.score import Causes
@@ -65,7 +65,7 @@ def failing_function(
     cause = row or Causes.of(graded.checks).cause
     # The lines of a notebook's module are not those that its author sees: they have no numbers.
     numbered = PurePosixPath(path).suffix != NOTEBOOK
-    place = place_in(text, graded.exercise.file_name if numbered else path)
+    place = module_place(text, graded.exercise.file_name if numbered else path)
     if cause is None or (number := line_of(cause, replace(graded, place=place))) is None:
         return ()
     lines = text.decode("utf-8", "replace").splitlines()

@@ -19,7 +19,7 @@ from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
 from grader.intake.collect import Intake, collect
 from grader.intake.contents import Handed, Unmatched
-from grader.intake.layouts import resolve_canvas_numbers
+from grader.intake.layouts import move_to_rostered_authors
 from grader.model import GradedExercise, Report, Submission
 from grader.model.errors import CourseError
 from grader.model.files import from_json, to_json
@@ -154,7 +154,7 @@ def grade_batch(
         if options.roster is not None:
             results.save_roster(options.roster)
         rules = results.rules(plan.course, journal, plan.handin)  # before anything is graded: it may refuse
-        handed = resolve_canvas_numbers(intake.handed, rules.numbers())
+        handed = move_to_rostered_authors(intake.handed, rules.numbers())
         for key in {one.key for one in intake.handed}.difference(one.key for one in handed):
             # A run without the roster took another number of the name for this one.
             journal.forget_author(key)

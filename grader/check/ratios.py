@@ -20,7 +20,7 @@ from grader.check.calls import report
 from grader.check.costs import count_costs
 from grader.check.properties import assert_true
 from grader.check.values import allclose, as_number, assert_values
-from grader.connection.connection import Proxy, connection_of, what_of, word_of
+from grader.connection.connection import Proxy, connection_of, owned_name_of, word_of
 from grader.model import Speed
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive
 from grader.model.public_text import Limit, Public, say
@@ -75,7 +75,7 @@ def assert_cpu_time_ratio(
         assert_values(mine, theirs, what, rtol=rtol, atol=atol)
 
     connection = connection_of(function)
-    connection.refuse(what_of(function))  # endless for small inputs: it is not slow but wrong
+    connection.refuse(owned_name_of(function))  # endless for small inputs: it is not slow but wrong
     final = not connection.record.unconfirmed
     measurement = Measurement(function, other, inputs, at_most, same_results, size, in_place, final)
     ratio = measurement.decide()

@@ -285,7 +285,7 @@ class SubmittedSource:
                 yield from names
 
     def running_nodes(self) -> Iterator[tuple[str, Any]]:
-        """Yield the nodes of all code that runs, each with its file, in the order of the source."""
+        """Yield (file, node) for code that may run: statements in source order, the nodes of each breadth first."""
         for file, top in self._tops.items():
             for statement in top:
                 yield from ((file, node) for node in ast.walk(statement) if id(node) in self._runs[file])
@@ -312,9 +312,10 @@ class SubmittedSource:
         return "\n".join(["", *shown_lines([line], folder)])
 
     def mentions(self, function: str = "") -> list[Mention]:
-        """Return the names in a function and the student's functions that it uses, or in all files if it is "".
+        """Return what a function, and all that it uses, mentions besides the student's own names; "" for all files.
 
-        A name counts wherever it stands, whether that line runs or not.
+        Names are dotted paths, such as `torch.relu` and `.sum`. A name counts wherever it stands, whether that line
+        runs or not.
         """
         # `from torch import outer` is an answer to "write `outer`", too.
         imported = [(file, path) for file, names in self.names.items() for path in names.get(function, ())]

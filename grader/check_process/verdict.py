@@ -116,7 +116,7 @@ def decide(
 
 
 def _not_written_yet(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
-    """Return the reason "not written yet" if a check failed by the None of a function that does nothing; else None."""
+    """Return the reason to skip a failed check if a student's stub that it called returned None; else None."""
     by_none = reason.verdict is Verdict.FAILED or (reason.verdict is Verdict.BROKEN and "NoneType" in str(error))
     if not by_none or not student.record.nothing:
         return None

@@ -16,7 +16,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.layout import ARCHIVES, NOTEBOOK, PYTHON, bundled_course, find_course, find_given, is_given
+from grader.course.layout import (
+    ARCHIVES,
+    NOTEBOOK,
+    PYTHON,
+    bundled_course,
+    find_course,
+    is_given,
+    student_folder_or_start,
+)
 from grader.course.load import load_course
 from grader.grading.diagnosis import Known
 from grader.grading.outcomes import WorkResult, graded_so_far
@@ -79,7 +87,7 @@ def open_checkout(folder: Path, course: Path | None) -> Checkout:
                 "check the course out beside it"
             )
         return Checkout(folder, load_course(root), is_own=False)
-    if is_given(given := find_given(folder)):
+    if is_given(given := student_folder_or_start(folder)):
         # The copy that `grade start` laid out is the student's; the course in our package is not.
         return Checkout(given, load_course(bundled_course()), is_own=False)
     try:

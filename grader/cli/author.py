@@ -32,7 +32,7 @@ def new_command(
     name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
 ) -> None:
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
-    from grader.course.layout import find_course, find_given, is_course, is_given, refuse_given
+    from grader.course.layout import find_course, is_course, is_given, refuse_given, student_folder_or_start
     from grader.course.scaffold import new_course, new_exercise, write_schemas
     from grader.student.folder import typed_path
 
@@ -50,7 +50,7 @@ def new_command(
         written += write_schemas(schemas, {"report.schema.json": schema_of(ReportFile)})
     if name:
         start = (course_folder or Path.cwd()).resolve()
-        if not any(map(is_course, (start, *start.parents))) and not is_given(find_given(start)):
+        if not any(map(is_course, (start, *start.parents))) and not is_given(student_folder_or_start(start)):
             raise CourseError("there is no course here: make one with  grade new --course DIR  and go there")
         root = find_course(start)
         refuse_given(root, "new")

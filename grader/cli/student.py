@@ -51,10 +51,10 @@ def start_command(words: tuple[str, ...]) -> None:
 @click.command("update")
 def update_command() -> None:
     """Bring the course's corrections to your folder. What you changed stays as it is."""
-    from grader.course.layout import bundled_course, find_given
+    from grader.course.layout import bundled_course, student_folder_or_start
     from grader.student.folder import update
 
-    Say().prose(*update(bundled_course(), find_given(Path.cwd())))
+    Say().prose(*update(bundled_course(), student_folder_or_start(Path.cwd())))
 
 
 @click.command("list")

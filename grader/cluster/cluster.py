@@ -317,7 +317,11 @@ class NodePlugin(WorkerPlugin):
         self._worker.log_event(self.name, {**who, "slots": slots, "why": " ".join(refused.split())})
 
     def grade(self, sent: RemoteWork) -> RemoteResult:
-        """Grade one exercise of one submission; if no lane can be opened any more, have another worker do it."""
+        """Grade one exercise of one submission.
+
+        Raises:
+            Reschedule: no lane can be opened here any more; this node gets no work then, and another one does it.
+        """
         id, submission, before = sent
         exercise = next(exercise for exercise in self._plan.exercises if exercise.id == id)
         work = Work(self._plan, exercise, submission, before.graded(exercise) if before else None)

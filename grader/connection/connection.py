@@ -73,11 +73,11 @@ class Proxy:
         """Return an attribute of the object."""
         if name.startswith("__"):  # Python, NumPy and PyTorch ask for such names to find out what something is
             raise AttributeError(name)
-        return target_of(self).connection.ask("get", [self, name], what_of(self, name), f"{word_of(self)}.{name}")
+        return target_of(self).connection.ask("get", [self, name], owned_name_of(self, name), f"{word_of(self)}.{name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute of the object."""
-        target_of(self).connection.ask("set", [self, name, value], what_of(self, name))
+        target_of(self).connection.ask("set", [self, name, value], owned_name_of(self, name))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the object."""
@@ -85,18 +85,18 @@ class Proxy:
 
     def __getitem__(self, key: Any) -> Any:
         """Return an item of the object."""
-        return target_of(self).connection.ask("item", [self, key], what_of(self), word_of(self))
+        return target_of(self).connection.ask("item", [self, key], owned_name_of(self), word_of(self))
 
     def __len__(self) -> int:
         """Return the length of the object."""
-        length = target_of(self).connection.ask("len", [self], what_of(self))
+        length = target_of(self).connection.ask("len", [self], owned_name_of(self))
         if type(length) is not int or not 0 <= length < 1 << 62:  # the worker may answer anything
             raise TypeError(f"the length of {word_of(self)} is not a number")
         return length
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the items of the object, which arrive together, as a list."""
-        return iter(target_of(self).connection.ask("iter", [self], what_of(self), word_of(self)))
+        return iter(target_of(self).connection.ask("iter", [self], owned_name_of(self), word_of(self)))
 
     def __del__(self) -> None:
         """Let the worker forget the object, with the next request."""
@@ -175,8 +175,8 @@ def kind_of(proxy: Proxy) -> str:
     return target_of(proxy).kind or "function"
 
 
-def what_of(proxy: Proxy, attribute: str = "") -> str:
-    """Return the name of a proxy's object in messages with its owner, such as "your `Counter`"."""
+def owned_name_of(proxy: Proxy, attribute: str = "") -> str:
+    """Return the name in messages of a proxy's object, or of its attribute: "your `Counter`", "the probe `f`"."""
     target = target_of(proxy)
     word = f"{target.word}.{attribute}" if attribute else target.word
     of_probe = target.child[0] == "name" and target.child[1] != "student"
@@ -358,7 +358,7 @@ class Connection:
         # The reference, and student code that may not change its arguments, get copies.
         apart = record.copying or self.student is not None
         return self.ask(
-            "call", [target, kwargs or None, *args], what_of(called), word_of(called), noted=noted, apart=apart
+            "call", [target, kwargs or None, *args], owned_name_of(called), word_of(called), noted=noted, apart=apart
         )
 
     def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> Call | None:

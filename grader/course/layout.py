@@ -153,8 +153,8 @@ def find_course(start: Path) -> Path:
     for folder in (start, *start.parents):
         if is_course(folder):
             return folder
-    if is_given(find_given(start)):
-        raise CourseError(f"{find_given(start) / COURSE_FILE} is missing. {RESTORE}")
+    if is_given(student_folder_or_start(start)):
+        raise CourseError(f"{student_folder_or_start(start) / COURSE_FILE} is missing. {RESTORE}")
     raise CourseError(
         f"there is no course here: no {COURSE_FILE} in {start} or a folder above it;  grade start DIR  creates one"
     )
@@ -189,7 +189,7 @@ def course_for(start: Path) -> tuple[Path, bool]:
     Raises:
         CourseError: no such folder was found.
     """
-    folders = (find_given(start), start, *start.parents)
+    folders = (student_folder_or_start(start), start, *start.parents)
     if any(is_course(folder) or (folder / GIVEN).is_file() for folder in folders):
         return find_course(start), True
     return bundled_course(), False
@@ -219,8 +219,8 @@ def closed_folders(root: Path) -> tuple[Path, ...]:
     return tuple(path for top in roots if is_course(top) for path in (top / _SHOWN, top / _STAFF) if path.is_dir())
 
 
-def find_given(start: Path) -> Path:
-    """Return the folder made by `grade start` that contains `start`, even without course.yaml; else `start` itself."""
+def student_folder_or_start(start: Path) -> Path:
+    """Return `start`, or the folder above it, that `grade start` made, even without course.yaml; else `start`."""
     return next((folder for folder in (start, *start.parents) if is_given(folder)), start)
 
 

@@ -519,7 +519,7 @@ def _parts_of_number(word: str) -> tuple[int, ...]:
 
 
 def _suggested_names(course: Course, word: str, commands: Iterable[str]) -> str:
-    """Return the end of a sentence about an unknown name: the name that may be meant, or where to find all names.
+    """Return the end of a sentence on an unknown name: a near name, the numbers that exist, or where to find all.
 
     No number is guessed: one with nearly the same digits is another exercise.
     """

@@ -285,7 +285,9 @@ def _files_of(
         cells=tuple(one.module.origins) if one.module else one.lines,
         untouched=untouched,
         error="" if untouched else match.load_error(one.source, exercise.file_name, typed),
-        place=match.place_in(one.source, Path(os.path.relpath(path, root)).as_posix()) if is_file and root else None,
+        place=match.module_place(one.source, Path(os.path.relpath(path, root)).as_posix())
+        if is_file and root
+        else None,
     )
 
 

@@ -247,8 +247,8 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
     return _by_author(items, lambda item: _of_canvas(item, chosen[item]))
 
 
-def resolve_canvas_numbers(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
-    """Choose by the roster which of two numbers in the name of a file of Canvas is the author's.
+def move_to_rostered_authors(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
+    """Move files of Canvas whose names have two numbers to the author whose number is on the roster.
 
     The name before the number may end in a number, too.
 

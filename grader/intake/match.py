@@ -388,8 +388,8 @@ def load_error(source: bytes, file_name: str, path: str) -> str:
     return "\n".join(lines)
 
 
-def place_in(source: bytes, path: str) -> Place:
-    """Return the place of a module: its path, its number of lines, and the line of each function and class."""
+def module_place(source: bytes, path: str) -> Place:
+    """Return a module's path, its number of lines, and the line of each top-level function and class."""
     # With a search and not with a parser: a file that is not Python has a place as well.
     lines = source.decode("utf-8", "replace").splitlines()
     matches = ((number, _DEFINED.match(line)) for number, line in enumerate(lines, 1))

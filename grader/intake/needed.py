@@ -257,13 +257,13 @@ def _functions_changing(
     changers: set[str] = set()
     definitions = [one.step for one in placed if isinstance(one.step.node, DEFINITIONS)]
     other = [step for step in definitions if not (step.binds | step.uses) & {*functions}]
-    while more := [step for step in other if _name_if_changing(step, {*state, *changers}, names) - changers]:
-        changers.update(*(_name_if_changing(step, {*state, *changers}, names) for step in more))
+    while more := {name for step in other if (name := _changing_name(step, {*state, *changers}, names))} - changers:
+        changers |= more
     return changers
 
 
-def _name_if_changing(step: Step, reach: Collection[str], names: Collection[str]) -> set[str]:
-    """Return a set with the name of a definition, if its code uses a name in `reach` or assigns a needed global."""
+def _changing_name(step: Step, reach: Collection[str], names: Collection[str]) -> str:
+    """Return the name of a definition if it uses a name in `reach` or assigns a global in `names`; else ""."""
     assert isinstance(step.node, DEFINITIONS)
     own = step.node.name
-    return {own} if step.uses & {*reach} or (step.binds - {own}) & {*names} else set()
+    return own if step.uses & {*reach} or (step.binds - {own}) & {*names} else ""

@@ -163,7 +163,7 @@ def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iter
 
 
 def _is_input(node: ast.List | ast.Tuple) -> bool:
-    """Return whether a list consists of numbers, as inputs of a check do; lists of names are met everywhere."""
+    """Return whether a nested list has only constants, at least one of them a number, as inputs of checks have."""
     leaves = [part for part in ast.walk(node) if not isinstance(part, ast.List | ast.Tuple | ast.expr_context)]
     plain = all(isinstance(part, ast.Constant | ast.UnaryOp | ast.unaryop) for part in leaves)
     return plain and any(isinstance(part, ast.Constant) and isinstance(part.value, int | float) for part in leaves)

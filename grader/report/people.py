@@ -57,7 +57,7 @@ class Person:
 
     @cached_property
     def compact_keys(self) -> frozenset[str]:
-        """The keys without blanks and signs, as platforms write names into those of files."""
+        """The keys without blanks and signs, as platforms write a person's name into names of files."""
         return frozenset(filter(None, map(letters_and_digits, self.keys)))
 
     def is_called(self, name: str) -> bool:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from grader.connection.connection import Proxy, connection_of, target_of, what_of
+from grader.connection.connection import Proxy, connection_of, owned_name_of, target_of
 from grader.connection.record import Record
 from grader.model import Device
 from grader.model.endings import WorkerLost
@@ -108,7 +108,7 @@ class TimedWorker:
         if connection_of(function).device is Device.CUDA:  # the CPU clock does not see its work
             pytest.skip(say("calls are timed on the CPU and on a simulated accelerator, not on CUDA"))
         self._child = list(target.child)
-        self._what = what_of(function)
+        self._what = owned_name_of(function)
         self.connection = connection_of(function).reconnect()
         self.left_out_s = self.slept_s = 0.0
         self._mapped: int | None = None

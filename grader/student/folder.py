@@ -195,7 +195,7 @@ def keeps_starters(course: Course) -> bool:
 
 
 def save_starters(course: Course) -> None:
-    """Save a copy of each starter that is still untouched, if the course's own folder has the copies.
+    """Copy each untouched starter to `.grade/starters`, unless a copy is there or `grade start` made the folder.
 
     Raises:
         OSError: they cannot be written.

@@ -194,7 +194,7 @@ class KernelProgress(Progress):
 
 
 def _submission_of(exercise: Exercise, folder: Path, source: bytes) -> Submission:
-    """Return source as a submission of a file in a folder, with the files there that it imports."""
+    """Return a submission whose file has this source, with the Python files of the folder that it imports."""
     files = {**_files_beside(folder, source), exercise.file_name: source}
     return submission_of(folder.name, exercise, folder / exercise.file_name, files)
 

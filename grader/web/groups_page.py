@@ -37,7 +37,7 @@ def show_groups(folder: ClassFolder, now: Snapshot) -> None:
 
 
 def _show_group_card(folder: ClassFolder, now: Snapshot, group: SimilarSubmissions) -> None:
-    """Build the card of a group: the number of answers, their authors, and the checks that they lose."""
+    """Build the card of a group: the number of answers, their authors, and the first checks that they lose."""
     members = now.members(group)
     with ui.element("section").classes("card").style("margin-top:.75rem"):
         with ui.element("h2"):

@@ -56,8 +56,8 @@ def fill_memory(on: bool) -> None:
         _set_malloc(_PERTURB, _FILL if on else 0)
 
 
-def preload() -> None:
-    """Disable PyTorch's compiler, and imports that take long, in a process that forks workers."""
+def avoid_compiler() -> None:
+    """Replace `torch.compile`, and keep functions of PyTorch from importing the compiler, in this process."""
     slow_imports.skip_slow_imports()
     disable_torch_compile()
 

@@ -57,7 +57,7 @@ class WithTorch(Libraries):
         """Import what PyTorch and NumPy would import late, and count the costs of one call before the fork."""
         for name in _PRELOADED:
             importlib.import_module(name)
-        surroundings.preload()
+        surroundings.avoid_compiler()
         counting.warm_up()
 
     def preload_devices(self) -> None:

@@ -316,6 +316,13 @@ def test_a_stub_keeps_its_docstring() -> None:
     assert starter.endswith('    """Handle x, see TODO"""\n    raise NotImplementedError  # TODO\n')
 
 
+def test_a_class_of_fields_alone_has_a_stub() -> None:
+    """Nothing of it is public code, so that its body would be empty."""
+    reference = "from dataclasses import dataclass\n\n\n@dataclass\nclass Size:\n    rows: int = 0\n"
+    starter = port("from solution import Size\n\n\ndef test_f():\n    assert Size(1)\n", reference).starter
+    assert starter.endswith("@dataclass\nclass Size:\n    pass\n")
+
+
 def test_what_cannot_be_ported_is_refused() -> None:
     """With the reason."""
     for text, why in (("def test_a(:", "is not valid Python"), ("import solution\n", "the file has no tests")):

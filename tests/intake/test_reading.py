@@ -103,8 +103,8 @@ ALLOWED = {
 RECORDS = {
     *("Handed", "Part", "Unmatched", "NOTE_KINDS", "Intake"),
     *("collect", "collect_one", "read_submission", "open_intake", "names_in", "anonymous_code", "tokens_in"),
-    "place_in",  # a search line by line, of a text that was read
-    "resolve_canvas_numbers",  # sorts records
+    "module_place",  # a search line by line, of a text that was read
+    "move_to_rostered_authors",  # sorts records
     "names_used",  # of the course's known answers
     "starter_names",  # of the course's starters
     "python_of",  # of an author's own notebooks, which become a course

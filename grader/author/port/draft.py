@@ -264,14 +264,15 @@ def _call_text(node: ast.stmt) -> str:
 
 
 def _stub_of(item: TopStatement) -> str:
-    """Return a function or class of the reference with a TODO in place of its code."""
+    """Return a function or class with TODOs for code; private methods and longer docstrings are left out."""
     node = ast.parse(item.text).body[0]
     for one in ast.walk(node):
         if isinstance(one, (Function, ast.ClassDef)):
             text = ast.get_docstring(one)
             first = [ast.Expr(ast.Constant(_first_paragraph(text, one.body[0].col_offset)))] if text else []
             public = [part for part in one.body if isinstance(part, Function) and not re.match("_(?!_)", part.name)]
-            one.body = [*first, *(public if isinstance(one, ast.ClassDef) else ast.parse(_RAISES).body)]
+            body = [*first, *(public if isinstance(one, ast.ClassDef) else ast.parse(_RAISES).body)]
+            one.body = body or ast.parse("pass").body
     text = ast.unparse(node) + "\n"
     edits = Edits(text)
     for one in ast.walk(ast.parse(text)):
