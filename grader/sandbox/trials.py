@@ -33,8 +33,9 @@ _LATE_MODULE_OF_TORCH = "torch.utils.file_baton"
 _OTHER_FAMILIES = (17, 38, 40)  # AF_PACKET, AF_ALG, AF_VSOCK
 _MOST_DISK = 1 << 30
 _PROBES_S = 60.0
-_DAEMON_S = 4.0
-_DAEMON_WAIT_S = 0.5
+_DAEMON_S = 15.0
+_DAEMON_WAIT_S = 10.0
+"""So long a process that was killed may take to go, on a machine where others have all processors; else it stays."""
 _PROCESSES = 8
 _END = b"\n"
 _GO = b"."
