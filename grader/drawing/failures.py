@@ -118,9 +118,14 @@ class Watcher(TorchFunctionMode):
             if self.failed is None or self.failed.error is not error:
                 self.failed = FailedCall(func, args, kwargs or {}, error, tuple(self._changes))
             raise
-        for each, (version, made_by) in zip(tensors, before, strict=True):
-            if each._version != version:
-                self._changes.append(InPlaceChange(weakref.ref(each), made_by, _student_line(sys._getframe(1))))
+        changed = [
+            (weakref.ref(each), made_by)
+            for each, (version, made_by) in zip(tensors, before, strict=True)
+            if each._version != version
+        ]
+        if changed:
+            where = _student_line(sys._getframe(1))
+            self._changes += [InPlaceChange(reference, made_by, where) for reference, made_by in changed]
         return result
 
 
@@ -150,7 +155,8 @@ def _shown_file(name: str) -> str:
     """Return the name of a file of code as a reader knows it: a notebook's cell has a file of its own."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    cell = shell.compile.format_code_name(name) if shell is not None else None
+    name_of_cell = getattr(getattr(shell, "compile", None), "format_code_name", None)  # since IPython 8
+    cell = name_of_cell(name) if name_of_cell is not None else None
     return " ".join(cell) if cell else name
 
 
