@@ -269,7 +269,7 @@ def test_no_other_line_installs() -> None:
     """What else in our files has words of an installer is not printed for anybody, or installs what others own."""
     known = {
         "README.md", "docs/first-hour.md", "docs/grading-a-class.md", "docs/ci.md", "docs/students.md", "Makefile",
-        "docs/web.md", "docs/cuda-without-gpu.md", "packages/simulated-cuda/README.md",
+        "docs/web.md", "docs/porting.md", "docs/cuda-without-gpu.md", "packages/simulated-cuda/README.md",
         "container/Dockerfile",
         ".ci/try-installed", ".github/workflows/release.yml", ".github/workflows/tests.yml",
         "constraints.txt", "constraints.lock", "exercises/13_distributed/README.md",
