@@ -10,6 +10,9 @@ from grader.drawing.drawing import Drawing
 from grader.drawing.failures import Operand
 from grader.model.picture import NamedShape, Picture, Shapes
 
+MOST_READ = 1 << 16
+"""Of an index with so many numbers, each is looked at."""
+
 _MOST_DIMS = 8
 
 Found = tuple[list[str], Drawing | None]
@@ -38,6 +41,11 @@ def marked_shapes(*operands: tuple[Operand, Sequence[int]]) -> Drawing | None:
         return None
     misfits = tuple(tuple(dim % len(one.shape) for dim in dims) for one, dims in operands)
     return Drawing(Picture(shapes=Shapes(rows, misfits=misfits)))
+
+
+def named_shapes(operands: Sequence[Operand]) -> str:
+    """Return the names of operands with their shapes, such as "x (2, 3) and y (4,)"."""
+    return " and ".join(f"{one.name} {one.shape}" for one in operands)
 
 
 def dtype_name(value: torch.Tensor | torch.dtype) -> str:

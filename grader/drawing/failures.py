@@ -111,7 +111,7 @@ class Watcher(TorchFunctionMode):
         """Call a function of PyTorch, and record the call if it raises."""
         del types
         tensors = list(_tensors_of([*args, *(kwargs or {}).values()]))
-        before = [(each._version, each.grad_fn.name() if each.grad_fn is not None else "") for each in tensors]
+        before = [(each._version, each.grad_fn) for each in tensors]
         try:
             result = func(*args, **(kwargs or {}))
         except Exception as error:
@@ -119,7 +119,7 @@ class Watcher(TorchFunctionMode):
                 self.failed = FailedCall(func, args, kwargs or {}, error, tuple(self._changes))
             raise
         changed = [
-            (weakref.ref(each), made_by)
+            (weakref.ref(each), made_by.name() if made_by is not None else "")
             for each, (version, made_by) in zip(tensors, before, strict=True)
             if each._version != version
         ]
@@ -151,11 +151,15 @@ def _student_line(frame: FrameType | None) -> str:
     return f"{where}: {source}" if source else where
 
 
+def ipython_shell() -> Any:
+    """Return the IPython shell of this process, or None."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
+
+
 def _shown_file(name: str) -> str:
     """Return the name of a file of code as a reader knows it: a notebook's cell has a file of its own."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    name_of_cell = getattr(getattr(shell, "compile", None), "format_code_name", None)  # since IPython 8
+    name_of_cell = getattr(getattr(ipython_shell(), "compile", None), "format_code_name", None)  # since IPython 8
     cell = name_of_cell(name) if name_of_cell is not None else None
     return " ".join(cell) if cell else name
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from grader.drawing.drawing import Drawing, drawing_of
-from grader.drawing.failures import Watcher, expression_at
+from grader.drawing.failures import Watcher, expression_at, ipython_shell
 from grader.drawing.reasons import Explanation, explain_call
 from grader.report.console import shows_colours
 
@@ -103,9 +103,7 @@ def _columns() -> int:
 
 
 def _in_notebook() -> bool:
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return shell is not None and hasattr(shell, "kernel")
+    return hasattr(ipython_shell(), "kernel")
 
 
 def _show(drawing: Drawing) -> None:

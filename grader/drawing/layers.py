@@ -7,14 +7,20 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from grader.drawing.explanation_parts import Found, dtype_name, marked_shapes, one_dtype, remedy
+from grader.drawing.explanation_parts import (
+    MOST_READ,
+    Found,
+    dtype_name,
+    marked_shapes,
+    named_shapes,
+    one_dtype,
+    remedy,
+)
 from grader.drawing.failures import FailedCall, Operand
 from grader.model.score import counted
 
 _SPACE = {"conv1d": ("length",), "conv2d": ("height", "width"), "conv3d": ("depth", "height", "width")}
 """Convolutions, and their dims of space."""
-
-_MOST_READ = 1 << 16
 
 
 def layers(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
@@ -23,9 +29,9 @@ def layers(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
         return None
     first, weight = operands[:2]
     match failed.name:
-        case "conv1d" | "conv2d" | "conv3d":
+        case name if name in _SPACE:
             groups = failed.kwargs.get("groups", failed.args[6] if len(failed.args) > 6 else 1)
-            return _convolution(operands, failed.name, groups)
+            return _convolution(operands, name, groups)
         case "linear":
             return _linear(operands)
         case "embedding":
@@ -108,7 +114,7 @@ def _layer_norm(first: Operand, sizes: tuple[int, ...]) -> Found | None:
 
 def _first_outside(index: torch.Tensor, size: int, ignored: int | None = None) -> int | None:
     """Return the first number that is not from 0 to below a size, nor the ignored one; None if all are."""
-    if index.device.type == "meta" or index.numel() > _MOST_READ:
+    if index.device.type == "meta" or index.numel() > MOST_READ:
         return None
     return next((each for each in index.flatten().tolist() if not 0 <= each < size and each != ignored), None)
 
@@ -129,7 +135,7 @@ def losses(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
 def _loss_of_classes(name: str, first: Operand, target: Operand, ignored: int) -> Found | None:
     dim = min(len(first.shape) - 1, 1)
     classes, wanted = first.shape[dim], first.shape[:dim] + first.shape[dim + 1 :]
-    both = f"{first.name} {first.shape} and {target.name} {target.shape}"
+    both = named_shapes([first, target])
     if target.value.is_floating_point() and target.shape == first.shape:  # probabilities
         return None
     if target.value.dtype not in (torch.int64, torch.uint8):

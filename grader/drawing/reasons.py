@@ -19,7 +19,15 @@ from typing import Any
 import torch
 
 from grader.drawing.drawing import Drawing
-from grader.drawing.explanation_parts import Found, dtype_name, marked_shapes, one_dtype, shapes_of
+from grader.drawing.explanation_parts import (
+    MOST_READ,
+    Found,
+    dtype_name,
+    marked_shapes,
+    named_shapes,
+    one_dtype,
+    shapes_of,
+)
 from grader.drawing.facts import drawn_tensors
 from grader.drawing.failures import FailedCall, Operand, mutates, operands_of, student_expression
 from grader.drawing.layers import layers, losses
@@ -48,7 +56,6 @@ _ALSO_BROADCAST = (
 _SAVED_CHANGED = "has been modified by an inplace operation"
 _SAVED_FREED = "backward through the graph a second time"
 _CHANGED = re.compile(r"\[[\w.]+ \[(?P<shape>[\d, ]*)\]\].* is at version (?P<version>\d+);")
-_MOST_INDICES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -74,10 +81,6 @@ class Explanation:
         if self.drawing is not None:
             yield from (f"  {line}" for line in self.drawing.lines(width - 2, plain=plain))
         yield from self.sentences
-
-
-def _named(operands: Sequence[Operand]) -> str:
-    return " and ".join(f"{one.name} {one.shape}" for one in operands)
 
 
 def _memory(operands: Sequence[Operand]) -> Drawing:
@@ -136,10 +139,8 @@ def _in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
 
 def _dtype_out_of_place(failed: FailedCall) -> torch.dtype | None:
     """Return the dtype of a call's result if it was not in place; None if that is unknown."""
-    name = failed.name
-    plain = f"__{name[3:]}" if name.startswith("__i") else name.removesuffix("_")
-    function = getattr(torch.Tensor, plain, None)
-    if function is None or name == "__setitem__":
+    function = getattr(torch.Tensor, _name_out_of_place(failed.name), None)
+    if function is None:
         return None
     # On one element of each: so shapes that do not fit raise nothing, and nothing is computed.
     args = [
@@ -169,7 +170,7 @@ def _matmul(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     dims = tuple(len(one.shape) for one in operands[:2])
     if wanted is not None and dims != wanted:
         each = " and ".join(map(str, wanted))
-        return [f"{failed.name} takes tensors of {each} dims: {_named(operands[:2])}. Try: matmul or @."], None
+        return [f"{failed.name} takes tensors of {each} dims: {named_shapes(operands[:2])}. Try: matmul or @."], None
     if len({one.value.dtype for one in operands}) > 1:
         return one_dtype(operands, "A product of matrices promotes no dtypes, so its operands need the same one")
     left, right = operands[-2:] if failed.name in ("addmm", "baddbmm", "addmv") else operands[:2]
@@ -202,13 +203,13 @@ def _lists(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     dim = failed.kwargs.get("dim", failed.args[1] if len(failed.args) > 1 else 0)
     if failed.name == "stack":
         what = "stack needs tensors of one shape, because it adds a dim"
-        return [f"{what}: {_named(operands)}.", "Try: cat, which joins along a dim that is there."], shapes_of(
+        return [f"{what}: {named_shapes(operands)}.", "Try: cat, which joins along a dim that is there."], shapes_of(
             operands, broadcast=False
         )
     dims = {len(one.shape) for one in operands}
     if len(dims) > 1:
         return [
-            f"{failed.name} needs tensors with equally many dims: {_named(operands)}.",
+            f"{failed.name} needs tensors with equally many dims: {named_shapes(operands)}.",
             "Try: unsqueeze the smaller one.",
         ], shapes_of(operands, broadcast=False)
     (count,) = dims
@@ -217,9 +218,8 @@ def _lists(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     own = dim % count
     bad = [at for at in range(count) if at != own and len({one.shape[at] for one in operands}) > 1]
     if bad:
-        sentences = [
-            f"{failed.name} joins along dim {own}; all others must be equal. Dim {bad[0]} is not: {_named(operands)}."
-        ]
+        rule = f"{failed.name} joins along dim {own}; all others must be equal"
+        sentences = [f"{rule}. Dim {bad[0]} is not: {named_shapes(operands)}."]
         if len(bad) == 1 and len({one.shape[own] for one in operands}) == 1:
             sentences.append(f"Try: dim={bad[0]}.")
         return sentences, marked_shapes(*((one, bad) for one in operands))
@@ -304,11 +304,11 @@ def _index_part(first: Operand, dim: int, part: Any) -> Found | None:
         said = f"A mask needs the shape of what it selects from, {want} of {first.name}; it has {tuple(part.shape)}."
         return [said], shapes_of([first, Operand("the mask", part)], broadcast=False)
     if isinstance(part, torch.Tensor) and (part.is_floating_point() or part.is_complex()):
-        kind = str(part.dtype).removeprefix("torch.")
+        kind = dtype_name(part)
         remedy = "Try: .long() for positions, or a comparison for a mask."
         return [f"An index must be an integer or a bool; this one has dtype {kind}.", remedy], None
     values: list[Any] = []
-    if _is_positions(part) and part.numel() <= _MOST_INDICES:
+    if _is_positions(part) and part.numel() <= MOST_READ:
         values = part.flatten().tolist()
     elif isinstance(part, int) and not isinstance(part, bool):
         values = [part]
@@ -341,7 +341,7 @@ def _new_values(failed: FailedCall, first: Operand, index: Any) -> Found | None:
 
 
 def _index_dtype(index: torch.Tensor) -> Found:
-    kind = str(index.dtype).removeprefix("torch.")
+    kind = dtype_name(index)
     return [f"The index must have dtype int64, got {kind}.", "Try: .long()."], None
 
 
@@ -349,7 +349,7 @@ def _dtypes(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if not operands:
         return None
     first = operands[0]
-    kind = str(first.value.dtype).removeprefix("torch.")
+    kind = dtype_name(first.value)
     if failed.name in ("__neg__", "neg", "__sub__", "__rsub__", "sub") and any(
         one.value.dtype is torch.bool for one in operands
     ):
@@ -437,7 +437,7 @@ def _einsum(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
         for letter, size in zip(letters, value.shape, strict=True):
             if sizes.setdefault(letter, size) not in (size, 1) and size != 1:
                 return [
-                    f"{letter!r} stands for sizes {sizes[letter]} and {size} in {equation!r}: {_named(operands)}."
+                    f"{letter!r} stands for sizes {sizes[letter]} and {size} in {equation!r}: {named_shapes(operands)}."
                 ], None
     return None
 
@@ -539,14 +539,19 @@ def _broadcast(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
 
 def _broadcasts(name: str) -> bool:
     """Return whether a function works element by element and broadcasts its operands, as PyTorch's own tags say."""
-    plain = name.strip("_")
-    if name.startswith("__") and plain not in _OPERATORS and plain[1:] in _OPERATORS:  # __iadd__, __radd__
-        plain = plain[1:]
-    plain = _OPERATORS.get(plain, plain)
+    plain = _name_out_of_place(name)
     if plain in _ALSO_BROADCAST:
         return True
     packet = getattr(torch.ops.aten, plain, None)
     return packet is not None and any(torch.Tag.pointwise in getattr(packet, each).tags for each in packet.overloads())
+
+
+def _name_out_of_place(name: str) -> str:
+    """Return the name of the function that returns what an operator or a function in place computes, such as "add"."""
+    plain = name.strip("_")
+    if name.startswith("__") and plain not in _OPERATORS and plain[1:] in _OPERATORS:  # __iadd__, __radd__
+        plain = plain[1:]
+    return _OPERATORS.get(plain, plain)
 
 
 def _suggested_dims(left: Operand, right: Operand) -> Iterator[str]:

@@ -89,7 +89,7 @@ def _prepare_fully(libraries: Any) -> None:
     """Prepare for further forks what was left out so that the first command started sooner."""
     libraries.preload_devices()
     gc.freeze()
-    kernel.collapse_pages(None)  # a copy of what the template has
+    kernel.collapse_pages(None)  # so that a fork copies less; what is forked divides them
 
 
 def _beginning(libraries: Any, message: Message) -> Beginning | None:

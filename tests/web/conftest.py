@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -77,15 +78,29 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
-@pytest.fixture
-def window(browser: Any, server: Server) -> Iterator[Any]:
-    """A window of that browser, which has the token."""
+@contextmanager
+def opened_window(browser: Any, server: Server) -> Iterator[Any]:
+    """Open a window in a profile of its own, which has the token, and close it at the end."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     context.set_default_timeout(WAIT_MS)
     page = context.new_page()
     page.goto(f"{server.url}?token={TOKEN}")
     yield page
     context.close()
+
+
+@pytest.fixture
+def window(browser: Any, server: Server) -> Iterator[Any]:
+    """A window of that browser, which has the token."""
+    with opened_window(browser, server) as page:
+        yield page
+
+
+@pytest.fixture
+def other_window(browser: Any, server: Server) -> Iterator[Any]:
+    """A window of a profile of its own, whose connection does not end with that of `window`."""
+    with opened_window(browser, server) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")

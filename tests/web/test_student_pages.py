@@ -109,7 +109,9 @@ def test_a_result_removes_nothing_that_is_typed_meanwhile(window: Any, server: S
 
 
 @pytest.mark.parametrize("lost", [0, 12])
-def test_a_page_that_lost_its_connection_costs_the_others_nothing(window: Any, server: Server, lost: int) -> None:
+def test_a_page_that_lost_its_connection_costs_the_others_nothing(
+    window: Any, other_window: Any, server: Server, lost: int
+) -> None:
     """A window that is gone is shown nothing; one that comes back shows the last result, also if messages were lost."""
     open_exercise(window, server)
     window.evaluate("window.ackedMessageId = 1e9")  # so the server keeps what it sent
@@ -117,12 +119,9 @@ def test_a_page_that_lost_its_connection_costs_the_others_nothing(window: Any, s
     window.wait_for_selector("text=NameError")
     window.evaluate(f"window.nextMessageId -= {lost}; window.socket.io.engine.close()")
     window.context.set_offline(True)  # before the browser tries again, which it does by itself
-    second = window.context.browser.new_context().new_page()
-    second.set_default_timeout(WAIT_MS)
-    second.goto(f"{server.url}?token={TOKEN}")
-    open_exercise(second, server)
-    type_text(second, with_body(server, RIGHT))
-    second.wait_for_selector("text=/All \\d+ checks pass/")
+    open_exercise(other_window, server)
+    type_text(other_window, with_body(server, RIGHT))
+    other_window.wait_for_selector("text=/All \\d+ checks pass/")
     assert window.locator("text=/All \\d+ checks pass/").count() == 0
     window.context.set_offline(False)
     window.wait_for_selector("text=/All \\d+ checks pass/")
