@@ -172,7 +172,7 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> NoReturn:
-        """Say what a word is named now.
+        """Raise an error that says what a word of this module is named now.
 
         Args:
             name: what is imported and not defined.

@@ -388,7 +388,7 @@ def gradients(function: Proxy, *args: Any) -> list[torch.Tensor | None]:
 
 
 def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None) -> None:
-    """Fail unless a gradient reaches an argument: PyTorch alone computes the result, not a list or NumPy.
+    """Fail unless a gradient reaches an argument; none does if lists or NumPy compute the result.
 
     Args:
         function: a function of the student's, which returns a tensor.

@@ -113,7 +113,7 @@ def count_costs(function: Proxy, *args: Any, allow: Collection[str] = (), **kwar
 
 
 def _decoded_counts(reply: dict[Any, Any], result: Any) -> Counts | None:
-    """Return as `Counts` what a worker counted; None if its reply is malformed."""
+    """Return the counts in a worker's reply as `Counts`; None if the reply is malformed."""
     numbers: dict[str, Any] = {name: reply.get(name) for name in _NUMBERS}
     tables: dict[str, Any] = {name: read_table(reply.get(name)) for name in _TABLES}
     if None in tables.values() or not all(map(_is_count, numbers.values())):
@@ -126,7 +126,7 @@ def _is_count(number: object) -> bool:
 
 
 def read_table(counts: Any) -> Counter[str] | None:
-    """Return as a Counter the counts by name that a worker sent; None if they are malformed.
+    """Return a worker's dict of counts by name as a `Counter`; None if it is malformed.
 
     Args:
         counts: what the worker sent.
@@ -137,7 +137,7 @@ def read_table(counts: Any) -> Counter[str] | None:
 
 
 def moments_of(rows: Any, most: int) -> Iterator[Moment]:
-    """Yield a moment for each well-formed row that a worker sent: something that took virtual time on a device.
+    """Yield a `Moment`, which took virtual time on a device, for each well-formed row that a worker sent.
 
     Args:
         rows: what the worker sent.
@@ -535,7 +535,7 @@ def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
 
 
 def _deadlock_failure(function: Proxy, where: str = "") -> CheckFailed:
-    """Return the failure of a function that waits on a rank in a collective which the others do not take part in.
+    """Return the `CheckFailed` for a function that hangs in a collective which the other ranks do not call.
 
     Its first line is the same in all checks, so that a report shows them in one row.
     """

@@ -276,7 +276,7 @@ def assert_does_not_mutate(function: Proxy, *args: Any, what: str = "an argument
         result = function(*args)
     assert_true(result is not None, say("the result is None (is a `return` missing?)"))
     bases = [_embed_in_ones(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
-    views = [_middle(base) if isinstance(base, torch.Tensor) else base for base in bases]
+    views = [_without_border(base) if isinstance(base, torch.Tensor) else base for base in bases]
     with assert_unchanged(*_without_proxies(bases), what=say("{}, or the memory around it,", what)):
         function(*views)
     if requiring:
@@ -301,7 +301,7 @@ def assert_preserves_dtype(
     """
     for dtype in dtypes:
         name = say("{} for {}", what, str(dtype).removeprefix("torch."))
-        result = function(*(arg.to(dtype) if _floats(arg) else arg for arg in args))
+        result = function(*(arg.to(dtype) if _is_floating_tensor(arg) else arg for arg in args))
         assert_tensor(result, name)
         assert_dtype(result, dtype, name)
 
@@ -321,11 +321,13 @@ def assert_differentiable(function: Proxy, *args: Any, names: Sequence[str] = ()
     """
     grads = gradients(function, *args)
     for arg, grad, name in itertools.zip_longest(args, grads, names, fillvalue="the argument"):
-        assert_true(not _floats(arg) or grad is not None, say("no gradient reaches {} of `{}`", name, function))
+        assert_true(
+            not _is_floating_tensor(arg) or grad is not None, say("no gradient reaches {} of `{}`", name, function)
+        )
     assert_gradcheck(function, *args)
 
 
-def _floats(arg: Any) -> bool:
+def _is_floating_tensor(arg: Any) -> bool:
     return isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point
 
 
@@ -335,11 +337,11 @@ def _without_proxies(args: Sequence[Any]) -> list[Any]:
 
 
 def _embed_in_ones(arg: torch.Tensor) -> torch.Tensor:
-    """Return a tensor that is two larger in each dim, with a copy of an argument in its middle, and ones around it."""
+    """Return a tensor of ones, larger than an argument by two in each dim, with a copy of it in the middle."""
     larger = arg.new_ones([size + 2 for size in arg.shape])
-    _middle(larger).copy_(arg.detach())
+    _without_border(larger).copy_(arg.detach())
     return larger
 
 
-def _middle(larger: torch.Tensor) -> torch.Tensor:
+def _without_border(larger: torch.Tensor) -> torch.Tensor:
     return larger[(slice(1, -1),) * larger.dim()]

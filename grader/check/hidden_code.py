@@ -148,8 +148,8 @@ class _Search:
     def _is_builtin(self, node: ast.Name, file: str) -> bool:
         """Return whether a name may mean a builtin of Python.
 
-        It does not where it is local to a function, nor below a statement at the top that gives it another meaning, for
-        as long as nothing takes that away again.
+        It may not if it is local to a function, or stands below a top-level statement that binds it, unless some code
+        deletes the name.
         """
         if id(node) not in self._source.global_names[file] or isinstance(node.ctx, ast.Store):
             return False
@@ -163,7 +163,7 @@ class _Search:
         )
 
     def hiding_names(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield the names in a node by which code could hide what it does, such as "exec" or "sys handed on".
+        """Yield the names in a node by which code could hide what it does: "exec", or "sys handed on" for `f(sys)`.
 
         Args:
             node: a node of the syntax tree; a node is passed before the nodes in it.
@@ -176,7 +176,7 @@ class _Search:
                 yield from (each.path for each in imported_by(node) if self._is_risky_import(each, file))
             case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
                 fine |= {id(each.func) for each in decorators if isinstance(each, ast.Call) and _has_one_argument(each)}
-                fine |= self._uses_of_given_values(node, file)
+                fine |= self._reads_of_given_parameters(node, file)
             case ast.Attribute(value=inner):
                 yield from self._hiding_attributes(node, file, fine)
                 if isinstance(inner, ast.Name) and inner.id not in (*_ONLY, "getattr"):
@@ -190,16 +190,16 @@ class _Search:
             case ast.Name():
                 yield from self._hiding_name(node, file, fine)
 
-    def _uses_of_given_values(self, node: ast.AST, file: str) -> set[int]:
-        """Return the ids of the names in a function that mean an argument which only a check passes.
+    def _reads_of_given_parameters(self, node: ast.AST, file: str) -> set[int]:
+        """Return the ids of the nodes in a function that read a parameter to which only a check passes a value.
 
-        That is so where no code of the student's mentions the function, and the parameter keeps its value.
+        That is sure if no code of the student's mentions the function, and the function does not bind the name again.
         """
         match node:
             case ast.FunctionDef(name=name, decorator_list=[]) if (
                 file == f"{self._source.module}.py" and node in self._source.trees[file].body
             ):
-                if self._mentions[name] > 1 or name[:2] == "__":  # Python calls some of these
+                if self._name_counts[name] > 1 or name[:2] == "__":  # Python calls some of these
                     return set()
             case _:
                 return set()
@@ -213,8 +213,8 @@ class _Search:
         }
 
     @functools.cached_property
-    def _mentions(self) -> collections.Counter[str]:
-        """How often code that runs has each name: defined, by itself, as an attribute, an import or a string."""
+    def _name_counts(self) -> collections.Counter[str]:
+        """How often each name occurs in code that runs: as a definition, name, attribute, import or string."""
         found = collections.Counter[str]()
         for _, node in self._source.running_nodes():
             found.update(part for each in imported_by(node) for part in each.path.split("."))
@@ -226,7 +226,7 @@ class _Search:
         return found
 
     def _hiding_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield a description of a bare name if it could hide code, such as "exec" or "sys handed on"."""
+        """Yield a description of a bare name if it could hide code: "exec", or "sys handed on" for `f(sys)`."""
         match node:
             case ast.Name(id="sys") if self._source.names[file].get("sys") != ["sys"]:
                 pass
@@ -300,7 +300,7 @@ class _Search:
                     yield f".{name}"
 
     def _is_internal(self, name: str) -> bool:
-        """Return whether a name is of the internals of a library, or of a function that evaluates annotations."""
+        """Return whether a name is internal to a library, or is a function that evaluates annotations that are code."""
         return _is_internal_name(name) or (name in _RUNS_NOTES and not self._annotations_are_classes)
 
     @functools.cached_property
@@ -379,7 +379,7 @@ def _is_comparison(names: Sequence[str]) -> bool:
 
 
 def _has_one_argument(call: ast.Call) -> bool:
-    """Return whether a call has one argument alone: `wraps(f)` then copies only what each function has."""
+    """Return whether a call has exactly one argument; `wraps(f)` then copies only attributes of every function."""
     return isinstance(call.func, ast.Name | ast.Attribute) and not call.keywords and len(call.args) == 1
 
 

@@ -1,4 +1,4 @@
-"""Loops in the source of a submission: in a function, and in all of the student's own that it leads to.
+"""Loops in the source of a submission: in a function, and in the student's functions that it uses.
 
 A statement, a comprehension, `map`, a recursion and `np.vectorize` are loops wherever they stand, whether that line
 is reached or not, and over anything that they go over. `assert_no_loop` measures instead.
@@ -73,11 +73,11 @@ _PLAIN_NOTES = frozenset({"list", "tuple", "set", "frozenset", "dict", "List", "
 
 
 class _Scope(NamedTuple):
-    """An outermost function.
+    """The nodes of an outermost function, and which of its parameters cannot be tensors.
 
     Attributes:
         nodes: all of its nodes, its parameters first.
-        known: of parameters, by the identity of their node, whether they are lists, sizes and the like, and no tensors.
+        known: whether each parameter is surely not a tensor but a list, a size or the like, by the `id` of its node.
     """
 
     nodes: Sequence[ast.AST]
@@ -140,17 +140,23 @@ def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] |
     Args:
         source: of the submission.
         function: the name of the function; "" for all functions of its files.
-        known: of parameters, by the identity of their node, whether they are something other than a tensor.
+        known: whether each parameter is surely not a tensor, by the `id` of its node.
     """
     statements = list(source.reachable_statements(function))
-    whole = _with_helpers([node for _, node in statements], function, known or {}) if function else known or {}
+    whole = (
+        _with_parameters_of_helpers([node for _, node in statements], function, known or {})
+        if function
+        else known or {}
+    )
     loops = {each: None for file, node in statements for each in _loops_in(file, node, source, whole)}
-    loops |= dict.fromkeys(_recursions(statements))
+    loops |= dict.fromkeys(_recursive_functions(statements))
     return sorted(loops, key=lambda each: (each.file, each.line))
 
 
 def _known_parameters(function: Proxy, name: str, args: Sequence[Any]) -> dict[int, bool]:
-    """Return what is known of a function's parameters but for the student's word, by the identity of their nodes.
+    """Return whether each parameter of a function is surely not a tensor, by the `id` of its node.
+
+    The reference's annotations and the arguments of a call show that; the student's own annotations do not count.
 
     Args:
         function: a function of the student's.
@@ -177,13 +183,15 @@ def _known_parameters(function: Proxy, name: str, args: Sequence[Any]) -> dict[i
     return known
 
 
-def _with_helpers(statements: Sequence[ast.AST], function: str, known: Mapping[int, bool]) -> Mapping[int, bool]:
-    """Return what is known of parameters, with those of helpers: one is a list if each call of the helper passes one.
+def _with_parameters_of_helpers(
+    statements: Sequence[ast.AST], function: str, known: Mapping[int, bool]
+) -> Mapping[int, bool]:
+    """Return `known` with the parameters of helpers added to which each call passes a list, a size or the like.
 
     Args:
-        statements: all that the function leads to.
+        statements: all that the function uses.
         function: the name of the function, whose own parameters depend on who calls it.
-        known: of parameters, by the identity of their node.
+        known: whether each parameter is surely not a tensor, by the `id` of its node.
     """
     scopes = [nodes for statement in statements for nodes in _scopes(statement)]
     calls: dict[str, list[tuple[ast.Call, Sequence[ast.AST]]]] = defaultdict(list)
@@ -209,7 +217,7 @@ def _with_helpers(statements: Sequence[ast.AST], function: str, known: Mapping[i
 
 
 def _argument_of(call: ast.Call, place: int, name: str) -> ast.expr | None:
-    """Return the argument of a call for a parameter; None if it has none, or may have others by `*` or `**`."""
+    """Return what a call passes for a parameter; None if it passes nothing, or unpacks arguments with `*` or `**`."""
     words = {word.arg: word.value for word in call.keywords}
     if any(isinstance(one, ast.Starred) for one in call.args) or None in words:
         return None
@@ -353,7 +361,7 @@ def _is_list_annotation(note: ast.expr | None) -> bool:
     return False
 
 
-def _recursions(statements: Sequence[tuple[str, ast.AST]]) -> Iterator[Mention]:
+def _recursive_functions(statements: Sequence[tuple[str, ast.AST]]) -> Iterator[Mention]:
     """Yield the functions that call themselves, directly or through others, by name or as methods of `self`."""
     places: dict[str, list[tuple[str, int]]] = defaultdict(list)
     leads: dict[str, set[str]] = defaultdict(set)

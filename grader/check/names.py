@@ -217,7 +217,7 @@ def free_names(node: ast.AST) -> frozenset[int]:
 
 
 def _free_names_in(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterator[int]:
-    """Yield the ids of the free names in code, which are not in any of the scopes around it either."""
+    """Yield the ids of the free names in code, except those that one of `scopes`, the enclosing ones, binds."""
     within: set[int] = set()  # ids of the parts that are evaluated in a scope of their own, where `bound` is local
     bound = set[str]()
     match node:

@@ -240,9 +240,9 @@ def _compare_memory_growth(
 
 
 def _measure_growth(function: Proxy, args: tuple[Any, ...], few: tuple[Any, ...]) -> Any:
-    """Measure the memory of a fresh worker before and after one call, and return that and the result.
+    """Return the memory of a fresh worker before and after one call, and the call's result.
 
-    None where the system shows no memory of another process.
+    Return None if the system does not show the memory of another process.
     """
     with closing(TimedWorker(function)) as worker:
         # A small call comes first: memory that a process takes for its first call is not the function's.

@@ -1,4 +1,4 @@
-"""Words that have another name now: a course that was written before learns which.
+"""The new name of each word for checks that was renamed, for courses that were written before.
 
 Nothing is imported by an old name. `docs/check-words.md` shows this table, and `grade verify` quotes it.
 """

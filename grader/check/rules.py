@@ -1,4 +1,4 @@
-"""Rules about what may be used, by the names that PyTorch gives it: only these, or all but those.
+"""Rules about which functions of packages may be used: only those on a list, or all except those on a list.
 
 The source of the submission decides: all that the function leads to by name, with its helpers, whether it runs or not
 (`source`). Python's operators are always allowed, except `@`, which is called "matmul".
@@ -74,7 +74,7 @@ def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
     for name, mention in _rule_names_and_mentions(function):
         of_python = mention.name[1:] in _OF_PYTHON or name.split(".")[0] in sys.stdlib_module_names
         if name and name not in names and not of_python:
-            raise _failure(function, mention, f"uses `{mention.name}`, which the rule does not allow; {listed}")
+            raise _rule_failure(function, mention, f"uses `{mention.name}`, which the rule does not allow; {listed}")
 
 
 def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
@@ -100,7 +100,7 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
         if (rule := next((rules[form] for form in forms if form in rules), None)) is not None:
             same = mention.name.removeprefix("torch.").removeprefix(".") == rule
             also = "" if same else f" (`{mention.name}` is another name or form of it)"
-            raise _failure(function, mention, f"uses `{rule}`, which the rule forbids{also}")
+            raise _rule_failure(function, mention, f"uses `{rule}`, which the rule forbids{also}")
 
 
 def assert_does_not_import(student: Student, *packages: str) -> None:
@@ -163,7 +163,7 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
 
 
 def _rule_names_and_mentions(function: Proxy) -> Iterator[tuple[str, Mention]]:
-    """Yield for each mention in a function its name in rules, or "" if rules have no name for it, and the mention."""
+    """Yield (name in rules, mention) for each mention in a function; the name is "" if rules have none for it."""
     assert_no_hidden_code(function)
     source = source_of(connection_of(function))
     child = target_of(function).child
@@ -171,7 +171,7 @@ def _rule_names_and_mentions(function: Proxy) -> Iterator[tuple[str, Mention]]:
         yield _rule_name(mention, source.own), mention
 
 
-def _failure(function: Proxy, mention: Mention, why: str) -> CheckFailed:
+def _rule_failure(function: Proxy, mention: Mention, why: str) -> CheckFailed:
     connection = connection_of(function)
     line = source_of(connection).quote(mention, connection.folder)
     # It follows from the text alone, so that a hidden check says it all.
@@ -231,7 +231,7 @@ def _canonical_name(name: str) -> str:
 
 @functools.cache
 def _aliases() -> dict[str, str]:
-    """Return the name of each alias in PyTorch, with the name of the function that its documentation names."""
+    """Return a dict from each alias in PyTorch to the function that the alias's documentation names."""
     aliases = {}
     for place in (torch, torch.linalg, torch.special, torch.Tensor):
         for name, value in vars(place).items():

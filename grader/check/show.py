@@ -46,11 +46,11 @@ def show(value: Any) -> str:
     if is_proxy(value):
         return kind(value)
     if isinstance(value, torch.Tensor):
-        return _tensor(value) if value.numel() <= WHOLE else f"a tensor of shape {shape(value)}, {dtype(value)}"
+        return _tensor_text(value) if value.numel() <= WHOLE else f"a tensor of shape {shape(value)}, {dtype(value)}"
     if isinstance(value, np.ndarray):
-        return _array(value) if value.size <= WHOLE else f"an array of shape {shape(value)}, {dtype(value)}"
+        return _array_text(value) if value.size <= WHOLE else f"an array of shape {shape(value)}, {dtype(value)}"
     if isinstance(value, (tuple, list)) and len(value) <= WHOLE:
-        return _sequence(value, map(show, value))
+        return _sequence_text(value, map(show, value))
     if isinstance(value, dict) and len(value) <= WHOLE:
         return "{" + ", ".join(f"{show(key)}: {show(item)}" for key, item in value.items()) + "}"
     try:
@@ -60,19 +60,19 @@ def show(value: Any) -> str:
     return text if len(text) <= _LINE else f"{text[:_LINE]} ... ({len(text)} characters)"
 
 
-def _sequence(value: tuple[Any, ...] | list[Any], texts: Iterable[str]) -> str:
+def _sequence_text(value: tuple[Any, ...] | list[Any], texts: Iterable[str]) -> str:
     inside = ", ".join(texts)
     return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
 
 
-def _tensor(value: torch.Tensor) -> str:
+def _tensor_text(value: torch.Tensor) -> str:
     # On one line: PyTorch breaks and aligns its own lines, which a message would break again.
     text = " ".join(repr(value.detach().resolve_conj().resolve_neg()).split())
     plain = value.dtype in (torch.float32, torch.int64, torch.bool, torch.complex64)
     return text if "dtype=" in text or plain else f"{text[:-1]}, dtype={value.dtype})"
 
 
-def _array(value: np.ndarray[Any, Any]) -> str:
+def _array_text(value: np.ndarray[Any, Any]) -> str:
     text = " ".join(repr(value).split())
     return text if "dtype=" in text else f"{text[:-1]}, dtype={value.dtype})"
 
@@ -129,7 +129,7 @@ def kind(value: Any, *, public: bool = False) -> str:
 
 
 def item_of(what: str, key: object) -> str:
-    """Return the name of an item in messages: "x[0]" for an item of "x", "item 0 of the result" for one of a phrase.
+    """Return the name of an item in messages: "x[0]" of the name "x", "item 0 of the result" of a phrase.
 
     Args:
         what: what they call the value.
@@ -184,11 +184,11 @@ def as_source(value: Any, view_source: Callable[[torch.Tensor], str] = lambda te
     """
     if isinstance(value, torch.Tensor):
         text = view_source(value) or (_tensor_source(value.detach()) if value.numel() <= WHOLE else "")
-        return _placed_source(value, text) if text else _too_long(value)
+        return _source_with_device(value, text) if text else _raise_too_long(value)
     if isinstance(value, np.ndarray):
-        return _array_source(value) if value.size <= WHOLE else _too_long(value)
+        return _array_source(value) if value.size <= WHOLE else _raise_too_long(value)
     if isinstance(value, (list, tuple)):
-        return _sequence(value, (as_source(item, view_source) for item in value))
+        return _sequence_text(value, (as_source(item, view_source) for item in value))
     if isinstance(value, dict):
         return "{" + ", ".join(f"{as_source(key)}: {as_source(item, view_source)}" for key, item in value.items()) + "}"
     if isinstance(value, float) and not np.isfinite(value):
@@ -201,15 +201,15 @@ def as_source(value: Any, view_source: Callable[[torch.Tensor], str] = lambda te
         return f"torch.device({str(value)!r})"
     # `<...>` is what objects are called that no text makes again; a path is gone when the check has ended.
     text = repr(value)
-    return _too_long(value) if len(text) > _LINE or text.startswith("<") or isinstance(value, PurePath) else text
+    return _raise_too_long(value) if len(text) > _LINE or text.startswith("<") or isinstance(value, PurePath) else text
 
 
-def _too_long(value: Any) -> NoReturn:
+def _raise_too_long(value: Any) -> NoReturn:
     raise ValueError(f"this {type(value).__name__} has no short Python expression")
 
 
-def _placed_source(value: torch.Tensor, text: str) -> str:
-    """Return an expression of a tensor with what sets its device and `requires_grad` appended."""
+def _source_with_device(value: torch.Tensor, text: str) -> str:
+    """Return an expression of a tensor, `text`, with calls appended that set its device and `requires_grad`."""
     text += f'.to("{device_of(value)}")' if device_of(value) != "cpu" else ""
     return f"{text}.requires_grad_()" if value.requires_grad else text
 

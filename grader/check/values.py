@@ -143,9 +143,9 @@ def assert_values_unless_wrong_elsewhere(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
-    """Fail if a value is wrong because of the rule that this check is about, and pass if another rule is broken.
+    """Fail if a value is wrong, unless it is wrong in the same way where the rule of this check does not apply.
 
-    Another rule is broken if the value is wrong in the same way for an input to which the rule does not apply.
+    Then another rule is broken, which is for another check.
 
     Args:
         actual: the student's value.
@@ -456,13 +456,13 @@ def assert_unchanged(*values: Any, what: str = "the argument") -> Iterator[None]
     # Copied together, so that values which share memory still do, and shapes and strides stay.
     before = copies(*values)
     note_arguments_examined()
-    layouts = [_layout(value) for value in values]
+    layouts = [_shape_strides_dtype(value) for value in values]
     versions = [facts(value).version if isinstance(value, torch.Tensor) else 0 for value in values]
     yield
     for value, old, layout, version in zip(values, before, layouts, versions, strict=True):
-        if _layout(value) != layout:
+        if _shape_strides_dtype(value) != layout:
             raise CheckFailed(say("{} was changed: its shape, strides or dtype differs now", what))
-        if not _equal(value, old):
+        if not _is_same(value, old):
             public = say("{} was changed", what)
             raise CheckFailed(public, show.pair(public, show.show(old), show.show(value), "before", "after"))
         # Written and written back leaves equal numbers. The worker counts writes in place, which is untrusted, so it is
@@ -526,7 +526,7 @@ def after_call(argument: Any) -> Any:
     return argument
 
 
-def _layout(value: Any) -> Any:
+def _shape_strides_dtype(value: Any) -> Any:
     if isinstance(value, (torch.Tensor, np.ndarray)):
         return show.shape(value), layout_of(value)[0], show.dtype(value)
     return type(value)
@@ -539,22 +539,22 @@ def _span_of(value: torch.Tensor) -> tuple[int, int]:
     return byte_range(start, tuple(value.shape), strides, value.itemsize)
 
 
-def _equal(value: Any, old: Any) -> bool:
+def _is_same(value: Any, old: Any) -> bool:
     if type(value) is not type(old):
         return False
     if isinstance(value, torch.Tensor):
-        return _bits(value) == _bits(old)
+        return _bytes_of(value) == _bytes_of(old)
     if isinstance(value, np.ndarray):
         return bool(value.tobytes() == old.tobytes())
     if isinstance(value, (list, tuple)):
-        return len(value) == len(old) and all(_equal(a, b) for a, b in zip(value, old, strict=True))
+        return len(value) == len(old) and all(_is_same(a, b) for a, b in zip(value, old, strict=True))
     if isinstance(value, dict):
-        return value.keys() == old.keys() and all(_equal(value[key], old[key]) for key in value)
+        return value.keys() == old.keys() and all(_is_same(value[key], old[key]) for key in value)
     # As text, a float is what it is: NaN stays NaN, and -0.0 is not 0.0.
     return repr(value) == repr(old) if isinstance(value, (float, complex)) else bool(value == old)
 
 
-def _bits(value: torch.Tensor) -> bytes:
+def _bytes_of(value: torch.Tensor) -> bytes:
     # Bit for bit: NaN is not equal to itself, and -0.0 is equal to 0.0.
     plain = value.detach().resolve_conj().resolve_neg().contiguous().flatten()
     return bytes(plain.view(torch.uint8).numpy().tobytes()) if plain.numel() else b""
