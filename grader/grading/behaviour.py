@@ -57,12 +57,12 @@ COSTS = "performance"
 
 @dataclass(frozen=True)
 class Trace:
-    """The end of one check, without what differs from answer to answer.
+    """How one check ended, without what differs between answers that have the same mistake.
 
     Attributes:
-        verdict: what became of it.
-        story: a digest of what staff read of it, as far as that does not hang on how the code is written.
-        has_value: whether a wrong number is in it.
+        verdict: the verdict of the check.
+        story: a digest of the detail that staff read, without what depends on how the code is written.
+        has_value: whether a wrong number is in the detail.
         same_for_all: whether its inputs are those of all authors, so that it ends like that with every seed.
     """
 
@@ -125,7 +125,7 @@ def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:
 
 
 def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
-    """Return sets of the failing checks that can be compared, one for each function, as in `failures_by_function`."""
+    """Return the groups of `failures_by_function`: for each function at fault, the ids of its failing checks."""
     return [*failures_by_function(rows).values()]
 
 
@@ -150,7 +150,7 @@ def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str
 
 
 def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
-    """Return, by the id of each failing check that can be compared, the functions that may be at fault.
+    """Return the functions that may be at fault for each failing check that can be compared, by the check's id.
 
     It is the only one that the check calls; of several that which was called last, and those that also fail where they
     are called alone.
@@ -161,7 +161,7 @@ def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
 
 
 def _faulty_functions(rows: Sequence[GradedCheck]) -> frozenset[str]:
-    """Return the functions that are certainly at fault: a failing check calls no other function."""
+    """Return the functions that are certainly at fault: for each, a failing check calls it and no other one."""
     called = map(_functions_of, filter(_is_failure, rows))
     return frozenset(names[0] for names in called if len(names) == 1)
 
@@ -247,7 +247,7 @@ def names_in_sentence(
     own = quoted.intersection(used) - _names_introduced_in(answer.source) - of_reference
     # A sentence that lists spellings, such as (`repeat`, `stack`), is true of each, whichever the answer has.
     others = [(name,) for name in sorted(quoted - used - of_reference)]
-    called = sorted(own & _called_in(answer.source))
+    called = sorted(own & _names_called_in(answer.source))
     every = [(name,) for name in called] if has_value else [tuple(sorted(own))] if own else []
     missing = quoted.intersection(of_reference) - used - _names_introduced_in(right)
     if not (own or others or missing):  # what it names is right elsewhere, and wrong as it is used here
@@ -267,7 +267,7 @@ def _names_in_quote(text: str) -> set[str]:
     return parts | {each.id for each in nodes if isinstance(each, ast.Name) and each not in roots}
 
 
-def _called_in(source: bytes) -> set[str]:
+def _names_called_in(source: bytes) -> set[str]:
     """Return the names of the functions and methods that code calls."""
     try:
         called = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
@@ -281,7 +281,7 @@ def _names_introduced_in(source: bytes) -> set[str]:
     """Return the names that code introduces: of its variables, arguments and imported packages.
 
     Args:
-        source: of the answer; one that is not Python chooses none.
+        source: of the answer; source that is not Python introduces none.
     """
     try:
         nodes = list(ast.walk(ast.parse(source)))
@@ -326,7 +326,7 @@ class SealedFacts:
 
     Attributes:
         names: what must stand in the code, and what must not.
-        functions: those to blame.
+        functions: the functions that have the mistake.
         rule: the rule that it breaks.
     """
 

@@ -91,7 +91,7 @@ class _ComparingProgress(Progress):
 
 
 class CheckTraces(NamedTuple):
-    """The ends of checks, and whether a run of them was late."""
+    """How checks ended, by id, and whether a run of them was late."""
 
     traces: dict[str, Trace]
     late: bool = False
@@ -256,10 +256,10 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
     """
     if not can_diagnose(graded):
         return Diagnosed(graded)
-    task = _Task(graded, submission, setup, lane, known)
-    mistakes = tuple(islice(task.mistakes(), MOST_MISTAKES))
-    behaviours = task.behaviours({id for mistake in mistakes for id in mistake.checks})
-    return Diagnosed(replace(graded, mistakes=mistakes, behaviours=behaviours), task.late)
+    comparison = _Comparison(graded, submission, setup, lane, known)
+    mistakes = tuple(islice(comparison.mistakes(), MOST_MISTAKES))
+    behaviours = comparison.behaviours({id for mistake in mistakes for id in mistake.checks})
+    return Diagnosed(replace(graded, mistakes=mistakes, behaviours=behaviours), comparison.late)
 
 
 def has_known_mistakes(exercise: Exercise) -> bool:
@@ -272,11 +272,11 @@ def can_diagnose(graded: GradedExercise) -> bool:
     return graded.state == "started" and not graded.left_out and bool(failures_of(graded.checks))
 
 
-class _Task:
-    """One exercise of one submission, and how wrong answers behave.
+class _Comparison:
+    """The comparison of one exercise of a submission with the known wrong answers.
 
     Attributes:
-        late: whether a run of it or of a wrong answer was late.
+        late: whether a run of the submission or of a wrong answer was late.
     """
 
     def __init__(self, graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> None:
@@ -301,7 +301,8 @@ class _Task:
     def behaviours(self, explained: _Ids) -> dict[str, str]:
         """Return, by function, a digest of the traces of checks that no known mistake explains, with the first seed.
 
-        Functions with equal digests make a group. Where no mistake is known, none is worth a run.
+        Functions with equal digests make a group. Without known mistakes no check is run for this: if the graded run
+        does not have all traces, the result is empty.
 
         Args:
             explained: the checks that known mistakes explain.
@@ -323,12 +324,12 @@ class _Task:
         """Yield the known mistakes that explain failing checks, in the order in which a reader meets the checks."""
         groups = sorted(failures_of(self._graded.checks), key=self._first_index)
         if self._exercise.wrong:
-            yield from self._mistakes_from_files([group | self._checks_blaming_the_same(group) for group in groups])
+            yield from self._mistakes_from_files([group | self._checks_with_same_suspect(group) for group in groups])
         elif self._exercise.mistakes is not None and (sealed := behaviour.read_sealed(self._exercise.mistakes)):
             yield from (mistake for group in groups for mistake in self._mistakes_from_sealed(sealed, group))
 
-    def _checks_blaming_the_same(self, group: _Ids) -> frozenset[str]:
-        """Return all failing checks that blame the same one function as these checks; none if these blame several."""
+    def _checks_with_same_suspect(self, group: _Ids) -> frozenset[str]:
+        """Return all failing checks with the same suspected function as these; none if these suspect several."""
         functions = {name for id in group for name in self._suspects[id]}
         return frozenset(id for id, names in self._suspects.items() if len(functions) == 1 and names == functions)
 
@@ -395,7 +396,7 @@ class _Task:
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
 
     def _answers_alike(self, groups: Collection[frozenset[str]]) -> _Alike:
-        """Return wrong answers with no fault that the submission lacks, each with the failing checks it explains."""
+        """Return the wrong answers all of whose faults the submission has, with the failing checks each explains."""
         answers = [
             answer for answer in answers_with_sentence(self._exercise) if any(answer.caught_by in g for g in groups)
         ]
@@ -433,10 +434,12 @@ class _Task:
         }
 
     def _sentence_fits(self, names: Names, checks: _Ids, functions: Iterable[str]) -> bool:
-        """Return whether a sentence is true of the names in the functions that fail. Another process parses the code.
+        """Return whether a sentence is true of the names that the failing functions use.
+
+        Another process parses their code.
 
         Args:
-            names: what the sentence says of them.
+            names: the names that the sentence requires and excludes.
             checks: the checks that it explains.
             functions: those that the wrong answer changes.
         """
@@ -449,25 +452,25 @@ class _Task:
         return names.fits(self._names[failing])
 
     def _share_of_same_mistakes(self, answer: Answer, checks: _Ids) -> float:
-        """Return in what share of the calls in which a wrong answer is wrong the submission returns the same value.
+        """Return the share of the calls that a wrong answer gets wrong in which the submission returns the same value.
 
-        The inputs are those of all checks. It is 0 where the submission returns anything else in a call, except for
-        what is right, or where it is right in too many calls. What only costs too much returns what is right.
+        The inputs are those of all checks. The share is 0 if the submission returns a third value in some call, or the
+        right one in too many calls. It is 1 if only checks of costs fail: such code returns what is right.
         """
         if self._costs.issuperset(checks):
             return 1
         called, compared = self._functions_called(checks), self._checks_to_compare()
         functions = called.intersection(self._changed_functions(answer)) or called
         compared = {id for id in compared if functions & self._functions_called([id])}
-        theirs = _calls_of(self._results_of(answer, compared), compared, functions)
-        mine = _calls_of(self._results_here, compared, functions)
+        theirs = _results_by_call(self._results_of(answer, compared), compared, functions)
+        mine = _results_by_call(self._results_here, compared, functions)
         if mine is None or theirs is None or mine.keys() != theirs.keys():
             return 0
         other = {call for call, result in mine.items() if not _is_same_result(result, theirs[call])}
         if not other or self._exercise.reference is None:
             return float(not other)
         reference = read_answer(self._exercise, self._exercise.reference)
-        right = _calls_of(self._results_of(reference, compared), compared, functions)
+        right = _results_by_call(self._results_of(reference, compared), compared, functions)
         if (
             right is None
             or right.keys() != mine.keys()
@@ -479,7 +482,7 @@ class _Task:
         return share if share >= LEAST_AGREEMENT else 0
 
     def _agree_together(self, pair: tuple[Answer, Answer], checks: _Ids) -> bool:
-        """Return whether a submission may have the mistakes of two wrong answers, by all inputs of all checks.
+        """Return whether the submission may have the mistakes of both wrong answers, by all inputs of all checks.
 
         A call that only one of them gets wrong returns the same as it, or what is right in a few; one that both get
         right is right. One that both get wrong may return anything, as two mistakes may change it together.
@@ -492,7 +495,7 @@ class _Task:
         known = [self._results_of(answer, compared) for answer in pair]
         if self._exercise.reference is not None:
             known.append(self._results_of(read_answer(self._exercise, self._exercise.reference), compared))
-        rows = [_calls_of(results, compared, functions) for results in (self._results_here, *known)]
+        rows = [_results_by_call(results, compared, functions) for results in (self._results_here, *known)]
         mine, first, second, right = [*rows, {}][:4]
         if mine is None or first is None or second is None or right is None:
             return False
@@ -512,7 +515,7 @@ class _Task:
         return sum(alike) >= LEAST_AGREEMENT * len(alike)
 
     def _results_of(self, answer: Answer, checks: _Ids) -> Results:
-        """Return what the functions of a known answer return for all inputs of these checks."""
+        """Return digests of what the functions of a known answer return for all inputs of these checks."""
         results, late = self._known.results(self._lane, answer, self._exercise, SEEDS[0], checks)
         self.late |= late
         return results
@@ -562,14 +565,14 @@ class _Task:
         return sorted(certain, key=lambda answer: self._first_index(mine[answer]))
 
     def _may_explain(self, answer: Answer, group: frozenset[str], answers: Collection[Answer]) -> bool:
-        """Return whether the file of an answer says that it can explain these checks, alone or with another one."""
+        """Return whether an answer can explain these checks by the rules it breaks, alone or with another answer."""
         others = [other for other in answers if other.caught_by in group]
         return answer.caught_by in group and any(
             self._loses_little_elsewhere([answer, other], group) for other in others
         )
 
     def _loses_little_elsewhere(self, answers: Collection[Answer], group: _Ids) -> bool:
-        """Return whether these checks lost at most `MOST_ON_OTHERS` on rules that none of these answers breaks."""
+        """Return whether these checks lost few points, at most `MOST_ON_OTHERS`, on rules that no answer breaks."""
         rules = {self._rows[answer.caught_by].check.contract for answer in answers}
         broken = rules.union(*(answer.breaks for answer in answers))
         others = [self._rows[id].score for id in group if self._rows[id].check.contract not in broken]
@@ -616,8 +619,8 @@ def functions_changed_by(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
     return changed_functions(answer.source, reference.read_bytes(), given) if reference is not None else ()
 
 
-def _calls_of(results: Results, checks: _Ids, functions: _Ids) -> dict[tuple[str, str, int], str] | None:
-    """Return the result of each call of these functions in these checks; None if one of the checks has none."""
+def _results_by_call(results: Results, checks: _Ids, functions: _Ids) -> dict[tuple[str, str, int], str] | None:
+    """Return the result of each call of these functions in these checks; None if results of a check are missing."""
     if not set(checks) <= results.keys():
         return None
     return {

@@ -104,7 +104,7 @@ def graded_from(
 
     Args:
         exercise: the exercise that was graded.
-        checks: all of it.
+        checks: all its checks.
         outcomes: of those that ran.
         output: what student code printed while it was loaded.
     """
@@ -145,7 +145,7 @@ def graded_so_far(
     Args:
         exercise: the exercise that is being graded.
         submission: the submission, which has its files.
-        checks: all of it.
+        checks: all its checks.
         outcomes: of those that have ended.
     """
     graded = graded_from(exercise, checks, outcomes)

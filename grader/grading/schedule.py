@@ -93,7 +93,7 @@ def assemble_report(
     exercises: Sequence[GradedExercise],
     levels: Iterable[str | None],
 ) -> Report:
-    """Assemble a report of graded exercises and a description of the machine.
+    """Return a report made of graded exercises and a description of the machine.
 
     Args:
         plan: what is graded.
@@ -145,9 +145,9 @@ def schedule(
         for place, work in enumerate(works):
             saved = store.find(work) if store is not None and not fresh else None
             if saved is not None and not again(saved.graded):
-                yield run.mark_final(place, saved)
+                yield run.mark_if_repeated(place, saved)
             elif (graded := not_run(work.plan, work.exercise, work.submission)) is not None:
-                yield run.mark_final(place, run.save(WorkResult(work, graded)))
+                yield run.mark_if_repeated(place, run.save(WorkResult(work, graded)))
             else:
                 while len(run.submitted) >= _AHEAD * executor.slots:
                     yield from run.take_finished()
@@ -189,20 +189,20 @@ class _Run:
         self._stayed_broken: Counter[str] = Counter()
 
     def take_finished(self) -> Iterator[WorkResult]:
-        """Wait until a work ends, for half a second at most; yield the results of those that ended, as submitted."""
+        """Wait half a second at most until a work ends; yield the results of ended works in the order of submission."""
         done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
         self._executor.progress.waits()
         for future in [future for future in self.submitted if future in done]:
             place, one = self.submitted.pop(future), future.result()
             # A late one is not a result yet.
-            yield self.mark_final(place, one if self._is_late(one) else self.save(one))
+            yield self.mark_if_repeated(place, one if self._is_late(one) else self.save(one))
 
     def save(self, one: WorkResult) -> WorkResult:
         """Write a new result into the store, if there is one, and return the result with its number."""
         return replace(one, id=self._store.save(one)) if self._store is not None else one
 
-    def mark_final(self, place: int, one: WorkResult) -> WorkResult:
-        """Return a result, marked as not final if its work must be repeated; note such a work for `repeat_all`."""
+    def mark_if_repeated(self, place: int, one: WorkResult) -> WorkResult:
+        """Return a result; if its work must be repeated, mark it as not final and keep it for `repeat_all`."""
         broken = is_broken(one.graded) and not one.saved
         if not (self._is_late(one) or is_inconclusive(one.graded) or broken):
             return one

@@ -105,13 +105,13 @@ class ResultKey:
     mistakes: str
 
     def why_not(self, other: ResultKey) -> str:
-        """Return in words which part of this key differs first from another key."""
+        """Return in words the first part in which this key differs from another one."""
         changed = (why for part, why in _REASONS.items() if getattr(self, part) != getattr(other, part))
         return next(changed, "graded again")
 
 
 class Keys:
-    """The keys of a run. Files of the course are read once; make a new one when they may have changed."""
+    """Makes the keys of a run's results. It reads each file of the course once; make a new one after a change."""
 
     def __init__(self) -> None:
         self._judges: dict[str, tuple[str, str]] = {}

@@ -34,14 +34,14 @@ _NOT_COMPARABLE = "no failing check shows how they behave; for example, they do 
 
 @dataclass(frozen=True)
 class SimilarSubmissions:
-    """Submissions of an exercise in which a function lost points, and behaves alike and like no known wrong answer.
+    """Submissions in which the same function fails and behaves alike, but like no known wrong answer.
 
     Attributes:
         exercise: the exercise.
         function: the function that fails; "" where no function was called.
         name: a few digits, the same as long as they behave so.
         why_not: why no wrong answer can be made of it, or "".
-        members: by author, the number by which the outcome is found again.
+        members: the number of the result in the store, by author.
     """
 
     exercise: Exercise

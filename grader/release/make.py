@@ -24,7 +24,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grader.course import layout
-from grader.course.answers import Answer, as_submitted, changed_functions, lines_of, read_answer, starter_digest
+from grader.course.answers import Answer, as_submitted, lines_of, read_answer, starter_digest
 from grader.course.files import read_yaml
 from grader.course.install import pip_words, require_install, wheel_bytes
 from grader.course.layout import ASSISTANTS_PAGE, ZIP, Places, notebook_of, page_of
@@ -43,10 +43,16 @@ from grader.grading.behaviour import (
     sealed_file,
     traces_of,
 )
-from grader.grading.diagnosis import MOST, answers_with_sentence, required_names, sentences_of, traces_in
+from grader.grading.diagnosis import (
+    MOST,
+    answers_with_sentence,
+    functions_changed_by,
+    required_names,
+    sentences_of,
+    traces_in,
+)
 from grader.grading.outcomes import graded_from
 from grader.grading.runtime import Runtime
-from grader.intake.match import starter_names
 from grader.model import Course, Exercise, HandIn, Install, Module, Outcome, Verdict, Withheld
 from grader.model.errors import CourseError
 from grader.model.files import EPOCH_SECONDS, failing_as, zip_bytes
@@ -285,17 +291,10 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
                 (sentence,), names = sentences_of([answer]), required_names(exercise, answer, behaviour[0])
                 if (before := told.get(sentence)) is not None:
                     names |= before.names
-                told[sentence] = SealedFacts(
-                    names, _functions_at_fault(exercise, answer), rules.get(answer.caught_by, "")
-                )
+                changed = functions_changed_by(exercise, answer)
+                told[sentence] = SealedFacts(names, changed, rules.get(answer.caught_by, ""))
             sealed[name] = seal(exercise.id, behaviour, told)
     return sealed, texts
-
-
-def _functions_at_fault(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
-    """Return the functions of a wrong answer that differ from the reference."""
-    reference = exercise.reference.read_bytes() if exercise.reference is not None else b""
-    return changed_functions(answer.source, reference, starter_names(exercise))
 
 
 def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:
