@@ -27,7 +27,7 @@ _STEP = 2
 
 
 def _render(what: RenderableType, width: int, *, colours: bool) -> list[str]:
-    """Have rich draw something, and return its lines; our arguments replace all that rich reads of the environment."""
+    """Render an object with rich, independent of environment variables, and return the lines."""
     from rich.console import Console
 
     console = Console(
@@ -57,7 +57,7 @@ class TableColumn:
 
     Attributes:
         title: what stands at its top.
-        least: as many columns of the terminal as it has at least.
+        least: its least width, in columns of the terminal.
         is_text: whether it begins at the left and is wrapped; numbers end at the right and are not.
     """
 
@@ -73,7 +73,7 @@ Cell = str | tuple[str, ...]
 def table_lines(
     heads: Sequence[TableColumn], rows: Iterable[Sequence[Cell]], width: int, *, gap: int = _STEP
 ) -> Iterator[str]:
-    """Yield the lines of a table that is as wide as the terminal at most, if its numbers are not wider.
+    """Yield the lines of a table, which is wider than the terminal only if its numbers need that.
 
     It is for tables as long as a course. One with a row for each person of a class has its names last, and is printed
     row by row: rich needs all rows at once, and a millisecond for each.
@@ -152,7 +152,7 @@ def bar_text(done: int, total: int, width: int, *, colours: bool) -> str:
         done: how much is done.
         total: how much there is.
         width: columns of the bar.
-        colours: whether it is green, with the rest of it in sight.
+        colours: whether what is done is green and the rest is dim; without, the rest is blank.
     """
     from rich.progress_bar import ProgressBar
 
@@ -165,11 +165,11 @@ def bar_text(done: int, total: int, width: int, *, colours: bool) -> str:
 
 
 def code_lines(lines: Sequence[CodeLine], indent: str, width: int, *, colours: bool) -> Iterator[str]:
-    """Yield lines of code with their numbers, each cut to the width; a sign stands before a marked one.
+    """Yield lines of code with their numbers, each cut to the width; `>` stands before each marked line.
 
     Args:
         lines: number, text, and whether it is marked.
-        indent: what stands before the signs.
+        indent: what stands before the `>`.
         width: columns of the terminal.
         colours: whether a marked line is bold, and the code coloured.
     """

@@ -28,7 +28,7 @@ _AS_ASCII = str.maketrans("─│┌┬┐└┴┘█▒░━╸╺", "-|+++++
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal, within the widths for which lines are made."""
+    """Return the width of the terminal in columns, but at least 40 and at most 80."""
     return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns))
 
 
@@ -77,7 +77,7 @@ class Say:
         Args:
             what: what goes on.
             seconds: for how long.
-            done: how much of what is done, which a bar shows.
+            done: how much is done, and of how much; a bar shows it.
         """
         if seconds >= _QUICK_S:
             self.meanwhile(what, f" ... {seconds:.0f} s", done)
@@ -88,7 +88,7 @@ class Say:
         Args:
             what: what goes on.
             end: what stands behind it, even where it is cut.
-            done: how much of what is done: where there is room, a bar before the text shows it.
+            done: how much is done, and of how much; where there is room, a bar before the text shows it.
         """
         if self._quiet or not sys.stdout.isatty():
             return
@@ -188,7 +188,7 @@ def errors_as_lines() -> Iterator[None]:
 
 @contextmanager
 def needing(package: str, extra: str) -> Iterator[None]:
-    """Convert an `ImportError` of the block into a sentence that says how to install the package.
+    """Raise an error that says how to install a package if the block raises an `ImportError`.
 
     Raises:
         CourseError: it is not installed.

@@ -91,7 +91,7 @@ class CsvTable:
         place, cells = self._places[row], self.rows[row]
         written = self._texts[place].rstrip("\r\n")
         end = self._texts[place][len(written) :]
-        parts = _as_written(written, self._delimiter)
+        parts = _split_row(written, self._delimiter)
         missing = [""] * (column + 1 - len(cells))  # a line that ends before its last columns
         cells += missing
         parts += missing
@@ -161,8 +161,8 @@ def without_rows(path: Path, gone: Collection[int]) -> bytes:
     return table.content()
 
 
-def _as_written(row: str, delimiter: str) -> list[str]:
-    """Return the cells of a row of CSV with their quotes, as they stand between delimiters."""
+def _split_row(row: str, delimiter: str) -> list[str]:
+    """Split a row of CSV at its delimiters; each cell keeps its quotes."""
     cells, inside = [""], False
     for char in row:
         if char == delimiter and not inside:

@@ -121,7 +121,7 @@ def gradebook_csv(
     names: Mapping[str, str] | None = None,
     needed: Collection[str] | None = None,
 ) -> str:
-    """Return the gradebook as CSV: a row for each author, also of a group, and each absent person, sorted by name.
+    """Return the gradebook as CSV, sorted: a row for each author, each member of a group and each absent person.
 
     A cell is blank where no file of the exercise was handed in, or where it was not graded. What an author did not hand
     in, and what was handed in as it was given out, is named at the end of the row: a number would look like an
@@ -131,7 +131,7 @@ def gradebook_csv(
         ids: of the exercises that have columns.
         reports: of the submissions.
         absent: the people who handed in nothing.
-        possible: the points of all exercises, for those.
+        possible: the points of all exercises, for the rows of absent people.
         names: of people, by the number in the first column; with it, they stand in the last one.
         needed: the exercises without which a score is not final; None for all.
     """
@@ -166,7 +166,7 @@ def _cells_of_author(report: ReportFile, ids: Sequence[str], needed: frozenset[s
 
 
 class ClassProgress(Progress):
-    """Shows the authors of a class as they come, and how fast that is.
+    """Prints a line for each author of a class who was graded, and shows the rate of the run.
 
     Args:
         say: prints them.

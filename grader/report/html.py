@@ -52,7 +52,7 @@ CodeLine = tuple[int | None, str, bool]
 
 
 def page(report: Report, lines: Mapping[tuple[str, str], Sequence[CodeLine]] | None = None) -> str:
-    """Return a report as a page that stands by itself: no script, no other file.
+    """Return a report as a page of HTML that needs no other file and has no script.
 
     Args:
         report: the report.
@@ -85,7 +85,7 @@ def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles
         lines: the lines, in characters of one column each.
         title: the title of the picture.
         description: what it shows, for readers who cannot see it.
-        styles: what is coloured; all of it but lines of boxes is bold, too.
+        styles: patterns of what is coloured; it is bold as well, except for the lines and contents of boxes.
         height: of a line, in pixels.
     """
     runs = [run for row, line in enumerate(lines) for run in _colour_runs(line, row * height, styles)]
@@ -156,7 +156,7 @@ def _environment() -> Environment:
 
 @pass_eval_context
 def _escape_value(context: EvalContext, value: object) -> object:
-    """Escape a value of a template by `for_html`, which also spells out invisible characters; not our own markup."""
+    """Return a value of a template escaped by `for_html`; our own markup, and values outside HTML, stay as they are."""
     if isinstance(value, Markup) or not context.autoescape:
         return value
     return Markup(safe.for_html(str(value)))  # noqa: S704  escaped just here

@@ -37,7 +37,7 @@ _TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%A, %B %d, %Y, %I:%M
 
 @dataclass(frozen=True)
 class Person:
-    """A row of the table.
+    """A person in a table, such as a roster.
 
     Attributes:
         row: its place there.
@@ -70,7 +70,7 @@ class People:
 
     Args:
         table: the open file; None for nobody.
-        given: the names that the platform put before numbers of submissions, by those.
+        given: the names that the platform put before the numbers of submissions, by number.
         platform: the platform that gave submissions their numbers: "canvas", "moodle", or "" if unknown.
 
     Attributes:
@@ -90,10 +90,12 @@ class People:
         made = {"canvas": self._of_canvas, "moodle": self._of_moodle, "plain": self._of_plain}[self.kind]
         persons = [made(table, row) for row in range(1, len(self._rows))] if table else []
         self.persons = [person for person in persons if person is not None]
-        self._by_key = _unique((key, person) for person in self.persons for key in person.keys)
-        self._by_compact_key = _unique((key, person) for person in self.persons for key in person.compact_keys)
-        self._by_uid = _unique((person.uid, person) for person in self.persons)
-        self._by_number = _unique((number, person) for person in self.persons for number in self._numbers_of(person))
+        self._by_key = _map_unique_keys((key, person) for person in self.persons for key in person.keys)
+        self._by_compact_key = _map_unique_keys((key, person) for person in self.persons for key in person.compact_keys)
+        self._by_uid = _map_unique_keys((person.uid, person) for person in self.persons)
+        self._by_number = _map_unique_keys(
+            (number, person) for person in self.persons for number in self._numbers_of(person)
+        )
 
     def person_of(self, author: str) -> Person | None:
         """Return the person whom the author name of a submission means; None unless exactly one fits."""
@@ -131,7 +133,7 @@ class People:
                 yield cell.strip()
 
     def team_members(self, name: str, number: str) -> list[Person]:
-        """Return the members of the team that handed in a submission; [] if it was one person, or if nothing says it.
+        """Return the members of the team that handed in a submission; [] if one person did, or no column names teams.
 
         Args:
             name: what the platform wrote before the number: a team's name, or a person's, and both may be equal.
@@ -177,7 +179,7 @@ class People:
         return self.uid(person) if person else author
 
     def uid(self, person: Person) -> str:
-        """Return the identifier of a person in all hand-ins of a term; of two with one name, the platform's number."""
+        """Return the identifier that a person has in all hand-ins of a term; if it is not unique, the author name."""
         return person.uid if person.uid in self._by_uid else person.author
 
     def _of_canvas(self, table: CsvTable, row: int) -> Person | None:
@@ -269,7 +271,7 @@ def _lookup_keys(name: str, cells: Iterable[str]) -> frozenset[str]:
     return frozenset(fold_name(text) for text in (name, swapped, *cells) if text.strip())
 
 
-def _unique(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
+def _map_unique_keys(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
     """Map each key to the person whom it means, without the keys that mean several."""
     meant = defaultdict[str, set[Person]](set)
     for key, person in pairs:

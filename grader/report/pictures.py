@@ -167,7 +167,7 @@ def _earlier_view(views: tuple[View, ...], number: int) -> View | None:
 
 
 def place_readers(view: View) -> dict[int, list[tuple[int, ...]]]:
-    """Return the indices by which a view reads each place in its storage; of a large tensor the first indices."""
+    """Return, for each place in a view's storage, the indices that read it; for a large tensor the first ones alone."""
     read: dict[int, list[tuple[int, ...]]] = {}
     # As many of each dim as are looked at in all: further ones are not reached.
     every = product(*(range(min(length, _MOST_ELEMENTS)) for length in view.shape))
@@ -216,7 +216,7 @@ def _view_sentence(views: tuple[View, ...]) -> str:
 
 
 def _aligned_dims(shapes: Shapes) -> list[tuple[str, tuple[int | None, ...]]]:
-    """Return for each aligned dim, from the left, the sign of how the sizes fit, and the sizes; None for no dim."""
+    """Return each aligned dim, from the left: a sign for how the sizes fit, and the sizes, None if absent."""
     dims = [*zip_longest(*(row.shape[::-1] for row in shapes.rows))][::-1]
     return [(_relation(shapes, sizes), sizes) for sizes in dims]
 
@@ -239,7 +239,7 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     """Yield a line for each shape, one with a mark for each dim, and one for the result."""
     fits = _aligned_dims(shapes) or [(_AGREE, tuple(None for _ in shapes.rows))]
     names = [row.name for row in shapes.rows]
-    rows = [_brackets([sizes[place] for _, sizes in fits]) for place in range(len(names))]
+    rows = [_shape_cells([sizes[place] for _, sizes in fits]) for place in range(len(names))]
     if shapes.misfits:
         for row, shape, misfits in zip(rows, shapes.rows, shapes.misfits, strict=True):
             for dim in misfits:
@@ -248,7 +248,7 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     else:
         names, rows = [*names, ""], [*rows, [relation for relation, _ in fits]]
     if shapes.broadcast and (outcome := _broadcast_shape(shapes)) is not None:
-        names, rows = [*names, "give"], [*rows, _brackets(outcome or (None,))]
+        names, rows = [*names, "give"], [*rows, _shape_cells(outcome or (None,))]
     # Numbers stand below each other, with any text behind them.
     ends = [max(len(text) - len(text.rstrip(",)<")) for text in column) for column in zip(*rows, strict=True)]
     rows = [
@@ -270,8 +270,8 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     yield ", ".join(text for text in ("= the same", "~ stretched", clash) if text[0] in relations)
 
 
-def _brackets(sizes: Sequence[int | None]) -> list[str]:
-    """Return a shape as Python writes it, a cell for each size; empty ones for dims that it does not have."""
+def _shape_cells(sizes: Sequence[int | None]) -> list[str]:
+    """Return the cells of a row that shows a shape as Python writes it; a cell is empty where the shape has no dim."""
     own = sum(size is not None for size in sizes)
     if not own:
         return ["" for _ in sizes[1:]] + ["()" for _ in sizes[:1]]

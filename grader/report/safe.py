@@ -41,7 +41,7 @@ def for_terminal(text: str, *, one_line: bool = False) -> str:
         text: what is to be shown.
         one_line: spell out line breaks too, so that a name cannot pass for another row.
     """
-    return _visible(text, "\t" if one_line else "\n\t").expandtabs()
+    return _spell_out_invisible(text, "\t" if one_line else "\n\t").expandtabs()
 
 
 def columns(text: str) -> int:
@@ -78,7 +78,7 @@ def wrap(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
     """
     words, room = _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text).split(" "), width - len(indent + further)
     lines, line, is_empty = list[str](), indent, True
-    for word in [part for whole in words for part in _parts_of(whole, room)]:
+    for word in [part for whole in words for part in _split_wide_word(whole, room)]:
         if not is_empty and columns(f"{line} {word}".replace("\0", " ")) > width:
             lines.append(line)
             line, is_empty = indent + further, True
@@ -89,7 +89,7 @@ def wrap(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
     return [line.replace("\0", " ").rstrip() for line in (*lines, line)]
 
 
-def _parts_of(word: str, room: int) -> list[str]:
+def _split_wide_word(word: str, room: int) -> list[str]:
     """Split a word that is wider than `room` and has characters of two columns; return any other word alone."""
     if "\0" in word or columns(word) <= max(room, 2) or not any(columns(char) == 2 for char in word):
         return [word]
@@ -137,13 +137,13 @@ def two_sided_lines(left: str, right: str, width: int, *, head: str = "") -> lis
 
 
 def for_csv(text: str) -> str:
-    """Return a cell of one line that no spreadsheet takes for a formula; it still has to go through `csv.writer`.
+    """Return text as one line that no spreadsheet takes for a formula; `csv.writer` still has to quote it.
 
     An apostrophe goes before a formula, also where it hides behind blanks, quotes or full-width signs, and where it
     follows a comma or a semicolon, which part cells in one country or another. It is for text only: a number of ours
     may begin with a minus.
     """
-    line = _visible(text, "")
+    line = _spell_out_invisible(text, "")
     first = unicodedata.normalize("NFKC", line).lstrip(" \t\"'")[:1]
     # Looked at as a spreadsheet may: full-width signs as plain ones, and behind what it leaves out.
     guard = "'" if text[:1] in ("\t", "\r", "\n") or (first and first in _LEADS_FORMULA) else ""
@@ -163,7 +163,7 @@ def for_html(text: str) -> str:
     `html.escape` sees to markup, and leaves what cannot be seen to us. It does not protect in scripts and style sheets,
     nor in attributes that hold an address or a script.
     """
-    return html.escape(_visible(text), quote=True)
+    return html.escape(_spell_out_invisible(text), quote=True)
 
 
 def for_markdown(text: str) -> str:
@@ -171,12 +171,12 @@ def for_markdown(text: str) -> str:
 
     A backslash would not do: on GitHub and GitLab, mentions and references are looked for once the text is read.
     """
-    return r"\|".join(_code_span(part) for part in _visible(text, "").split("|"))
+    return r"\|".join(_code_span(part) for part in _spell_out_invisible(text, "").split("|"))
 
 
 def for_markdown_block(text: str) -> str:
     """Return lines of Markdown that show text as it is, in a fence longer than any in it; do not indent them."""
-    body = _visible(text)
+    body = _spell_out_invisible(text)
     fence = "`" * max(3, 1 + _longest_ticks(body))
     return f"{fence}text\n{body}{'' if body.endswith(chr(10)) or not body else chr(10)}{fence}\n"
 
@@ -187,7 +187,7 @@ def for_workflow(text: str) -> str:
     GitHub looks for `::command::` at the beginning of a line and for `##[command]` anywhere, Azure for `##vso[command]`
     anywhere; one character of each is spelled out. GitLab's sections begin with control characters.
     """
-    return _OPENS_COMMAND.sub(r"\\x23", _LEADS_COMMAND.sub(r"\1\\x3a", _visible(text)))
+    return _OPENS_COMMAND.sub(r"\\x23", _LEADS_COMMAND.sub(r"\1\\x3a", _spell_out_invisible(text)))
 
 
 def for_workflow_message(text: str) -> str:
@@ -200,7 +200,7 @@ def for_workflow_property(text: str) -> str:
     return for_workflow_message(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _visible(text: str, allowed: str = "\n\t") -> str:
+def _spell_out_invisible(text: str, allowed: str = "\n\t") -> str:
     """Spell out all characters that cannot be seen, except for the allowed ones."""
     if text.isascii() and text.isprintable():
         return text

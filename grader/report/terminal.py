@@ -23,7 +23,7 @@ _MOST_WAITING = 3
 def exercise_lines(
     graded: GradedExercise, width: int = WIDTH, *, every: bool = False, plain: bool = False, colours: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of an exercise: the cause of what was lost, other checks in short, its output, what is open.
+    """Yield the lines of an exercise: first failures in full, other checks in short, its output, and notes.
 
     Args:
         graded: the exercise.
@@ -80,7 +80,7 @@ def failure_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
 
 
 def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
-    """Yield the lines of the table of exercises, unstarted ones in one row, of the total, and of what to do next."""
+    """Yield the table of exercises, in which many unstarted ones share a row, then the total and what to do next."""
     page = _Page(width)
     waiting = [graded for graded in report.exercises if graded.state == "not_started"]
     if len(waiting) <= _MOST_WAITING:
@@ -107,7 +107,7 @@ def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Page:
-    """Lines of a terminal that is so many columns wide; plain ones have sentences in place of pictures."""
+    """Makes the lines of a report for a terminal of this width; if `plain`, a sentence stands for each picture."""
 
     width: int
     plain: bool = False

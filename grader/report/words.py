@@ -127,7 +127,7 @@ class CheckLine:
     Attributes:
         rows: one check, or several.
         text: what several have in common; "" for one.
-        verdict: of several, if the row has one of its own; None if it goes on.
+        verdict: the verdict of several; None if the row continues the one above it.
         in_full: whether the message of the check follows.
     """
 
@@ -189,7 +189,7 @@ def diagnosis_text(graded: GradedExercise) -> str:
 
 
 def is_shown_by(mistake: Mistake, row: GradedCheck) -> bool:
-    """Return whether a mistake explains a failed check that itself calls a function with the mistake."""
+    """Return whether a mistake explains a check; a check that calls functions must call one with the mistake."""
     called = {name.split(".")[0] for name in row.outcome.called}
     elsewhere = called and mistake.functions and called.isdisjoint(mistake.functions)
     return row.check.id in mistake.checks and not elsewhere

@@ -32,12 +32,12 @@ FUZZ = settings(derandomize=True, database=None, deadline=None, max_examples=150
 
 def seen(text: str) -> str:
     """Text with all that cannot be seen spelled out, line breaks and tabs kept."""
-    return safe._visible(text)
+    return safe._spell_out_invisible(text)
 
 
 def one_line(text: str) -> str:
     """The same, line breaks and tabs spelled out too."""
-    return safe._visible(text, "")
+    return safe._spell_out_invisible(text, "")
 
 
 @given(TEXTS)

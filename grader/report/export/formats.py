@@ -77,7 +77,7 @@ class ReportItem:
         seconds: how long it took, if students may know.
         line: where in the student's file, or None.
         is_cause: whether it is the one of its exercise to fix first.
-        place: its place among the first failures of each function, the cause at 0; None for all others.
+        place: its index among the first failures of each function, the cause at 0; None for all others.
     """
 
     exercise: ExerciseEntry
@@ -436,7 +436,7 @@ def _render(template: str, report: ReportFile, options: Options, most_text: int 
 
 
 def codequality(report: ReportFile, options: Options) -> str:
-    """Return GitLab's Code Quality report: of each exercise what to fix first, at the student's line."""
+    """Return GitLab's Code Quality report: what to fix first in each exercise, at the student's line."""
     rows = []
     for item in items_of(report, points=options.points):
         if (file := options.path_of(item.exercise.file)) and item.is_cause:
@@ -454,7 +454,7 @@ def codequality(report: ReportFile, options: Options) -> str:
 
 
 def markdown(report: ReportFile, options: Options) -> str:
-    """Return the report as Markdown, with the first failure of each function; with fewer if it is too large."""
+    """Return the report as Markdown with the first failure of each function, or fewer if the text is too large."""
     firsts = [item for item in items_of(report, points=options.points) if item.place is not None]
     order = {exercise.id: number for number, exercise in enumerate(report.exercises)}
     firsts.sort(key=lambda item: (order[item.exercise.id], item.place))

@@ -55,7 +55,7 @@ class ScoreColumn:
 
 @dataclass
 class Filled:
-    """The cells of a table that were filled in, and the authors for whom no cell was.
+    """The result of filling scores into a table: counts of cells, and the authors whom staff should look at.
 
     Attributes:
         scores: how many cells have a score now.
@@ -186,7 +186,7 @@ def _fill_column(
             f"--zeros: {listed(unknown)} cannot be found in {table.path}, so a 0 might be for one of them"
         )
     done.named[UNKNOWN] += unknown
-    maxima, changeable = _maxima(table, people, place), _changeable_column(table, people, place)
+    maxima, changeable = _find_maxima(table, people, place), _changeable_column(table, people, place)
     cells = [table.cell(row, at) for row in range(1, len(table.rows)) for at in {place, maxima.column}]
     comma = any(map(_WITH_COMMA.fullmatch, cells))
     graded = people.worksheet.graded
@@ -244,8 +244,8 @@ class _Maxima:
     points: Mapping[int, int | None]
 
 
-def _maxima(table: CsvTable, people: People, place: int) -> _Maxima:
-    """Return the most points of a column on the platform.
+def _find_maxima(table: CsvTable, people: People, place: int) -> _Maxima:
+    """Return the maximum of a column on the platform for each person, with the column that states it.
 
     Raises:
         CourseError: the column takes no points from us, or its points cannot be read.
@@ -256,7 +256,7 @@ def _maxima(table: CsvTable, people: People, place: int) -> _Maxima:
         text = table.cell(lines[0], place) if lines else ""
         if _READ_ONLY in text:
             raise CourseError(f"{table.path}: Canvas ignores the column {table.header[place]}, which is read only")
-        most = _points(table, place, text) if text else None
+        most = _parse_points(table, place, text) if text else None
         return _Maxima(place, dict.fromkeys(rows, most))
     # Moodle writes the maximum behind the grade; for a scale, the words that it consists of.
     at = people.worksheet.maximum
@@ -264,10 +264,10 @@ def _maxima(table: CsvTable, people: People, place: int) -> _Maxima:
         at = place + 1 if place + 1 < len(table.header) else None
     if at is None or at != place + 1:
         return _Maxima(place, dict.fromkeys(rows, None))
-    return _Maxima(at, {row: _points(table, at, table.cell(row, at)) for row in rows})
+    return _Maxima(at, {row: _parse_points(table, at, table.cell(row, at)) for row in rows})
 
 
-def _points(table: CsvTable, at: int, text: str) -> int:
+def _parse_points(table: CsvTable, at: int, text: str) -> int:
     most = number_in(text)
     if most is None:
         raise CourseError(
