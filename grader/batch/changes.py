@@ -23,10 +23,10 @@ class RegradedExercise:
     """One exercise of an author that was graded again.
 
     Attributes:
-        author: whose.
-        before: as it was graded before.
-        after: as it was graded now.
-        why: it was graded again.
+        author: the author.
+        before: the exercise as it was graded before.
+        after: the exercise as it was graded now.
+        why: the reason why it was graded again.
     """
 
     author: str

@@ -30,7 +30,7 @@ def write_pages(
         folder: of the results.
         paced: called after each author, with how many are done and how many there are.
         names: whether people are named of whom the platform gave a number, too.
-        over_term: by author, what counts where the grace days of all hand-ins are known; None where they are not.
+        over_term: final scores by author, if the grace days of all hand-ins are known; else None.
 
     Returns:
         The summary of the class, and sentences that say where the pages are.

@@ -55,8 +55,8 @@ class ExerciseTally:
         blank: how many handed it in as it was given out.
         missing: how many handed nothing in.
         checks: by id, the checks in the order in which they ran, each with how many passed, lost, or left it open.
-        sentences: those of known mistakes, each with the reports that have it.
-        groups: of those that no sentence explains, the largest first.
+        sentences: the sentences of known mistakes, each with the authors whose reports have it.
+        groups: the groups of submissions that no sentence explains, the largest first.
     """
 
     exercise: Exercise
@@ -112,13 +112,13 @@ class ExerciseTally:
 
 @dataclass(frozen=True)
 class AuthorRow:
-    """One submission.
+    """The row of one submission on the page of the class.
 
     Attributes:
         authors: the members, if the author is a group.
         cells: by exercise, points or a sign; see `report.gradebook`.
         score: what counts of all exercises together.
-        late: how late it was and what it was before that, in words, or "".
+        late: how late it was, and the score without the cost of that, in words, or "".
         page: where the author's page lies, from the class's page, as an address.
     """
 
@@ -155,7 +155,7 @@ class ClassSummary:
         folder: the folder that it lies in.
         on_report: receives each report, one after another.
         names: whether people are named of whom the platform gave a number, too.
-        over_term: by author, what counts where the grace days of all hand-ins are known; None where they are not.
+        over_term: final scores by author, if the grace days of all hand-ins are known; else None.
 
     Attributes:
         course: the same.
@@ -255,7 +255,7 @@ def members_of(journal: Journal, group: SimilarSubmissions) -> list[Saved]:
 
 
 def _shares(scores: Sequence[Score]) -> list[float]:
-    """Return the shares that were earned of the decided points; scores without decided points are left out."""
+    """Return for each score with decided points the share of them that was earned."""
     decided = [(score.earned, score.possible - score.undecided) for score in scores]
     return [earned / possible for earned, possible in decided if possible]
 

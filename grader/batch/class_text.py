@@ -60,7 +60,7 @@ def group_lines(overview: ClassSummary, most: int, width: int, *, colours: bool 
 
     Args:
         overview: the class.
-        most: so many groups.
+        most: how many groups, at most.
         width: columns of the terminal.
         colours: whether the code has colours.
     """

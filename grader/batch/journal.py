@@ -62,8 +62,8 @@ class Shard:
     """A part of a class that one of several processes grades, on any machine.
 
     Attributes:
-        number: which, from 1.
-        count: how many there are; of each so many submissions one is this shard's.
+        number: the number of this shard, from 1.
+        count: how many shards there are; each grades one of so many submissions.
     """
 
     number: int
@@ -74,8 +74,8 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Current:
-    """The result of an exercise that counts, the one it replaced, if any, and in which run."""
+class CurrentResult:
+    """The number of the result that counts of an author's exercise, the one it replaced, if any, and in which run."""
 
     author: str
     exercise: str
@@ -257,20 +257,20 @@ class Journal(Store):
             self.execute(f"DELETE FROM {table} WHERE author = CAST(? AS TEXT)", (as_bytes(author),))  # noqa: S608
         self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def current(self, author: str | None = None) -> list[Current]:
-        """Return which result of each exercise counts, of one author or of all."""
+    def current(self, author: str | None = None) -> list[CurrentResult]:
+        """Return the results that count, one for each exercise of an author; of one author or of all."""
         where, values = ("", ()) if author is None else (" WHERE author = CAST(? AS TEXT)", (as_bytes(author),))
         rows = self.execute(f"SELECT author, exercise, result, replaces, run FROM current{where}", values)  # noqa: S608
-        return [Current(*row) for row in rows]
+        return [CurrentResult(*row) for row in rows]
 
-    def results_not_counted(self) -> list[tuple[int, Current]]:
+    def results_not_counted(self) -> list[tuple[int, CurrentResult]]:
         """Return the lower scores that do not count because of `never_lower`, each with the result that counts."""
         rows = self.execute(
             "SELECT results.id, results.author, results.exercise, result, replaces, results.run FROM results"
             " JOIN current USING (author, exercise) JOIN runs ON runs.id = results.run"
             " WHERE results.id > result AND json_extract(options, '$.never_lower')"
         )
-        return [(number, Current(*row)) for number, *row in rows]
+        return [(number, CurrentResult(*row)) for number, *row in rows]
 
     def merge(self, other: Journal, authors: Collection[str] | None = None) -> None:
         """Copy the results that only another journal has; a result that counts there counts here from now on.

@@ -23,7 +23,7 @@ def head_of(saved: Saved) -> Head:
 
 @dataclass
 class KnownResults:
-    """The results that were read before.
+    """Keeps the results of a journal that were read before.
 
     Attributes:
         stamp: of the journal as it was when they were last compared with it.

@@ -55,7 +55,7 @@ def _time_text(time: datetime) -> str:
 
 
 def penalty(points: int, days: int, policy: Policy) -> int:
-    """Return the points that a submission loses by so many days late, in hundredths, rounded down.
+    """Return the points that a submission loses by being so many days late, in hundredths, rounded down.
 
     Args:
         points: in hundredths.

@@ -165,12 +165,15 @@ def with_overrides(report: Report, overrides: Sequence[Override], names: Collect
     """
     for one in overrides:
         if one.author in names and not one.problem(report):
-            rows = (_set(graded, one) if graded.exercise.id == one.exercise else graded for graded in report.exercises)
+            rows = [
+                _apply_override(graded, one) if graded.exercise.id == one.exercise else graded
+                for graded in report.exercises
+            ]
             report = replace(report, exercises=tuple(rows))
     return report
 
 
-def _set(graded: GradedExercise, one: Override) -> GradedExercise:
+def _apply_override(graded: GradedExercise, one: Override) -> GradedExercise:
     if not one.check:
         return replace(graded, score=Score(one.worth, graded.score.possible), withheld_points=0, set_by=one.why)
 

@@ -28,7 +28,7 @@ class Rules:
         handin: the hand-in that was graded, or None.
         overrides: of staff.
         people: of the roster; nobody without one.
-        over_term: by author, what counts where the grace days of all hand-ins are known; None where they are not.
+        over_term: final scores by author, if the grace days of all hand-ins are known; else None.
         comments: of staff, on lines of code.
     """
 
@@ -114,7 +114,9 @@ class Rules:
         alone = len(self.course.handins) > 1 and not is_known
         parts = list(_reasons(report, final, known, total, policy, alone=alone))
         if own_days and not is_known:
-            parts.append(f"over the term {', '.join(f'{who} has {_end(self.over_term, who)}' for who in own_days)}")
+            parts.append(
+                f"over the term {', '.join(f'{who} has {_final_text(self.over_term, who)}' for who in own_days)}"
+            )
         if not (parts or left_out):
             return replace(report, policy=None)
         text = "; ".join([f"{points_text(own)} of {points_text(total.score.possible)} points", *parts])
@@ -122,7 +124,7 @@ class Rules:
         return replace(report, policy=replace(final, explained=f"{text}; final: {end}"))
 
 
-def _end(scores: Mapping[str, FinalScore] | None, author: str) -> str:
+def _final_text(scores: Mapping[str, FinalScore] | None, author: str) -> str:
     final = scores[author].final if scores else None
     return "undecided points" if final is None else points_text(final)
 

@@ -50,7 +50,7 @@ def report_from_journal(plan: RunPlan, journal: Journal, noted: SubmissionRecord
 
 
 def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
-    """Yield the reports of all submissions that were ever graded, by name.
+    """Yield the reports of all submissions that were ever graded, sorted by author.
 
     Args:
         plan: what is graded.

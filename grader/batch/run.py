@@ -93,8 +93,8 @@ class Summary:
     Attributes:
         graded: how many exercises of submissions were graded.
         saved: how many had been graded before, and nothing changed.
-        broken: those that are broken, by exercise: whose.
-        lower: those whose lower score does not count, as author and exercise.
+        broken: the authors of broken results, by exercise.
+        lower: the author and the exercise of each lower score that does not count.
         changed: how many results replaced one that counted before.
         stale: how many results that count were found by other checks than the course has now.
         unmatched: how many rows unmatched.csv has.
@@ -133,7 +133,7 @@ def grade_batch(
         intake: what was handed in.
         results: where reports go.
         options: what of it is graded.
-        progress: learns of each report, of a submission of which something is repeated after that; and how far it is.
+        progress: receives each report when it is final, and how many submissions are done.
         slots: how many lanes of this machine work at once.
         executor: opens what grades in their place, such as a cluster.
         on_gradebook: receives at the end what counts of everybody, also of those who were graded earlier.
@@ -192,7 +192,7 @@ def handed_in_at(handed: Handed, submission: Submission) -> tuple[str, str]:
 
 
 @dataclass
-class _InProgress:
+class _OpenSubmission:
     """A submission in progress.
 
     Attributes:
@@ -245,7 +245,7 @@ class _Batch:
     progress: Progress
     summary: Summary = field(default_factory=Summary)
     done: int = 0
-    under_way: dict[Work, tuple[_InProgress, int]] = field(default_factory=dict)
+    under_way: dict[Work, tuple[_OpenSubmission, int]] = field(default_factory=dict)
     unread_times: dict[str, str] = field(default_factory=dict)
     """By author, what stands in place of a time."""
     hidden_broken: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -287,7 +287,7 @@ class _Batch:
             number += 1
             if not submissions:
                 continue
-            own = _InProgress(number, handed, submissions)
+            own = _OpenSubmission(number, handed, submissions)
             works = {
                 Work(self.plan, exercise, submission): (own, attempt)
                 for attempt, submission in enumerate(submissions)
@@ -326,7 +326,7 @@ class _Batch:
         if not own.waiting:
             self._finish_submission(own)
 
-    def _finish_submission(self, own: _InProgress) -> None:
+    def _finish_submission(self, own: _OpenSubmission) -> None:
         """Make the results of a submission count and write its report; show the report once it is final."""
         submission = own.submissions[0]
         authors = tuple(submission.authors)
@@ -344,7 +344,7 @@ class _Batch:
             if own.is_new and not own.open:
                 self.progress.reported(report, own.number, self.total)
 
-    def _make_best_count(self, own: _InProgress) -> None:
+    def _make_best_count(self, own: _OpenSubmission) -> None:
         """Make the best result of each exercise count; of equally good attempts the latest."""
         submission, journal = own.submissions[0], self.journal
         current = {row.exercise: row for row in journal.current(submission.author)}

@@ -93,10 +93,10 @@ def similar_texts(exercise: Exercise, files: Mapping[str, bytes], progress: Prog
     """
     texts = [(author, text) for author, text in files.items() if len(text) <= _LONGEST]
     if len(texts) > 1:
-        yield _similar(exercise, texts, progress)
+        yield _compare_texts(exercise, texts, progress)
 
 
-def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: Progress) -> Similar:
+def _compare_texts(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: Progress) -> Similar:
     starter = exercise.starter.read_bytes() if exercise.starter.is_file() else b""
     given = list(prints.hashes) if (prints := _fingerprints(starter, window=1)) is not None else []
     read = ((author, _fingerprints(text, _GUARANTEE - _NOISE + 1, given)) for author, text in texts)

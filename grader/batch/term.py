@@ -37,8 +37,8 @@ class HandInScores:
         folder: the folder of results that they come from.
         handin: the id, or None.
         scores: by author; those of a group each have one.
-        uids: by author, what the person is called in all hand-ins.
-        absent: what those on the roster are called who handed in nothing.
+        uids: by author, the identifier of the person in all hand-ins.
+        absent: the identifiers of people on the roster who handed in nothing.
         names: of people by the numbers that their submissions have.
         platform: the platform that gave these numbers; "" if unknown.
         extra: the points of a hand-in that is nothing but extra credit, in hundredths; 0 of any other.
@@ -67,7 +67,7 @@ def read_scores(out: Path) -> HandInScores:
     """Read the final scores in a folder of results.
 
     Raises:
-        CourseError: it has none, or overrides that are not in them yet.
+        CourseError: the folder has no final scores, or overrides that are newer than them.
     """
     folder = ResultsFolder(out)
     places = folder.finished_reports()
@@ -127,11 +127,11 @@ def with_grace(marks: Sequence[HandInScores], course: Course) -> list[HandInScor
 
 
 def other_score_changes(marks: Sequence[HandInScores], chosen: Sequence[int], course: Course) -> list[str]:
-    """Return a sentence for each other hand-in in which scores change, because chosen hand-ins use the grace days.
+    """Return a sentence for each hand-in whose scores change because the chosen hand-ins use up grace days.
 
     Args:
         marks: of all hand-ins.
-        chosen: the places of those that are filled in now.
+        chosen: the indices in `marks` of the hand-ins whose scores are filled in now; no sentence is about these.
         course: the course, which has the policy.
     """
     others = [place for place in range(len(marks)) if place not in chosen]
@@ -174,7 +174,7 @@ def _worth_in_term(handin: str | None, points: int, course: Course) -> Fraction:
 
 
 def _grace_days_of(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[int]:
-    """Return how many grace days each score gets to save most; a row is a score and the worth of a point."""
+    """Return how many grace days to spend on each score to save most; a row is a score and the worth of a point."""
     # By the days spent: what that saves, fewer days first, and how many each gets.
     best: dict[int, tuple[Fraction, int, tuple[int, ...]]] = {0: (Fraction(0), 0, ())}
     for score, value in rows:
@@ -207,10 +207,10 @@ def _due_key(handin: HandIn | None) -> float:
 
 @dataclass(frozen=True)
 class TermRow:
-    """One person's term.
+    """The scores of one person in a term.
 
     Attributes:
-        uid: what the person is called.
+        uid: the identifier of the person in all hand-ins.
         scores: by hand-in, of those that were handed in; another one counts as 0.
         total: hundredths of a percent; None while points are undecided.
         explained: all of it in one line.
