@@ -1,7 +1,7 @@
 """Ranges and grids
 
-`arange(start, stop, step)` counts in steps and leaves the stop out. `linspace(lo, hi, n)` has n numbers and both ends.
-You search for a learning rate in powers of ten, which `logspace` gives.
+`arange(start, stop, step)` counts in steps and leaves the stop out, if all are ints. `linspace(lo, hi, n)` has n
+numbers, and both ends if n is above 1. You search for a learning rate in powers of ten, which `logspace` gives.
 
     >>> evens(2, 3)
     tensor([[ 0,  2,  4],

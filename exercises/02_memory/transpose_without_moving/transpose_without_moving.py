@@ -11,8 +11,8 @@ C1  `swap(t, a, b)` returns a view of t with dims a and b swapped, made with `as
     are dims of t, and may be negative.
 C2  `flip_last(t)` returns a view of t with its last two dims swapped. If t has fewer than two dims, it returns t itself
     or a view that looks like t. It causes no warning. (`.T` reverses all dims.)
-C3  `packed(t)` always returns a contiguous copy of t, of its dtype, with memory of its own. (`clone()` keeps the
-    strides of a transpose.)
+C3  `packed(t)` always returns a contiguous copy of t, of its dtype, with memory of its own. (`clone()` keeps the order
+    of a transpose in memory.)
 C4  `swap` and `flip_last` make no new memory, and their views contain no element that t does not contain.
 C5  t is not changed.
 """
