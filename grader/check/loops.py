@@ -35,6 +35,10 @@ _CALLED = {
     "builtins.map": "map",
     "builtins.filter": "filter",
     "functools.reduce": "functools.reduce",
+    **{
+        f"itertools.{name}": f"itertools.{name}"
+        for name in ("accumulate", "dropwhile", "filterfalse", "groupby", "starmap", "takewhile")
+    },
     "numpy.vectorize": "numpy.vectorize",
     "numpy.frompyfunc": "numpy.frompyfunc",
     "numpy.apply_along_axis": "numpy.apply_along_axis",
@@ -52,6 +56,8 @@ _OVER_ROWS = {
     "all": say("Python's `all` iterates over the rows of a tensor; use `torch.all`"),
     "any": say("Python's `any` iterates over the rows of a tensor; use `torch.any`"),
     "sorted": say("Python's `sorted` iterates over the rows of a tensor; use `torch.sort`"),
+    "math.prod": say("`math.prod` iterates over the rows of a tensor; use `torch.prod`"),
+    "math.fsum": say("`math.fsum` iterates over the rows of a tensor; use `torch.sum`"),
 }
 """Functions of Python's that are loops over the rows of a tensor, where they get one argument."""
 
@@ -60,6 +66,7 @@ _SAID = {
     "while": say("a `while` statement"),
     "comprehension": say("a comprehension"),
     "recursion": say("a function that calls itself"),
+    "iter": say("`iter` with two arguments, which calls a function again and again"),
     **{name: say("`{}`, which calls a function for each item", name) for name in _CALLED.values()},
     **_OVER_ROWS,
 }
@@ -88,11 +95,12 @@ def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: 
     """Fail if the source of a function, or of the student's functions that it uses, contains a loop.
 
     That is what "no explicit loop" means in most tasks. Loops are `for` and `while`, also over dims; comprehensions
-    and generator expressions; `map`, `filter`, `functools.reduce`; a function that calls itself; `np.vectorize` and
-    its like; `apply_` and `map_` of a tensor; and `sum`, `max`, `min`, `all`, `any` and `sorted` of Python with one
-    argument, unless the source shows that the argument is not a tensor: `x.shape`, a list, a parameter annotated as
-    `list`, also in the reference, or a parameter of a helper that gets a list in each call. What a file does
-    outside of functions cannot depend on an argument, and does not count, but for a `lambda`.
+    and generator expressions; `map`, `filter`, `functools.reduce`, `itertools.starmap` and its like, `iter` with two
+    arguments; a function that calls itself; `np.vectorize` and its like; `apply_` and `map_` of a tensor; and `sum`,
+    `max`, `min`, `all`, `any`, `sorted`, `math.prod` and `math.fsum` of Python with one argument, unless the source
+    shows that the argument is not a tensor: `x.shape`, a list, a parameter annotated as `list`, also in the reference,
+    or a parameter of a helper that gets a list in each call. What a file does outside of functions cannot depend on an
+    argument, and does not count, but for a `lambda`.
 
     Args:
         function: a function or a class of the student's.
@@ -239,19 +247,43 @@ def _loops_in(file: str, statement: ast.AST, source: SubmittedSource, known: Map
     for path, line in paths_in(statement, imports):
         if path in _CALLED and path.removeprefix(".") not in source.own and path.split(".")[-1] not in source.bindings:
             yield Mention(_CALLED[path], file, line)
-    outside = free_names(statement)
     scopes = [_Scope(nodes, known) for nodes in _scopes(statement)]
     for scope in scopes:
         for node in scope.nodes:
             if (name := _STATEMENTS.get(type(node))) is not None:
                 yield Mention(name, file, node.lineno)  # type: ignore[attr-defined]
-    called = {id(node.func): node for node in ast.walk(statement) if isinstance(node, ast.Call)}
     for scope in scopes:
-        for node in scope.nodes:
-            match node:
-                case ast.Name(id=name, ctx=ast.Load()) if name in _OVER_ROWS and id(node) in outside:
-                    if _is_builtin(name, imports, source) and _may_get_tensor(called.get(id(node)), scope):
-                        yield Mention(name, file, node.lineno)
+        for name, node in _calls_that_iterate(statement, scope, imports, source):
+            yield Mention(name, file, node.lineno)
+
+
+def _calls_that_iterate(
+    statement: ast.AST, scope: _Scope, imports: Imports, source: SubmittedSource
+) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the builtins of a function that iterate over a tensor's rows, and `iter` with two arguments.
+
+    Args:
+        statement: the outermost statement.
+        scope: one of its functions.
+        imports: of its file.
+        source: of the submission.
+
+    Yields:
+        The name of the loop, and the node that names the builtin.
+    """
+    outside = free_names(statement)
+    calls = {id(node.func): node for node in ast.walk(statement) if isinstance(node, ast.Call)}
+    for node in scope.nodes:
+        call = calls.get(id(node))
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()) if id(node) in outside and _is_builtin(name, imports, source):
+                if name == "iter" and call is not None and len(call.args) == 2:
+                    yield name, node
+                if name in _OVER_ROWS and _may_get_tensor(call, scope):
+                    yield name, node
+            case ast.Name() | ast.Attribute() if call is not None and _may_get_tensor(call, scope):
+                paths = {path for path, _ in paths_in(node, imports)}
+                yield from ((path, node) for path in sorted(paths & _OVER_ROWS.keys()))
 
 
 def _scopes(statement: ast.AST) -> Iterator[list[ast.AST]]:
