@@ -101,11 +101,11 @@ class Entry:
 
 @dataclass
 class Room:
-    """The limits on all archives of one author together, or on a whole class's download.
+    """What the limits still allow to be read of all archives of one author, or of a whole class's download.
 
     Attributes:
-        names: so many files and folders of any kind.
-        unpacked: so many bytes of tars, which have to be unpacked from their beginning.
+        names: how many files and folders of any kind.
+        unpacked: how many bytes of tars, which have to be unpacked from their beginning.
     """
 
     names: int = 300_000
@@ -129,12 +129,16 @@ def entries(source: Path | bytes, name: str, room: Room) -> Iterator[Iterable[En
         file = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
         with file, zipfile.ZipFile(file) if kind == "zip" else tarfile.open(fileobj=file, mode="r|*") as archive:
             # A tar as a stream: what lies behind a limit is never unpacked.
-            yield list(_of_zip(archive, room)) if isinstance(archive, zipfile.ZipFile) else _of_tar(archive, room)
+            yield (
+                list(_zip_entries(archive, room))
+                if isinstance(archive, zipfile.ZipFile)
+                else _tar_entries(archive, room)
+            )
     except _UNREADABLE as error:
         raise SubmissionError(f"{name} cannot be read as a {kind}: {error}") from None
 
 
-def _of_zip(archive: zipfile.ZipFile, room: Room) -> Iterator[Entry]:
+def _zip_entries(archive: zipfile.ZipFile, room: Room) -> Iterator[Entry]:
     infos, folders = archive.infolist(), _Folders()
     room.names -= len(infos)
     if room.names < 0:
@@ -146,7 +150,7 @@ def _of_zip(archive: zipfile.ZipFile, room: Room) -> Iterator[Entry]:
             yield Entry(*inside, partial(archive.open, info), _LOCKED if info.flag_bits & 1 else "")
 
 
-def _of_tar(archive: tarfile.TarFile, room: Room) -> Iterator[Entry]:
+def _tar_entries(archive: tarfile.TarFile, room: Room) -> Iterator[Entry]:
     folders, before = _Folders(), 0
     for member in archive:
         after = member.offset_data + member.size
@@ -164,7 +168,7 @@ class _Folders:
         self._known: dict[str, PurePosixPath | None] = {"": ALL_OF_IT}
 
     def inside(self, name: str) -> tuple[PurePosixPath, str] | None:
-        """Split the path of an entry into folder and name; None if it leads out, is junk, or lies too deep."""
+        """Split an entry's path into folder and name; return None if it leads out, is junk, or lies too deep."""
         folder, slash, file = name.replace("\\", "/").rpartition("/")
         if slash and not folder:  # an absolute path
             return None

@@ -36,7 +36,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """A Python file that a cell writes: `%%writefile name.py`.
 
     Attributes:
@@ -68,7 +68,7 @@ class Code:
     left_out: tuple[str, ...] = ()
     unbound: frozenset[str] = frozenset()
     tree: ast.Module | None = None
-    written: Written | None = None
+    written: WrittenFile | None = None
 
     @property
     def text(self) -> str:
@@ -114,7 +114,7 @@ def python_of(source: str) -> Code:
         return Code(tuple(whole), numbers)
     text, left_out = _without_cell_magics(source)
     if text and _parsed_cell(text) is None:
-        text = _with_calls(text)
+        text = _replace_magics(text)
     tree = _parsed_cell(text)
     if tree is None:  # its author reads what is wrong with it
         return Code(tuple(text.split("\n")), numbers, tuple(left_out))
@@ -299,24 +299,24 @@ def _without_cell_magics(source: str) -> tuple[str, list[str]]:
     return "\n".join(lines), left_out
 
 
-def _written_file(lines: Sequence[str]) -> Written | None:
+def _written_file(lines: Sequence[str]) -> WrittenFile | None:
     """Return the Python file that a cell writes into its own folder; None for all other cells."""
     at = next((at for at, line in enumerate(lines) if line.strip()), 0)
     match lines[at].split():
         case ["%%writefile" | "%%file", *options, name] if name.endswith(".py") and name[:-3].isidentifier():
-            return Written(name, "\n".join([*lines[at + 1 :], ""]), bool({*options} & {"-a", "--append"}))
+            return WrittenFile(name, "\n".join([*lines[at + 1 :], ""]), bool({*options} & {"-a", "--append"}))
     return None
 
 
-def _with_calls(source: str) -> str:
+def _replace_magics(source: str) -> str:
     """Return a cell with calls of `get_ipython()` in place of its magics; lines keep their numbers."""
     lines = source.splitlines(keepends=True)
     try:
         from IPython.core.inputtransformer2 import TransformerManager
     except ImportError:
-        return _with_calls_by_parser(source)
+        return _replace_magics_by_parser(source)
     if max(map(len, lines)) > _LONGEST_LINE:
-        return _with_calls_by_parser(source)
+        return _replace_magics_by_parser(source)
     manager: Any = TransformerManager()  # IPython has no types
     for clean in manager.cleanup_transforms:
         lines = clean(lines)
@@ -334,8 +334,8 @@ def _with_calls(source: str) -> str:
     return "".join(lines).removesuffix("" if source.endswith("\n") else "\n")
 
 
-def _with_calls_by_parser(source: str) -> str:
-    """Do what `_with_calls` does without IPython: replace each line at which Python's parser stops."""
+def _replace_magics_by_parser(source: str) -> str:
+    """Do what `_replace_magics` does without IPython: replace each line at which Python's parser stops."""
     source = dedent(source)
     lines = source.split("\n")
     for _ in range(_MOST_MAGICS):

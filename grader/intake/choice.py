@@ -27,7 +27,7 @@ _UNNAMED = Version()
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A file that an exercise could be graded by.
+    """A file that may be the answer to an exercise.
 
     Attributes:
         path: as it was handed in.
@@ -350,7 +350,7 @@ def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixP
 
 
 def _why_absent(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
-    """Return why there is no file of an exercise, and the path that could not be read, if that is why."""
+    """Return why there is no file of an exercise, and the path of the file that could not be read, if that is why."""
     for path, why in contents.left.items():
         name = exercise_of_file_name(path.name, course)
         if name and name.exercise == exercise.id:

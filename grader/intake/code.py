@@ -27,11 +27,12 @@ def unreadable_because(error: Exception) -> str:
 
 
 def names_used(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str]:
-    """Yield the names in sources, also those of attributes, keywords and modules; nothing of what is not Python.
+    """Yield the names in sources, also those of attributes, keywords and modules; skip sources that are not Python.
 
     Args:
         sources: the texts, which may import each other.
-        functions: the functions whose code counts, with all that it leads to by name; all of it if none is defined.
+        functions: functions, to yield only the names in their code and in what it uses; if no source defines one of
+            them, the names in all code.
     """
     trees = []
     for source in sources:
@@ -48,7 +49,7 @@ def names_used(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str
 
 
 def _statements_needed(trees: Sequence[ast.Module], functions: Collection[str]) -> Iterator[ast.stmt]:
-    """Yield the top-level statements that define functions, and all that define a name which a yielded one uses.
+    """Yield the top-level statements that define functions, and those that define names which yielded ones use.
 
     A text leads to another one by what it imports: one that lies beside it is of another exercise. If no text defines
     one of the functions, all statements are yielded.
@@ -70,7 +71,7 @@ def _statements_needed(trees: Sequence[ast.Module], functions: Collection[str]) 
                 continue
             passed.add(id(statement))
             yield statement
-            leads = {(place, each) for each in _leads_to(statement)}
+            leads = {(place, each) for each in _used_names(statement)}
             leads |= {
                 (at, each)
                 for at in range(len(tables))
@@ -82,8 +83,8 @@ def _statements_needed(trees: Sequence[ast.Module], functions: Collection[str]) 
             seen.update(new)
 
 
-def _leads_to(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement uses, and what stands for names that it may use: `*` of an import."""
+def _used_names(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement uses, and `*`: an import of `*` may define any of them."""
     yield "*"
     yield from (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
 

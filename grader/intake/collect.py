@@ -90,7 +90,7 @@ def collect(
     every: bool = False,
     root: Path | None = None,
 ) -> tuple[list[Submission], list[Unmatched]]:
-    """Read what an author handed in, in the reading process; return what `submissions_of` returns.
+    """Read what an author handed in, in the reading process; return the submissions and the files without an exercise.
 
     Files that cannot be read within the limits become a problem of this author's submission.
 
@@ -107,13 +107,13 @@ def collect(
     ids, course = tuple(exercise.id for exercise in wanted), tuple(course)
     request = Request(CPU_S, wanted=ids, handed=handed, every=every, root=root)
     try:
-        reply = _ask(request, course)
+        reply = _ask_shared_reader(request, course)
     except SubmissionError as error:
         why = f"what was handed in cannot be read: {error}"
         row = Unmatched("", handed.key, why)
         # What lies beside a file that is too much for us, unless that is what was handed in.
         with suppress(SubmissionError):
-            reply = _ask(replace(request, direct=True), course)
+            reply = _ask_shared_reader(replace(request, direct=True), course)
             if any(own.files for own in reply.submissions[0].exercises.values()):
                 return list(reply.submissions), [*reply.unmatched, row]
         unread = ExerciseFiles(path=handed.parts[0].path if handed.parts else None, problem=why)
@@ -177,10 +177,12 @@ def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> fro
 
     Args:
         files: of the submission.
-        functions: the functions whose code counts, with all that it leads to by name; none for the whole text.
+        functions: functions, to return only the names in their code and in what it uses; none for all code.
     """
     with suppress(SubmissionError):
-        return frozenset(_ask(Request(CPU_S, text=Text("names", tuple(files.values()), known=tuple(functions)))).names)
+        return frozenset(
+            _ask_shared_reader(Request(CPU_S, text=Text("names", tuple(files.values()), known=tuple(functions)))).names
+        )
     return frozenset()
 
 
@@ -195,20 +197,20 @@ def anonymous_code(source: bytes, people: Collection[str], known: Collection[str
     Raises:
         SubmissionError: it is not Python, or defines nothing.
     """
-    return _ask(Request(CPU_S, text=Text("anonymous", (source,), tuple(people), tuple(known)))).code
+    return _ask_shared_reader(Request(CPU_S, text=Text("anonymous", (source,), tuple(people), tuple(known)))).code
 
 
 def tokens_in(source: bytes) -> tuple[str, str, Sequence[Sequence[int]]] | None:
     """Return the text of a file, its tokens as copydetect compares them, and their places; None if unreadable."""
     with suppress(SubmissionError):
-        reply = _ask(Request(CPU_S, text=Text("tokens", (source,))))
+        reply = _ask_shared_reader(Request(CPU_S, text=Text("tokens", (source,))))
         return reply.code, reply.tokens, reply.places
     return None
 
 
 @dataclass(frozen=True)
 class Intake:
-    """A folder of submissions, understood.
+    """The submissions that were found in a class's folder or zip.
 
     Attributes:
         layout: how it is laid out, for people: "a Canvas download".
@@ -274,7 +276,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Request:
-    """One thing to do: read what an author handed in, understand a class's download, or read a text.
+    """A request to the reading process: read what an author handed in, a class's download, or a text.
 
     Attributes:
         cpu_s: CPU seconds that it may take.
@@ -282,10 +284,10 @@ class Request:
         wanted: the ids of those that are graded.
         handed: what an author handed in.
         every: whether earlier attempts are wanted too.
-        root: the folder that this is, where the host needs to know what lies in it.
+        root: the folder that paths are shown from.
         direct: whether archives stay closed, as reading it all took too much.
-        download: the download of a class instead.
-        text: a text instead.
+        download: the download of a class, in place of what one author handed in.
+        text: a text, in place of files.
     """
 
     cpu_s: int
@@ -306,11 +308,11 @@ class Reply:
     Attributes:
         submissions: what counts, then earlier attempts.
         unmatched: what could not be read or matched.
-        intake: a class's download, understood.
-        names: of a text's code.
-        code: a text.
-        tokens: of it.
-        places: of these.
+        intake: the submissions in a class's download.
+        names: the names in the code of texts.
+        code: a text, or its anonymous code.
+        tokens: the tokens of the text.
+        places: the places of the tokens in the text.
         problem: why nothing could be read; or "".
     """
 
@@ -356,12 +358,12 @@ class ReaderProcess:
             GraderError: an error of ours.
         """
         began = time.monotonic()
-        line = self._answer(request)
+        line = self._send_and_receive(request)
         in_time = time.monotonic() - began < _WALL_FACTOR * request.cpu_s
         if not line.endswith(b"\n") and in_time and self._status() == -_KILLED:
             self.close()
             self._start()
-            line = self._answer(request)
+            line = self._send_and_receive(request)
         if not line.endswith(b"\n"):
             raise self._why_ended(request.cpu_s)
         reply = from_json(Reply, line)
@@ -369,8 +371,8 @@ class ReaderProcess:
             raise SubmissionError(reply.problem)
         return reply
 
-    def _answer(self, request: Request) -> bytes:
-        """Send a request, and return the line of the answer; b"" if the process ends before."""
+    def _send_and_receive(self, request: Request) -> bytes:
+        """Send a request, and return the line of the reply; b"" if the process ends before it replies."""
         request, self._unsent = replace(request, course=self._unsent), ()
         process, line = self._process, b""
         assert process.stdin is not None
@@ -430,7 +432,7 @@ _one_at_a_time = threading.Lock()
 """Lanes ask in threads of their own."""
 
 
-def _ask(request: Request, course: tuple[Exercise, ...] | None = None) -> Reply:
+def _ask_shared_reader(request: Request, course: tuple[Exercise, ...] | None = None) -> Reply:
     """Send a request to the shared reader and return the reply; for another course, start a new reader.
 
     The course None stands for any course.

@@ -124,7 +124,7 @@ _LINK = "it is a link, which is not followed"
 
 
 class Contents:
-    """The files of one author, by the paths that they had there.
+    """The files that one author handed in, by their paths in it.
 
     Args:
         parts: what was handed in. Links are not followed, and what is not code is not read.
@@ -155,7 +155,7 @@ class Contents:
         self._surplus: list[tuple[PurePosixPath, Path]] = []
         self._more = 0
         for part in parts:
-            self._add(list(self._walk(part)), part.path)
+            self._add_entries(list(self._walk(part)), part.path)
         for path, disk in self._surplus:
             limits = f"more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB"
             self.leave(path, disk, f"too much was handed in, {limits}: {counted(self._more, 'file')} not read")
@@ -201,8 +201,10 @@ class Contents:
             self.leave(name, folder, why, always=True)
         return listed
 
-    def _add(self, entries: Iterable[Entry], place: Path, above: PurePosixPath = ALL_OF_IT, deep: int = 0) -> None:
-        """Take the files of a folder or an archive, except those in folders that are left out.
+    def _add_entries(
+        self, entries: Iterable[Entry], place: Path, above: PurePosixPath = ALL_OF_IT, deep: int = 0
+    ) -> None:
+        """Add the files of a folder or an archive, except those in folders that are left out.
 
         Args:
             entries: the files: a list, or an iterator over a stream.
@@ -274,7 +276,7 @@ class Contents:
         if packed:
             self._take_archive(path, data, disk, deep + 1)
             return
-        if why := kinds.why_neither(data):
+        if why := kinds.why_not_code(data):
             raise SubmissionError(why)
         is_notebook = kinds.is_notebook(data) or (
             path.name.lower().endswith(NOTEBOOK) and not kinds.defines_something(data)
@@ -302,7 +304,7 @@ class Contents:
         if deep >= _ARCHIVES_DEEP or self._archives > _MOST_ARCHIVES:
             raise SubmissionError(f"it lies in {deep} other archives, or is one of too many; hand in one zip")
         with entries(source, path.name, self._room) as inner:
-            self._add(inner, disk, path, deep)
+            self._add_entries(inner, disk, path, deep)
 
     def leave(self, path: PurePosixPath, disk: Path, why: str, *, always: bool = False) -> None:
         """Note that a file is not read, and why.
@@ -353,12 +355,12 @@ class _Share:
     """How many files and bytes of one author may still be written to the disk.
 
     Attributes:
-        bytes: the bytes that are left.
-        code: files that are left, of those that are read.
-        others: the same of others.
-        folders: those that are left out, of each of which one file is written.
+        bytes: how many more bytes.
+        code: how many more files that will be read.
+        others: how many more other files.
+        folders: the left-out folders of which one file is written already.
         surplus: the first file that is not written.
-        count: how many are not written.
+        count: how many files are not written.
     """
 
     bytes: int = _MOST_ON_DISK
@@ -390,7 +392,7 @@ def unpack(
     Args:
         archive: the download.
         folder: an empty folder.
-        owners: says of paths in it whose they are; "" for what is the platform's.
+        owners: returns the owner of each path in it; "" for a file of the platform.
         is_answer: whether a file of that name is likely to be an answer, so that it is written before others.
 
     Raises:

@@ -13,7 +13,7 @@ import warnings
 import zipfile
 from typing import Any
 
-from grader.intake.match import cannot_be_text
+from grader.intake.match import why_not_text
 
 _BEGINNINGS = (
     (b"version https://git-lfs", "a Git LFS pointer, which only names the file; run  git lfs pull  , then hand it in"),
@@ -40,14 +40,14 @@ _LONGEST = 1 << 20
 _HOSTS = {b"github": "GitHub", b"gitlab": "GitLab", b"colab.research": "Colab", b"bitbucket": "Bitbucket"}
 
 
-def why_neither(data: bytes) -> str:
+def why_not_code(data: bytes) -> str:
     """Return why a file cannot be Python or a notebook, and what to hand in instead; "" if it may be one of these."""
     for beginning, what in _BEGINNINGS:
         if data.startswith(beginning):
             return f"it is {what}"
     if data.startswith(b"PK\x03\x04"):
-        return f"it is {_of_zip(data)}"
-    if why := cannot_be_text(data):
+        return f"it is {_describe_zip(data)}"
+    if why := why_not_text(data):
         return why
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"<") and not text.startswith(b"<<<<<<< "):  # no Python begins so
@@ -58,7 +58,7 @@ def why_neither(data: bytes) -> str:
     return ""
 
 
-def _of_zip(data: bytes) -> str:
+def _describe_zip(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())

@@ -53,7 +53,7 @@ class Layout:
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(?:(?:UTC|GMT)(?=[+-]))?(\S*)")
 
 
-def _mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
+def _most_fit(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
     """Return whether more than half of the items fit: somebody may have put a file of their own beside a download."""
     return 2 * sum(map(fits, items)) > len(items)
 
@@ -84,7 +84,7 @@ def _without_author(item: Path, why: str) -> Unmatched:
 
 
 class _Yaml(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where there is one
-    """Reads YAML that Ruby wrote: its symbols stay texts, and its objects are what they hold."""
+    """Loads YAML that Ruby wrote: a symbol becomes a string, and an object the mapping, list or value in it."""
 
 
 def _plain_yaml(loader: Any, suffix: str, node: yaml.Node) -> Any:
@@ -194,7 +194,7 @@ def _of_moodle(item: Path) -> Handed | Unmatched:
 MOODLE = Layout(
     "moodle",
     "a Moodle download",
-    lambda items: _mostly(items, lambda item: bool(_MOODLE.fullmatch(item.name))),
+    lambda items: _most_fit(items, lambda item: bool(_MOODLE.fullmatch(item.name))),
     lambda items, _: _by_author(items, _of_moodle),
 )
 
@@ -218,7 +218,7 @@ def _canvas_name(name: str) -> re.Match[str] | None:
 
 
 def _fits_canvas(items: Sequence[Path]) -> bool:
-    return _mostly(items, lambda item: item.is_file() and bool(_canvas_name(item.name) or _PAGE.fullmatch(item.name)))
+    return _most_fit(items, lambda item: item.is_file() and bool(_canvas_name(item.name) or _PAGE.fullmatch(item.name)))
 
 
 def _of_canvas(item: Path, parsed: re.Match[str] | None) -> Handed | Unmatched:
@@ -248,9 +248,9 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
 
 
 def move_to_rostered_authors(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
-    """Move files of Canvas whose names have two numbers to the author whose number is on the roster.
+    """Move files of Canvas whose names have two numbers that may be the author's to the number on the roster.
 
-    The name before the number may end in a number, too.
+    The name before the author's number may end in a number, too.
 
     Args:
         handed: what was handed in, with the numbers that were read without a roster.
@@ -291,7 +291,7 @@ _LONGEST_TIME = 100
 
 def _fits_nbgrader(items: Sequence[Path]) -> bool:
     # Of most authors, as one of them can put such a file into any layout.
-    timed = _mostly(items, lambda item: item.is_dir() and any(path.is_file() for path in item.glob(f"*/{TIME}")))
+    timed = _most_fit(items, lambda item: item.is_dir() and any(path.is_file() for path in item.glob(f"*/{TIME}")))
     return timed or (bool(items) and items[0].parent.name == SUBMITTED)
 
 
@@ -332,7 +332,7 @@ _SCORES, _STUDENT, _TAG = "scores.csv", "username", "submission_tag"
 
 
 def _fits_clones(items: Sequence[Path]) -> bool:
-    return _mostly(items, lambda item: item.is_dir() and (item / ".git").exists())
+    return _most_fit(items, lambda item: item.is_dir() and (item / ".git").exists())
 
 
 def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise], *, alike: bool = False) -> Taken:
@@ -513,7 +513,7 @@ def _single_item_note(layout: Layout, root: Path, items: Sequence[Path]) -> Iter
 
 
 def _prefix_note(items: Sequence[Path]) -> Iterator[str]:
-    """Yield a note about the prefix that is cut off from names of clones, if only their own beginnings show it."""
+    """Yield a note about the prefix that is cut off from names of clones, if only their common beginning shows it."""
     folders = [item for item in items if item.is_dir()]
     if not _repository_prefix(folders) and (shared := _prefix_to_hyphen([item.name for item in folders])):
         yield (

@@ -158,7 +158,7 @@ class TopLevelNames:
 
     Attributes:
         defined: functions, classes, and names that are assigned.
-        imported: the others.
+        imported: names that imports bind.
         is_known: whether these are all: not of what is not Python, and of what imports `*`.
     """
 
@@ -284,7 +284,7 @@ def attempt_of(path: PurePosixPath) -> int:
 
 
 def files_to_import(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[str, bytes]:
-    """Return the Python files in the folder of a module, and of each subfolder that one of the returned files imports.
+    """Return the Python files beside a module, and those in each subfolder that the module or a returned file imports.
 
     A subfolder that no file imports may be another exercise.
 
@@ -396,7 +396,7 @@ def module_place(source: bytes, path: str) -> Place:
     return Place(path, len(lines), {match[1]: number for number, match in matches if match})
 
 
-def cannot_be_text(source: bytes) -> str:
+def why_not_text(source: bytes) -> str:
     """Return why a file cannot be read as the text of Python at all, such as its encoding; or ""."""
     start = source[:_SEEN]
     wide = len(start) > 3 and (not any(start[1::2]) or not any(start[::2])) and any(start)

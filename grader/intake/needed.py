@@ -125,7 +125,7 @@ def _symbols(source: str, node: ast.stmt) -> tuple[set[str], set[str]]:
 
 @dataclass(frozen=True)
 class Placed:
-    """A statement of one of several cells.
+    """A statement with its place among the cells of a notebook.
 
     Attributes:
         step: the statement.

@@ -137,7 +137,7 @@ class ModuleText:
 
 @dataclass(frozen=True)
 class RankedCell:
-    """A cell as an exercise sees it.
+    """A cell with its relation to an exercise.
 
     Attributes:
         cell: the cell.
@@ -165,14 +165,14 @@ def module_of(
         exercise: the names that mark its cells, its id first.
         needed: the functions and classes that it asks for.
         known: names in the kernel's memory.
-        others: the same of other exercises.
+        others: the functions and classes that other exercises ask for.
         given: all names that its starter has.
     """
-    latest = [cell for cell in _latest(cells) if cell.source.strip()]
+    latest = [cell for cell in _latest_runs(cells) if cell.source.strip()]
     ranks = [0 if {*cell.exercises} & {*exercise} else 2 if cell.exercises else 1 for cell in latest]
     places = [RankedCell(cell, rank, rank < 2) for cell, rank in zip(latest, ranks, strict=True)]
     module = module_of_cells(places, our_statements(latest), needed, others, given)
-    used, bound = _names("\n".join(module.lines))
+    used, bound = _used_and_defined_names("\n".join(module.lines))
     left_out = {name for cell in latest for name in python_of(cell.source).unbound}  # of which a note has told
     for name in sorted((({*needed, *used} - bound) & set(known)) - left_out):
         module.notes.append(f"`{name}` {_why_not_in_cells(name, latest, exercise[0])}")
@@ -181,7 +181,9 @@ def module_of(
 
 def _why_not_in_cells(name: str, cells: Sequence[Cell], exercise: str) -> str:
     """Return why no cell of the exercise defines a name that the kernel knows, and what to do about it."""
-    where = [cell for cell in cells if name in _names(cell.source)[1] or name in defined_names(cell.source)]
+    where = [
+        cell for cell in cells if name in _used_and_defined_names(cell.source)[1] or name in defined_names(cell.source)
+    ]
     if not where:
         why = "the cell that defined it is gone or was changed; define it in a cell, and run that"
         return f"is in the kernel's memory alone: {why}"
@@ -204,8 +206,8 @@ def module_of_cells(
     Args:
         places: the cells, in order.
         ours: of each cell, where its statements stand that call our `check`; see `our_statements`.
-        roots: the functions and classes that the exercise asks for. Where the cells define none, all of them counts.
-        others: the same of other exercises.
+        roots: the functions and classes that the exercise asks for. If no cell defines one, all statements are taken.
+        others: the functions and classes that other exercises ask for.
         given: all names that the exercise's starter has.
         label: how a cell is named by its number.
     """
@@ -303,7 +305,7 @@ def _place(cell: str, lines: Sequence[int], *, failed: bool) -> str:
 def _kept_lines(
     code: Code, its: Collection[Placed], needed: Needed, calls: Collection[tuple[int, int]], where: str
 ) -> tuple[Sequence[str], Sequence[int]]:
-    """Return the text of a cell with these statements alone, in lines, and the line of the cell of each."""
+    """Return the lines of a cell's text with these statements alone, and of each line its number in the cell."""
     assert code.tree is not None
     own = {one.step.node: one for one in its}
     edits = [CodeEdit(node, "") for node in code.tree.body if node not in own]
@@ -365,14 +367,14 @@ def _is_ours(node: ast.AST, bound: Mapping[str, str]) -> bool:
     return f"{bound.get(first)}{dot}{rest}" in (f"{_OURS}.check", f"{_OURS}.pack")
 
 
-def _latest(cells: Sequence[Cell]) -> list[Cell]:
+def _latest_runs(cells: Sequence[Cell]) -> list[Cell]:
     """Return the last run of each cell; of cells without an id, all runs but equal ones."""
     last = {cell.id or cell.source: cell for cell in cells}
     return [cell for cell in cells if last[cell.id or cell.source] is cell]
 
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
-def _names(source: str) -> tuple[set[str], set[str]]:
+def _used_and_defined_names(source: str) -> tuple[set[str], set[str]]:
     """Return the names that a cell needs from elsewhere, and those that it defines; no names if it is not Python."""
     code = python_of(source)
     if code.tree is None:
@@ -390,7 +392,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
 
     Args:
         data: the file.
-        name: of the file: where it is an exercise's, and no cell is another one's, all of it is that exercise's.
+        name: the file name; if it names an exercise and no cell is of another one, all cells are of that exercise.
         exercises: all of the course.
 
     Raises:

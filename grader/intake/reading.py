@@ -26,12 +26,12 @@ if sys.platform != "win32":
 
 
 def answer(request: Request, course: Sequence[Exercise]) -> Reply:
-    """Do what a request asks for, and return the reply. An error in the files is part of it, and ends no process."""
+    """Do what a request asks for, and return the reply; an error in the files becomes its `problem`."""
     try:
         if request.download is not None:
             return Reply(intake=understand(request.download, course))
         if request.text is not None:
-            return _of_text(request.text)
+            return _answer_about_text(request.text)
         assert request.handed is not None
         wanted = [exercise for exercise in course if exercise.id in request.wanted]
         own, unmatched = submissions_of(
@@ -46,7 +46,7 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
         return Reply(problem=code.unreadable_because(error))
 
 
-def _of_text(text: Text) -> Reply:
+def _answer_about_text(text: Text) -> Reply:
     if text.wanted == "names":
         names = set(code.names_used(*text.files, functions=text.known))
         return Reply(names=tuple(sorted(names)))

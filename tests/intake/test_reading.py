@@ -240,7 +240,7 @@ def test_a_reader_is_killed(tiny: Course, tmp_path: Path, monkeypatch: pytest.Mo
     """Once, as the kernel does where memory is short: another one reads. Twice: that costs its author a row."""
     handed = Handed("ada", ("ada",), (Part(written(tmp_path / "ada", {"double.py": RIGHT})),))
     whole = collect(handed, tiny.exercises, tiny.exercises)
-    answer, left = ReaderProcess._answer, [times]
+    answer, left = ReaderProcess._send_and_receive, [times]
 
     def killed(reader: ReaderProcess, request: Request) -> bytes:
         if left[0]:
@@ -248,7 +248,7 @@ def test_a_reader_is_killed(tiny: Course, tmp_path: Path, monkeypatch: pytest.Mo
             reader._process.kill()
         return answer(reader, request)
 
-    monkeypatch.setattr(ReaderProcess, "_answer", killed)
+    monkeypatch.setattr(ReaderProcess, "_send_and_receive", killed)
     (found, *_), rows = collect(handed, tiny.exercises, tiny.exercises)
     assert found.exercises["double"].files == whole[0][0].exercises["double"].files
     assert len(rows) == times - 1
