@@ -118,12 +118,12 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
     reference = None
     if is_entry(path) and exercise.reference is not None:
         reference = exercise.reference.read_text(encoding="utf-8")
-    return _answer(path, _file_of(path).read_bytes(), reference)
+    return _parse_answer(path, _file_of(path).read_bytes(), reference)
 
 
 # The diagnosis of each submission needs all wrong answers of an exercise: from equal texts, each is made once.
 @functools.lru_cache(maxsize=4096)
-def _answer(path: Path, source: bytes, reference: str | None) -> Answer:
+def _parse_answer(path: Path, source: bytes, reference: str | None) -> Answer:
     if is_entry(path):
         return _answer_of_entry(path, source, reference)
     try:

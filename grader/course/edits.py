@@ -70,7 +70,7 @@ def void_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
         end = "" if not text or text.endswith("\n") else _end_of_lines(text)
         changed = f"{text}{end}{_yaml_entry('void', [check])}{_end_of_lines(text)}" if not root.flow_style else text
     elif isinstance(void, yaml.SequenceNode):
-        changed = _with_item(text, void, check)
+        changed = _append_item(text, void, check)
     else:
         changed = text
     after = _checked_content(changed, text, wanted, shown_as, by_hand)
@@ -230,7 +230,7 @@ def _insert_line_below(text: str, node: yaml.Node, added: str, column: int) -> s
     return f"{before}{' ' * column}{added}{_end_of_lines(text)}{text[start:]}"
 
 
-def _with_item(text: str, node: yaml.SequenceNode, item: str) -> str:
+def _append_item(text: str, node: yaml.SequenceNode, item: str) -> str:
     if node.flow_style or not node.value:
         return _append_in_brackets(text, node, _items_in_brackets([item]))
     return _insert_line_below(text, node.value[-1], f"- {_items_in_brackets([item])}", node.start_mark.column)
@@ -259,7 +259,7 @@ def _without_void(text: str, shown_as: str, item: str) -> str:
 
 
 def _without_lines(text: str, start: int, end: int) -> str:
-    """Return the text without the lines that hold a part of it."""
+    """Return the text without the lines that contain the characters from `start` to `end`."""
     first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
     return text[:first] + ("" if last < 0 else text[last + 1 :])
 

@@ -196,7 +196,7 @@ class ExampleEntry(Strict):
 
 
 class RubricEntry(Strict):
-    """A sentence that a person may say of a rule, and the points that it then has."""
+    """A sentence that a person may choose when they grade a rule, and the points that the rule then gets."""
 
     points: Points
     says: Annotated[str, Field(min_length=1)]
@@ -373,7 +373,7 @@ _MOST_YAML, _DEEPEST_YAML, _MOST_VALUES = 4 << 20, 50, 200_000
 
 
 class _Loader(_Safe):  # type: ignore[misc]
-    """YAML as everyone reads it, but a key that is given twice is an error."""
+    """Loads YAML, but raises an error for a key that is given twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         # YAML takes the last of two equal keys in silence, so a line of the file would do nothing.

@@ -220,7 +220,7 @@ def closed_folders(root: Path) -> tuple[Path, ...]:
 
 
 def student_folder_or_start(start: Path) -> Path:
-    """Return `start`, or the folder above it, that `grade start` made, even without course.yaml; else `start`."""
+    """Return the first of `start` and its parents that `grade start` made, even without course.yaml; else `start`."""
     return next((folder for folder in (start, *start.parents) if is_given(folder)), start)
 
 

@@ -75,7 +75,7 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
     Raises:
         CourseError: the course has problems; it lists all of them.
     """
-    with _naming_update(root):
+    with _add_restore_hint(root):
         file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile)
     problems = [*_requirement_problems(file.requires), *_duplicate_problems(file)]
     handins = handins_of(file, problems)
@@ -92,7 +92,7 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
                 before[id] = ""
                 continue
             try:
-                with _naming_update(root):
+                with _add_restore_hint(root):
                     exercise = _load_exercise(facts, Places(entry.folder, id), before)
                 usable.append(exercise)
                 before[id] = exercise.number
@@ -112,7 +112,7 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
 
 
 def read_module(course: Course, module: Module) -> Module:
-    """Return a module with all of its exercises that can be used, read again, as a course may have only some of them.
+    """Read a module again, and return it with all its usable exercises: a loaded course may have only some of them.
 
     Args:
         course: the course.
@@ -123,7 +123,7 @@ def read_module(course: Course, module: Module) -> Module:
 
 
 @contextmanager
-def _naming_update(root: Path) -> Iterator[None]:
+def _add_restore_hint(root: Path) -> Iterator[None]:
     """Add to a `CourseError` of the block how a student restores the files that `grade start` made.
 
     Raises:
@@ -163,7 +163,7 @@ def _ids_meant_by(root: Path, named: Collection[str], modules: Sequence[ModuleEn
 
 
 def _numbers(root: Path, modules: Sequence[ModuleEntry]) -> dict[str, tuple[int, ...]]:
-    """Return the number of each exercise, such as (2, 1), by its id; parsing descriptions takes fifty times as long."""
+    """Return the number of each exercise, such as (2, 1), by its id, found without parsing YAML, which is slow."""
     numbers = {}
     for entry in modules:
         for id in entry.exercises:

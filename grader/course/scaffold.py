@@ -199,13 +199,13 @@ def with_exercise(text: str, module: str, title: str, id: str) -> str:
         names = _value(modules.value[known.index(module)], "exercises")
         where = f"the exercises of {module}"
         wanted["modules"][known.index(module)]["exercises"].append(id)
-        new = _with_item(text, names, [_as_yaml(id)], _as_yaml(id))
+        new = _append_item(text, names, [_as_yaml(id)], _as_yaml(id))
     else:
         where = "modules"
         entry = {"folder": module, "title": title, "exercises": [id]}
         wanted["modules"].append(entry)
         rows = [f"folder: {_as_yaml(module)}", f"title: {_as_yaml(title)}", f"exercises: [{_as_yaml(id)}]"]
-        new = _with_item(text, modules, rows, f"{{{', '.join(rows)}}}")
+        new = _append_item(text, modules, rows, f"{{{', '.join(rows)}}}")
     with suppress(yaml.YAMLError):
         if yaml.safe_load(new) == wanted:
             return new
@@ -216,7 +216,7 @@ def _value(node: Any, key: str) -> Any:
     return next(value for name, value in node.value if name.value == key)
 
 
-def _with_item(text: str, names: Any, rows: list[str], inline: str) -> str:
+def _append_item(text: str, names: Any, rows: list[str], inline: str) -> str:
     """Return a YAML text with an item added at the end of a sequence.
 
     Args:
