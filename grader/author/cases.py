@@ -93,16 +93,16 @@ CONSTANTS = {
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One file to run.
+    """One answer that is run with one seed.
 
     Attributes:
         exercise: the exercise whose file it is.
         kind: starter, reference, right, wrong, unusual or constant.
         answer: the file.
         seed: of the run.
-        busy: whether all cores are, meanwhile.
-        gives: of an unusual answer, what it gives.
-        function: of an unusual answer, which function gives it.
+        busy: whether all cores are kept busy meanwhile.
+        gives: of an unusual answer, the name of what it returns: a key of `UNUSUAL`.
+        function: of an unusual answer, the function that returns it.
     """
 
     exercise: Exercise
@@ -218,7 +218,7 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
     for word in (word for word in fine if word not in MAY_BE_RIGHT):
         where = Places.of(exercise).reference.as_posix()
         problems.append(f"{where}: also right: {word} is not one of {', '.join(MAY_BE_RIGHT)}; fix the word")
-    for name in _functions(exercise):
+    for name in _functions_in_rules(exercise):
         for gives, expression in UNUSUAL.items():
             # Below the reference, so that it stands in place of its function.
             source = (
@@ -229,21 +229,21 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
 
 
 def constant_cases(exercise: Exercise) -> Iterator[Case]:
-    """Yield a case for each constant, which all functions that a rule names return."""
-    names = _functions(exercise)
+    """Yield a case for each constant answer, in which every function that a rule names does the same."""
+    names = _functions_in_rules(exercise)
     for gives, statement in CONSTANTS.items() if names else ():
         source = "\n\n".join(f"def {name}(*args, **named):\n    {statement}\n" for name in names)
         path = exercise.folder / f"every function gives {gives}"
         yield Case(exercise, "constant", Answer(path, source.encode(), "", ""), 0)
 
 
-def rules_of(exercise: Exercise, function: str) -> list[str]:
+def rules_naming(exercise: Exercise, function: str) -> list[str]:
     """Return the rules of an exercise whose text names a function."""
     named = re.compile(rf"`{re.escape(function)}\b")  # and not `double_` for `double`
     return [rule for rule, line in exercise.contract.items() if named.search(line)]
 
 
-def _functions(exercise: Exercise) -> list[str]:
+def _functions_in_rules(exercise: Exercise) -> list[str]:
     """Return the public functions of the reference that a rule names.
 
     A function that only some checks call, and a class, would give what is unusual for reasons of its own.
@@ -252,4 +252,4 @@ def _functions(exercise: Exercise) -> list[str]:
         return []
     body = ast.parse(exercise.reference.read_text(encoding="utf-8")).body
     names = [node.name for node in body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
-    return [name for name in names if rules_of(exercise, name)]
+    return [name for name in names if rules_naming(exercise, name)]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.author.cases import MAY_BE_RIGHT, Case, rules_of
+from grader.author.cases import MAY_BE_RIGHT, Case, rules_naming
 from grader.author.text import functions_of, numbered_line
 from grader.course.layout import Places
 from grader.grading.behaviour import Trace, traces_of
@@ -166,7 +166,7 @@ def _run_problem(case: Case, graded: GradedExercise) -> str:
         case "starter" if _has_full_marks(graded):
             return "the starter passes every check; leave something for the student to do, or fix the checks"
         case "unusual" if _has_full_marks(graded) and case.gives not in MAY_BE_RIGHT:
-            rules = " and ".join(rules_of(case.exercise, case.function))
+            rules = " and ".join(rules_naming(case.exercise, case.function))
             return f"this unusual answer gets full marks, and breaks {rules}; add a check that looks at what comes back"
         case "reference" | "right":
             what = "the reference" if case.kind == "reference" else "this right answer"
@@ -433,7 +433,7 @@ def weak_input_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a sentence for each parametrised check that is worth much more, as its share counts for each case."""
+    """Yield a sentence for each parametrised check that may be worth too much: its share counts for each case."""
     rows = next((graded.checks for case, graded in runs if case.kind == "reference"), ())
     cases = Counter(row.check.id.partition("[")[0] for row in rows)
     shares, possible = Counter[str](), Counter[str]()

@@ -50,7 +50,7 @@ def leak_sentences(course: Course) -> Sequence[str]:
 
 
 def source_problems(exercise: Exercise) -> Iterator[str]:
-    """Yield each line of the check files that has no effect on student code, or is never graded."""
+    """Yield a sentence for each line of the check files that has no effect on student code, or is never graded."""
     solution = exercise.reference or exercise.starter
     known = solution.read_text(encoding="utf-8", errors="replace") if solution.is_file() else ""
     for place, path in _check_files(exercise).items():
@@ -178,7 +178,7 @@ def _par_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def _unread_entries(exercise: Exercise) -> Iterator[str]:
-    """Yield a problem for each entry that no command runs, as it is not a valid name of an answer."""
+    """Yield a problem for each entry of wrong.yaml or right.yaml that is never run, as its key is not a valid name."""
     places = Places.of(exercise)
     for place, known in ((places.wrong_entries, exercise.wrong), (places.right_entries, exercise.right)):
         path = exercise.reference.with_name(place.name) if exercise.reference else place

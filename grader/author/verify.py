@@ -85,7 +85,7 @@ class Prover:
         setup: how exercises are run; the seeds are our own.
         store: the store with the results of earlier commands; new results are saved in it.
         seeds: how many seeds a right answer must pass with.
-        progress: learns what goes on, a line at a time, and how many submissions ran, of how many that run now.
+        progress: receives lines about the run, and how many of its submissions ran.
         known_only: whether somebody waits after each save: then only files of the exercise are run, not on a busy
             machine, and the course is not searched for solutions that are shown.
     """
@@ -99,7 +99,7 @@ class Prover:
     _until_the_end: list[int] = field(default_factory=list, init=False)
 
     def verify(self, exercises: Sequence[Exercise], slots: int | None = None) -> list[Proof]:
-        """Prove exercises of the course; `slots` lanes run at once, by default at most one for each core.
+        """Prove exercises of the course in `slots` lanes, by default at most one for each core; return the proofs.
 
         Raises:
             StartError: a process of ours did not start.

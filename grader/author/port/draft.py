@@ -264,7 +264,7 @@ def _call_text(node: ast.stmt) -> str:
 
 
 def _stub_of(item: TopStatement) -> str:
-    """Return a function or class with TODOs for code; private methods and longer docstrings are left out."""
+    """Return a function or class with TODOs for code, without private methods, and with short docstrings."""
     node = ast.parse(item.text).body[0]
     for one in ast.walk(node):
         if isinstance(one, (Function, ast.ClassDef)):
@@ -393,7 +393,7 @@ def _todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator[tupl
 
 
 def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data: Container[str]) -> str:
-    """Return what is left to do where a call stands, or ""."""
+    """Return the TODO for a call in a ported file, or ""."""
     path = source.path(call) or ast.unparse(call.func)
     if _reads_file(source, call) and _first_text(call) not in data:
         return _ELSEWHERE
@@ -483,7 +483,7 @@ def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
     modules = [name for node in ast.walk(tree) for name in missing_packages(node)]
     for module in dict.fromkeys(modules):
         yield f"the reference imports `{module}`, which is not installed here: install it, or write this without it"
-    if gaps := [node for node in ast.walk(tree) if _is_gap(node) and not _is_replaced(node, tree.body)]:
+    if gaps := [node for node in ast.walk(tree) if _is_gap(node) and not _is_reassigned(node, tree.body)]:
         yield f"the reference has `...` where its solution belongs, such as `{ast.unparse(gaps[0])}`: write it there"
     missing, _ = names_of(reference)
     stars = any(one.name == "*" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names)
@@ -503,7 +503,7 @@ def _is_gap(node: ast.AST) -> bool:
     return False
 
 
-def _is_replaced(node: ast.AST, body: Sequence[ast.stmt]) -> bool:
+def _is_reassigned(node: ast.AST, body: Sequence[ast.stmt]) -> bool:
     """Return whether a later statement assigns the variable again, as a solution does below `x = ...`."""
     if not isinstance(node, ast.Assign):
         return False

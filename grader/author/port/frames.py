@@ -42,7 +42,7 @@ def has_frames(items: Sequence[TopStatement]) -> bool:
 
 def uses_pictures(items: Sequence[TopStatement], source: CheckSource) -> bool:
     """Return whether one of these statements, unless it is an import, uses a package that draws."""
-    return any(_uses(item.node, source, _PICTURES) for item in items if not imported_names(item.node))
+    return any(_uses_packages(item.node, source, _PICTURES) for item in items if not imported_names(item.node))
 
 
 def needs_frames(
@@ -59,14 +59,14 @@ def needs_frames(
         source: of the file, for the names of packages.
         students: the names by which it uses student code.
     """
-    if any(_uses(item.node, source, FRAMES) for item in others if not imported_names(item.node)):
+    if any(_uses_packages(item.node, source, FRAMES) for item in others if not imported_names(item.node)):
         return True
     if any(isinstance(item.node, Function) and {*item.uses} & {*students} for item in others):
         return True  # a helper, which may do anything
-    return _uses(test, source, FRAMES) or not _Proxies(source, students).allow(test.body)
+    return _uses_packages(test, source, FRAMES) or not _ProxySupport(source, students).allows(test.body)
 
 
-def _uses(node: ast.AST, source: CheckSource, packages: Collection[str]) -> bool:
+def _uses_packages(node: ast.AST, source: CheckSource, packages: Collection[str]) -> bool:
     """Return whether a statement uses one of these packages."""
     names = (one for one in ast.walk(node) if isinstance(one, ast.Name | ast.Attribute | ast.ImportFrom | ast.Import))
     paths = [
@@ -79,8 +79,8 @@ def _uses(node: ast.AST, source: CheckSource, packages: Collection[str]) -> bool
     return any(path.split(".")[0] in packages for path in paths)
 
 
-class _Proxies:
-    """Whether code uses of what student code returns only what a proxy has, too.
+class _ProxySupport:
+    """Decides whether code uses the results of student code only in ways that a proxy supports.
 
     Args:
         source: of the file, for the names of packages.
@@ -92,58 +92,58 @@ class _Proxies:
         self._students = frozenset(students)
         self._results = set[str](students)
 
-    def allow(self, body: Sequence[ast.stmt]) -> bool:
-        """Return whether all of these statements are allowed, in their order."""
-        return all(map(self._statement, body))
+    def allows(self, body: Sequence[ast.stmt]) -> bool:
+        """Return whether proxies support all of these statements, in their order."""
+        return all(map(self._allows_statement, body))
 
-    def _statement(self, node: ast.stmt) -> bool:
+    def _allows_statement(self, node: ast.stmt) -> bool:
         match node:
             case ast.Assert(test=test):
-                return self._condition(test)
+                return self._allows_condition(test)
             case ast.Assign(targets=targets, value=value) if all(isinstance(one, ast.Name) for one in targets):
                 if self._is_students(value):
                     self._results |= {one.id for one in targets if isinstance(one, ast.Name)}
-                return self._value(value)
+                return self._allows_value(value)
             case ast.Expr(value=ast.Call() as call) if self._source.path(call) in _CLOSE:
-                return self._are_close(call)
+                return self._allows_close_call(call)
             case ast.Expr(value=value):
-                return self._value(value)
+                return self._allows_value(value)
         return not self._is_students(node)
 
     def _is_students(self, node: ast.AST) -> bool:
         return any(isinstance(one, ast.Name) and one.id in self._results for one in ast.walk(node))
 
-    def _condition(self, node: ast.expr) -> bool:
+    def _allows_condition(self, node: ast.expr) -> bool:
         match node:
             case ast.BoolOp(values=values):
-                return all(map(self._condition, values))
+                return all(map(self._allows_condition, values))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return self._condition(operand)
+                return self._allows_condition(operand)
             case ast.Compare(left=left, ops=ops, comparators=others):
                 of_students = [one for one in (left, *others) if self._is_students(one)]
                 inside = [other for op, other in zip(ops, others, strict=True) if isinstance(op, ast.In | ast.NotIn)]
                 # With a literal: two tables would be compared element by element.
                 is_plain = len(of_students) <= 1 and not any(map(self._is_students, inside))
-                return is_plain and all(map(self._number, of_students))
+                return is_plain and all(map(self._allows_operand, of_students))
             case ast.Call() if self._source.path(node) in _CLOSE:
-                return self._are_close(node)
-        return self._value(node)
+                return self._allows_close_call(node)
+        return self._allows_value(node)
 
-    def _number(self, node: ast.expr) -> bool:
-        """Return whether a side of a comparison is allowed, such as `abs(x - 3)`."""
+    def _allows_operand(self, node: ast.expr) -> bool:
+        """Return whether proxies support one side of a comparison, such as `abs(x - 3)`."""
         match node:
             case ast.Call(func=ast.Name(id="abs" | "round"), args=[ast.BinOp(left=left, right=right), *_]):
                 return not (self._is_students(left) and self._is_students(right)) and all(
-                    map(self._value, (left, right))
+                    map(self._allows_value, (left, right))
                 )
-        return self._value(node)
+        return self._allows_value(node)
 
-    def _are_close(self, call: ast.Call) -> bool:
-        """Return whether the arguments of a function such as `numpy.isclose` cross."""
+    def _allows_close_call(self, call: ast.Call) -> bool:
+        """Return whether proxies support the arguments of a call such as `numpy.isclose(...)`."""
         of_students = [one for one in call.args if self._is_students(one)]
         scalars = [one for one in call.args if isinstance(one, ast.Constant)]
         return len(of_students) <= 1 and all(
-            self._value(one) and (bool(scalars) or self._is_array(one)) for one in of_students
+            self._allows_value(one) and (bool(scalars) or self._is_array(one)) for one in of_students
         )
 
     def _is_array(self, node: ast.expr) -> bool:
@@ -154,21 +154,23 @@ class _Proxies:
                 return name in _NUMBERS
         return False
 
-    def _value(self, node: ast.expr) -> bool:
+    def _allows_value(self, node: ast.expr) -> bool:
         if not self._is_students(node):
             return True
         match node:
             case ast.Name():
                 return True
             case ast.Attribute(value=value):
-                return self._value(value)
+                return self._allows_value(value)
             case ast.Subscript(value=value, slice=place):
-                return self._value(value) and not self._is_students(place)
+                return self._allows_value(value) and not self._is_students(place)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=words):
                 values = [*args, *(word.value for word in words)]
-                return (name in _OF_VALUES or name in self._students) and all(map(self._value, values))
+                return (name in _OF_VALUES or name in self._students) and all(map(self._allows_value, values))
             case ast.Call(func=ast.Attribute(value=value), args=args, keywords=words):
-                return self._value(value) and not any(map(self._is_students, [*args, *(word.value for word in words)]))
+                return self._allows_value(value) and not any(
+                    map(self._is_students, [*args, *(word.value for word in words)])
+                )
             case ast.List(elts=items) | ast.Tuple(elts=items):
-                return all(map(self._value, items))
+                return all(map(self._allows_value, items))
         return False

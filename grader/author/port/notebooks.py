@@ -56,7 +56,7 @@ class Assignment:
         hidden: the names of the tests that students do not see.
         files: the data files and folders that it lists.
         notes: what a person has to do, or decide.
-        autotests: of cells for nbgrader's autotest, what is to be done.
+        autotests: for each cell with nbgrader's autotests, a sentence on what to do.
     """
 
     kind: str

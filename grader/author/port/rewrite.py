@@ -234,7 +234,7 @@ class Tests:
                 edits.insert(edits.start(first) - column, f'{" " * column}"""{title}"""\n')
         self._decorators(edits, item, node)
         self._rewrite_body(edits, node, self.needs, "student.")
-        own, keeps = dict(self._replace_seeded_draws_at_random(edits, node)), self.keeps_seed(node)
+        own, keeps = dict(self._replace_seeded_draws(edits, node)), self.keeps_seed(node)
         name = self._generator_name(node, "torch") if keeps else "rng"
         for call in filter(self._draws_at_random, ast.walk(node) if keeps or "rng" in needs else ()):
             assert isinstance(call, ast.Call)
@@ -281,7 +281,7 @@ class Tests:
                  if isinstance(statement, ast.Expr) and self._is_seed(statement)}  # fmt: skip
         return _GENERATOR if paths <= {module} else f"{module.split('.')[0]}_{_GENERATOR}"
 
-    def _replace_seeded_draws_at_random(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
+    def _replace_seeded_draws(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
         """Replace draws of NumPy and `random` after a seed by draws of a new generator with that seed: equal numbers.
 
         Yields:
