@@ -29,7 +29,7 @@ from grader.author.cases import Case
 from grader.course.answers import read_answer
 from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
-from grader.grading.outcomes import lost_points
+from grader.grading.outcomes import has_lost_points
 from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
@@ -84,7 +84,7 @@ def graded(course: Course, case: Case, lanes: Runtime, *, once_lost: bool = Fals
     for finished in schedule(works, lanes):
         found = finished.graded
         again |= not finished.final
-        if once_lost and lost_points(found):
+        if once_lost and has_lost_points(found):
             break  # whoever lost points does not have full marks, even if a repeat shows another score
     lost = {row.check.id: row.outcome.verdict.value for row in found.checks if row.score.earned < row.score.possible}
     return {

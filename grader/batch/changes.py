@@ -74,7 +74,9 @@ def last_regrade(course: Course, journal: Journal) -> tuple[str, list[RegradedEx
     for row, earlier, later in sorted(known, key=lambda each: (each[0].author, places[each[0].exercise])):
         exercise = course.exercises[places[row.exercise]]
         old, new = journal.result(earlier), journal.result(later)
-        why = old.key.why_not(new.key) + ("; not counted, because of --never-lower" if later != row.result else "")
+        why = old.key.first_difference(new.key) + (
+            "; not counted, because of --never-lower" if later != row.result else ""
+        )
         changes.append(RegradedExercise(row.author, journal.graded(old, exercise), journal.graded(new, exercise), why))
     return journal.begun_at(run), changes
 

@@ -254,7 +254,7 @@ def page_of(author: str, end: str = "html") -> str:
 
 
 def file_name(author: str) -> str:
-    """Return an author's name as a file name; if no file can have it, its beginning with a digest."""
+    """Return a file name for an author: the author's name, or its beginning with a digest if no file can have it."""
     plain = "".join("_" if char in '/\\\0:*?"<>|' else char for char in author)
     if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):
         return author

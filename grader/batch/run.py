@@ -180,7 +180,7 @@ def _refuse_another_course(plan: RunPlan, journal: Journal, results: ResultsFold
 
 
 def handed_in_at(handed: Handed, submission: Submission) -> tuple[str, str]:
-    """Return when the files that count were handed in, and a date that cannot be read; each may be "".
+    """Return when the files that count were handed in, and the text of a date that cannot be read; each may be "".
 
     Where a platform has a time for each folder, those of folders with other assignments say nothing.
     """

@@ -120,7 +120,7 @@ def is_comparable(outcome: Outcome) -> bool:
 
 
 def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:
-    """Return the traces of the checks that can be compared, by the check's id."""
+    """Return how each check ended, as a `Trace`, by the check's id; leave out those that cannot be compared."""
     return {row.check.id: Trace.of(row.outcome, row.check.category) for row in rows if is_comparable(row.outcome)}
 
 
@@ -308,12 +308,12 @@ Sealed = Mapping[str, str]
 
 
 def behaviour_key(exercise: str, behaviour: Sequence[Traces]) -> str:
-    """Return the key of the mistakes with these traces, one mapping for each seed. See `behaviour_key_prefix`."""
+    """Return the key under which the mistakes with these traces are sealed; there is one mapping for each seed."""
     return behaviour_key_prefix(exercise, behaviour[0]) + _digest("name", exercise, behaviour).hex()[:_HALF]
 
 
 def behaviour_key_prefix(exercise: str, first: Traces) -> str:
-    """Return the first half of the keys of all mistakes with these traces for the first seed.
+    """Return the first half of a key of `behaviour_key`, which depends on the traces for the first seed alone.
 
     If no key begins so, no second seed needs to be run.
     """
@@ -336,7 +336,7 @@ class SealedFacts:
 
 
 def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, SealedFacts]) -> str:
-    """Return sentences encrypted, so that only the traces of an answer that behaves like this decrypt them.
+    """Encrypt sentences with a key made of traces, so that only an answer with equal traces decrypts them.
 
     Args:
         exercise: its id.
@@ -350,7 +350,7 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Sea
 
 
 def unseal(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, SealedFacts]:
-    """Return the sentences that these traces decrypt, with their facts; an empty dict if they open nothing.
+    """Decrypt the sentences that were sealed with these traces, and return them with their facts; {} without any.
 
     Args:
         exercise: its id.
@@ -375,7 +375,7 @@ def _names_from_row(row: Mapping[str, Any]) -> Names:
 
 
 def sealed_file(mistakes: Sealed) -> bytes:
-    """Return sealed mistakes as the bytes of the file that an exercise keeps them in, which is JSON."""
+    """Return the content of an exercise's file of sealed mistakes, which is JSON."""
     rows = {name: mistakes[name] for name in sorted(mistakes)}
     return (json.dumps({"version": _VERSION, "mistakes": rows}, indent=1) + "\n").encode()
 

@@ -85,7 +85,7 @@ class _ComparingProgress(Progress):
         self._progress = progress
 
     def running(self, what: str, seconds: float) -> None:
-        """Report that answers are compared, and not which check is run for that."""
+        """Report that answers are compared, without the title of the check that runs."""
         del what
         self._progress.running(_WHAT, seconds)
 
@@ -329,7 +329,7 @@ class _Comparison:
             yield from (mistake for group in groups for mistake in self._mistakes_from_sealed(sealed, group))
 
     def _checks_with_same_suspect(self, group: _Ids) -> frozenset[str]:
-        """Return all failing checks with the same suspected function as these; none if these suspect several."""
+        """Return all failing checks whose only suspect is the only suspect of `group`; none if `group` has several."""
         functions = {name for id in group for name in self._suspects[id]}
         return frozenset(id for id, names in self._suspects.items() if len(functions) == 1 and names == functions)
 

@@ -179,6 +179,6 @@ def is_broken(graded: GradedExercise) -> bool:
     return any(row.verdict is Verdict.BROKEN for row in graded.checks)
 
 
-def lost_points(graded: GradedExercise) -> bool:
+def has_lost_points(graded: GradedExercise) -> bool:
     """Return whether a check that ran lost points."""
     return any(row.score.earned + row.score.undecided < row.score.possible for row in graded.checks)

@@ -14,7 +14,7 @@ from typing import ClassVar, Self, TypeVar
 
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
-from grader.grading.outcomes import WorkResult, graded_from, lost_points
+from grader.grading.outcomes import WorkResult, graded_from, has_lost_points
 from grader.grading.plan import Work
 from grader.model import Check, Device, Exercise, Submission
 from grader.model.errors import CourseError, StartError
@@ -217,6 +217,6 @@ class Runtime:
         if self._stopped is work.submission:
             return WorkResult(work, graded_from(work.exercise, lane.checks_of(work.exercise), []))
         result = grade_exercise(work, lane, self.known)
-        if work.plan.stops and lost_points(result.graded):
+        if work.plan.stops and has_lost_points(result.graded):
             self._stopped = work.submission
         return result

@@ -104,7 +104,7 @@ class ResultKey:
     machine: str
     mistakes: str
 
-    def why_not(self, other: ResultKey) -> str:
+    def first_difference(self, other: ResultKey) -> str:
         """Return in words the first part in which this key differs from another one."""
         changed = (why for part, why in _REASONS.items() if getattr(self, part) != getattr(other, part))
         return next(changed, "graded again")

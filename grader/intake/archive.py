@@ -215,7 +215,7 @@ def code_stem(name: str) -> tuple[str, bool]:
 
 
 def is_code(name: str) -> bool:
-    """Return whether a file name ends like one of code or of an archive, with or without a suffix behind that."""
+    """Return whether a file name has a suffix of code or of an archive, even if another suffix follows it."""
     return name.lower().endswith(_CODE) or is_packed(name) or code_stem(name)[1]
 
 

@@ -136,7 +136,7 @@ def _add_written_files(contents: Contents) -> None:
 
 
 def _candidates_to_ignore(exercise: Exercise, own: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the candidates that match an exercise only by functions, if a changed file has its name; else []."""
+    """Return the candidates found by their functions alone, if a changed file has the exercise's name; else []."""
     if any(one.rank == 0 and not is_starter(exercise, one.source) for one in own):
         return [one for one in own if one.rank == 1]
     return []

@@ -248,7 +248,7 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
 
 
 def move_to_rostered_authors(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
-    """Move files of Canvas whose names have two numbers that may be the author's to the number on the roster.
+    """Assign each file of Canvas whose name has two numbers that may be its author's to the one on the roster.
 
     The name before the author's number may end in a number, too.
 

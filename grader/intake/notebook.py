@@ -276,7 +276,7 @@ def _defined_in_failed_cells(needed: Needed, cells: Sequence[Cell], label: str) 
 
 
 def _placed_statements(at: int, place: RankedCell, calls: Collection[tuple[int, int]]) -> Iterator[Placed]:
-    """Yield each statement of a cell with its place in the notebook, but `calls` and imports from `__future__`.
+    """Yield each statement of a cell with its place in the notebook, except `calls` and imports from `__future__`.
 
     Args:
         at: the number of the cell.
@@ -368,7 +368,7 @@ def _is_ours(node: ast.AST, bound: Mapping[str, str]) -> bool:
 
 
 def _latest_runs(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the last run of each cell; of cells without an id, all runs but equal ones."""
+    """Return the last run of each cell; of cells without an id, the last one of those with equal source."""
     last = {cell.id or cell.source: cell for cell in cells}
     return [cell for cell in cells if last[cell.id or cell.source] is cell]
 

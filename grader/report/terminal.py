@@ -42,7 +42,7 @@ def exercise_lines(
         (words.CheckLine((row,), in_full=True) for row in graded.checks) if every else words.condense(graded.checks)
     ):
         first = line.rows[0]
-        yield from page.first(line)
+        yield from page.heading(line)
         if line.in_full:
             yield from page.message(first)
         if line.in_full and first.verdict.lost:
@@ -62,7 +62,7 @@ def exercise_lines(
 
 
 def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
-    """Yield lines about the known mistakes that an exercise looks like, for below its checks."""
+    """Yield the lines about the known mistakes of an exercise, which are printed below its checks."""
     return _Page(width).mistakes(words.other_mistakes(graded), "")
 
 
@@ -128,8 +128,8 @@ class _Page:
         points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
         return two_sided_lines(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
 
-    def first(self, line: words.CheckLine) -> Iterator[str]:
-        """Yield the first lines of one check, or of several in one row: verdict, rule, title and points."""
+    def heading(self, line: words.CheckLine) -> Iterator[str]:
+        """Yield the lines above the message of one check, or of several in one row: verdict, rule, title, points."""
         row, rules = line.rows[0], for_terminal(words.rules_of(line.rows), one_line=True)
         verdict = line.verdict if line.text else row.verdict
         word, colour = words.VERDICTS[verdict] if verdict else ("", None)

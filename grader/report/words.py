@@ -98,12 +98,12 @@ def rules_of(rows: Sequence[GradedCheck]) -> str:
 
 
 def hidden_text(shown: bool) -> str:
-    """Return " (hidden)", for behind the title of a check that students do not have; "" for a shown check."""
+    """Return " (hidden)", which follows the title of a check that students do not have; "" for a shown check."""
     return "" if shown else " (hidden)"
 
 
 def state_text(graded: GradedExercise) -> str:
-    """Return the state of an exercise; a run of some checks alone has no state."""
+    """Return the state of an exercise as text; "in part" if only some of its checks ran."""
     return "in part" if graded.left_out else graded.state.replace("_", " ")
 
 
@@ -158,7 +158,7 @@ def condense(rows: Sequence[GradedCheck]) -> Iterator[CheckLine]:
 
 
 def has_more_messages(graded: GradedExercise) -> bool:
-    """Return whether a short report leaves out the message of a failed check of a function that is written."""
+    """Return whether a short report leaves out messages of failed checks, except those of unwritten functions."""
     groups = Causes.of(graded.checks)
     return any(row.outcome.message for row in groups.lost if row not in groups.firsts)
 
@@ -170,7 +170,7 @@ def rows_in_full(graded: GradedExercise) -> list[GradedCheck]:
 
 
 def mistake_texts(graded: GradedExercise, row: GradedCheck) -> list[str]:
-    """Return a sentence for each known mistake that a check shows, for below its message."""
+    """Return a sentence for each known mistake that a check shows, to print below the check's message."""
     return [f"This looks like: {mistake.sentence}" for mistake in graded.mistakes if is_shown_by(mistake, row)]
 
 

@@ -156,9 +156,9 @@ class Port:
         return "rng" in self._plain.needs[test] or self._plain.keeps_seed(self._plain.tests[test].node)
 
     def _tests_for_probe(self, whole: str) -> Iterator[str]:
-        """Yield the tests that must run beside student code: the linter reports them, or they use what does not cross.
+        """Yield the tests that must run beside student code: the linter reports them, or a check cannot get an object.
 
-        These are gradients, tables of pandas, and figures of matplotlib.
+        These objects are gradients, tables of pandas, and figures of matplotlib.
         """
         frames = has_frames([*self._plain.items, *items_of(self._reference)])
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
@@ -440,7 +440,7 @@ def _reads_file(source: CheckSource, call: ast.Call) -> bool:
 
 
 def _names_of_files(text: str, folder: Path) -> Iterator[str]:
-    """Yield the names in Python source of files that are in a folder: "x.csv", "./data/x.csv", "data" and "x.csv"."""
+    """Yield the names in Python source of files in a folder; "data" and "x.csv" together also name "data/x.csv"."""
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
     texts = [node.value.removeprefix("./").rstrip("/") for node in nodes if isinstance(node.value, str)]
     texts = [name for name in dict.fromkeys(texts) if re.fullmatch(_DATA, name)]

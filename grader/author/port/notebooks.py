@@ -256,7 +256,7 @@ def _of_nbgrader(rows: Sequence[Row]) -> Assignment:
 
 
 def _preparation(visible: str, hidden: str) -> str:
-    """Return what the visible part of a test cell does, without its asserts, if the hidden part uses its variables."""
+    """Return the code of a test cell's visible part without asserts, if the hidden part uses its variables; else ""."""
     body = ast.parse(visible).body
     used = {node.id for node in ast.walk(ast.parse(hidden)) if isinstance(node, ast.Name)}
     if not used & {name for item in items_of(visible, with_parameters=False) for name in item.binds}:
@@ -363,7 +363,7 @@ def _test_of_otter(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction | 
 
 
 def _calls_another(body: Sequence[ast.stmt]) -> bool:
-    """Return whether a cell ends with a function, and with a call of another one."""
+    """Return whether a cell ends with a function definition and a call of another function."""
     match body:
         case [*_, ast.FunctionDef(name=name), ast.Expr(ast.Call(func=ast.Name(id=called)))]:
             return name != called
@@ -371,7 +371,7 @@ def _calls_another(body: Sequence[ast.stmt]) -> bool:
 
 
 def _number(points: object) -> Fraction | None:
-    """Return points as a number; None of anything else."""
+    """Return points as a number; None for anything that is not a number."""
     try:
         return Fraction(str(points)).limit_denominator(100)
     except ValueError:

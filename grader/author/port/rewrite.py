@@ -147,7 +147,7 @@ class Tests:
                     yield node, name
 
     def _modules_in(self, node: ast.AST) -> Iterator[ast.Name]:
-        """Yield where a function names a module of the student's as a whole, such as in `hasattr(module, "f")`."""
+        """Yield the nodes at which a function names a student's module as a whole, as in `hasattr(module, "f")`."""
         nodes = [one for statement in getattr(node, "body", ()) for one in ast.walk(statement)]
         owners = {id(one.value) for one in nodes if isinstance(one, ast.Attribute)}
         for one in nodes:
@@ -170,7 +170,7 @@ class Tests:
         return needs_frames(node, others, self._source, self._names)
 
     def uses_pictures(self, items: Sequence[TopStatement]) -> bool:
-        """Return whether one of these statements draws, as with matplotlib, whose objects do not cross."""
+        """Return whether one of these statements draws, as with matplotlib, whose objects a check cannot get."""
         return uses_pictures(items, self._source)
 
     def _of_check(self, node: ast.AST) -> list[str]:
@@ -181,7 +181,7 @@ class Tests:
         return ["student"] * is_students + ["reference"] * any(self._loaded_in(node)) + ["rng"] * draws
 
     def _loaded_in(self, node: ast.AST) -> Iterator[ast.Name]:
-        """Yield where a function reads a variable that the file loads from a data file."""
+        """Yield the nodes at which a function reads a variable that the file loads from a data file."""
         nodes = [one for statement in getattr(node, "body", ()) for one in ast.walk(statement)]
         names = [one for one in nodes if isinstance(one, ast.Name)]
         own = {one.id for one in names if isinstance(one.ctx, ast.Store)} | {*parameters(node)}  # type: ignore[arg-type]
@@ -318,7 +318,7 @@ class Tests:
         return f"{torch}.Generator().manual_seed({edits.text(seed.value.args[0])})"
 
     def name_in_checks(self, name: str) -> str:
-        """Return the name of a function in the check file: `check_...` for a test, and for nothing else."""
+        """Return the name of a function in the check file: `check_...` for a test, any other name for a helper."""
         if name in self.tests:
             return f"check_{name.removeprefix('test').strip('_') or 'all'}"
         return f"_{name}" if name.startswith("check_") or name in _OURS else name
