@@ -149,7 +149,7 @@ def _judge_each(proof: Proof, runs: Runs) -> None:
             # Twenty seeds may show one problem twenty times; it is reported with the first of them. A check that is at
             # fault is so with many answers, and is one problem.
             seed = "" if case.kind == "starter" else f" (first with --seed {case.seed})"
-            line = f"{_place(case)}: {problem}{seed}"
+            line = f"{_place_of_answer(case)}: {problem}{seed}"
             seen.setdefault((None if broken else path, problem), (line, set()))[1].add(path)
         elif case.kind == "wrong" and _named_outcome(case, graded).verdict is Verdict.NOT_RUN:
             proof.unproved += [path.name] * (path.name not in proof.unproved)
@@ -224,7 +224,7 @@ def _named_outcome(case: Case, graded: GradedExercise) -> Outcome:
     return next(row.outcome for row in graded.checks if row.check.id == case.answer.caught_by)
 
 
-def _place(case: Case) -> str:
+def _place_of_answer(case: Case) -> str:
     places, name = Places.of(case.exercise), case.answer.path.name
     if case.kind in ("wrong", "right"):
         return places.known_answer(case.kind, name)
@@ -309,10 +309,10 @@ def margin_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
             own = max(1.0, own)
         if limit < LEAST_MARGIN * own:
             where = f"{Places.of(exercise).staff.as_posix()}: check_{check}"
-            yield f"{where}: {_near_limit(speeds[0], own, len(speeds))}"
+            yield f"{where}: {_near_limit_text(speeds[0], own, len(speeds))}"
 
 
-def _near_limit(speed: Speed, own: float, runs: int) -> str:
+def _near_limit_text(speed: Speed, own: float, runs: int) -> str:
     margin = f"only {speed.at_most / own:.2g} times from the limit, and {LEAST_MARGIN:g} is needed"
     many = f"the median of {runs} run{'s' * (runs > 1)}"
     if speed.at_most >= 1:
@@ -333,10 +333,10 @@ def losses_of(runs: Runs) -> list[Loss]:
     for case, graded in runs:
         if case.kind == "wrong":
             by_file[case.answer.path.name].append((case, graded))
-    return list(map(_loss, by_file.values()))
+    return list(map(_mean_loss, by_file.values()))
 
 
-def _loss(runs: Runs) -> Loss:
+def _mean_loss(runs: Runs) -> Loss:
     case, first = runs[0]
     answer = case.answer
     rule = next((row.check.contract for row in first.checks if row.check.id == answer.caught_by), "")

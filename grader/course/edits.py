@@ -62,9 +62,9 @@ def void_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
     wanted["void"] = [*(data.get("void") or []), check]
     if check in (data.get("void") or []):
         raise CourseError(f"{shown_as}: void: {check} is void already")
-    text = _text(before, shown_as)
-    root = _root(text, shown_as)
-    void = _value(root, "void")
+    text = _decode(before, shown_as)
+    root = _root_mapping(text, shown_as)
+    void = _value_of_key(root, "void")
     by_hand = f"write  void: [{', '.join(wanted['void'])}]  into it by hand"
     if void is None:
         end = "" if not text or text.endswith("\n") else _end_of_lines(text)
@@ -96,7 +96,7 @@ def count_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
     if rest == list(data.get("void") or []):
         raise CourseError(f"{shown_as}: void: {check} is not void")
     wanted = {**data, "void": rest} if rest else {key: value for key, value in data.items() if key != "void"}
-    text = _text(before, shown_as)
+    text = _decode(before, shown_as)
     after = _checked_content(
         _without_void(text, shown_as, check), text, wanted, shown_as, f"remove {check} from  void:  by hand"
     )
@@ -144,7 +144,7 @@ def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Cal
         raise CourseError(f"{COURSE_FILE}: handins.{handin.id}.extensions: {names} are the same; remove one of the two")
     key = own[0] if own else author
     entry["extensions"] = {**(entry.get("extensions") or {}), key: until}
-    text = _text(before, COURSE_FILE)
+    text = _decode(before, COURSE_FILE)
     changed = _with_extension(text, handin.id, key, until, is_new=not own)
     by_hand = f"write  {author}: {until}  below  extensions:  of {handin.id} by hand"
     after = _checked_content(changed, text, wanted, COURSE_FILE, by_hand)
@@ -181,21 +181,21 @@ def _read(path: Path) -> tuple[Path, bytes]:
         return path, path.read_bytes()
 
 
-def _text(content: bytes, shown_as: str) -> str:
+def _decode(content: bytes, shown_as: str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         raise CourseError(f"{shown_as} is not UTF-8; save it as UTF-8") from None
 
 
-def _root(text: str, shown_as: str) -> yaml.MappingNode:
+def _root_mapping(text: str, shown_as: str) -> yaml.MappingNode:
     root = yaml.compose(text, yaml.SafeLoader)
     if not isinstance(root, yaml.MappingNode):
         raise CourseError(f"{shown_as}: must be a mapping of keys to values")
     return root
 
 
-def _value(mapping: yaml.MappingNode, key: str) -> yaml.Node | None:
+def _value_of_key(mapping: yaml.MappingNode, key: str) -> yaml.Node | None:
     return next((value for name, value in mapping.value if name.value == key), None)
 
 
@@ -238,7 +238,7 @@ def _append_item(text: str, node: yaml.SequenceNode, item: str) -> str:
 
 def _without_void(text: str, shown_as: str, item: str) -> str:
     """Return the text without a check in `void`, and without that key if it was the only one."""
-    root = _root(text, shown_as)
+    root = _root_mapping(text, shown_as)
     found = next(((key, value) for key, value in root.value if key.value == "void"), None)
     if found is None or not isinstance(found[1], yaml.SequenceNode) or root.flow_style:
         return text
@@ -266,12 +266,12 @@ def _without_lines(text: str, start: int, end: int) -> str:
 
 def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: bool) -> str:
     """Return the text of course.yaml with an author's due date added; unchanged if no place for it is found."""
-    handins = _value(_root(text, COURSE_FILE), "handins")
+    handins = _value_of_key(_root_mapping(text, COURSE_FILE), "handins")
     entries = handins.value if isinstance(handins, yaml.SequenceNode) else []
     for entry in entries:
-        if not isinstance(entry, yaml.MappingNode) or getattr(_value(entry, "id"), "value", None) != handin:
+        if not isinstance(entry, yaml.MappingNode) or getattr(_value_of_key(entry, "id"), "value", None) != handin:
             continue
-        own = _value(entry, "extensions")
+        own = _value_of_key(entry, "extensions")
         if isinstance(own, yaml.MappingNode) and not is_new:
             date = next(value for name, value in own.value if name.value == str(key))
             return text[: date.start_mark.index] + _items_in_brackets([until]) + text[date.end_mark.index :]
@@ -282,7 +282,7 @@ def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: boo
         if own is None and entry.flow_style:
             return _append_in_brackets(text, entry, f"extensions: {{{_items_in_brackets({key: until})}}}")
         if own is None:
-            last = _value(entry, "due") or _value(entry, "id")
+            last = _value_of_key(entry, "due") or _value_of_key(entry, "id")
             assert last is not None
             return _insert_line_below(text, last, _yaml_entry("extensions", {key: until}), entry.start_mark.column)
     return text

@@ -80,7 +80,7 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
     problems = [*_requirement_problems(file.requires), *_duplicate_problems(file)]
     handins = handins_of(file, problems)
     # From the defaults to the course to the exercise: each says only what differs.
-    limits = _limits(Limits(), file.limits)
+    limits = _changed_limits(Limits(), file.limits)
     facts = _CourseFacts(root, layout.staff_root(root), layout.closed_folders(root), layout.shared_code(root), limits)
     wanted = _ids_meant_by(root, named, file.modules)
     modules, broken = list[Module](), list[Broken]()
@@ -226,7 +226,7 @@ def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str
         right=layout.answers(staff / places.right, staff / places.right_entries),
         task=(task := _read_task(root, places, problems)),
         contract=contract_lines(task),
-        limits=_limits(facts.limits, file.limits),
+        limits=_changed_limits(facts.limits, file.limits),
         withheld=Withheld(entry.checks, entry.shares, round(entry.points * 100)) if entry else Withheld(),
         data=_data_files(root, places, file.files, problems),
         shared=facts.shared,
@@ -237,7 +237,7 @@ def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str
             for rule, entry in file.rules.items()
         },
         caps={rule: round(points * 100) for rule, points in file.caps.items()},
-        example=_example(file.example) if file.example else None,
+        example=_example_picture(file.example) if file.example else None,
         mistakes=_file_or_none(root / places.mistakes),
     )
     unknown = [rule for rule in file.rules if rule not in exercise.contract] if exercise.task else []
@@ -263,7 +263,7 @@ def _file_or_none(path: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-def _example(entry: ExampleEntry) -> Picture:
+def _example_picture(entry: ExampleEntry) -> Picture:
     views = (
         View(name, tuple(view.shape), tuple(view.strides), view.offset, entry.storage or 0)
         for name, view in entry.views.items()
@@ -352,10 +352,10 @@ def _parse_time_zone(name: str | None, problems: list[str]) -> tzinfo | None:
 def handins_of(file: CourseFile, problems: list[str]) -> tuple[HandIn, ...]:
     """Return the hand-ins of course.yaml; append a sentence to `problems` for each fault."""
     zone = _parse_time_zone(file.timezone, problems)
-    return tuple(_handin(entry, zone, problems) for entry in file.handins)
+    return tuple(_make_handin(entry, zone, problems) for entry in file.handins)
 
 
-def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> HandIn:
+def _make_handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> HandIn:
     where = f"{COURSE_FILE}: handins.{entry.id}"
 
     def moment(value: datetime, key: str) -> datetime:
@@ -378,7 +378,7 @@ def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> Han
     return HandIn(**{**dict(entry), "due": due, "column": entry.column or entry.title, "extensions": extensions})
 
 
-def _limits(base: Limits, entry: LimitsEntry) -> Limits:
+def _changed_limits(base: Limits, entry: LimitsEntry) -> Limits:
     return replace(base, **entry.model_dump(exclude_none=True))
 
 

@@ -309,7 +309,7 @@ Sealed = Mapping[str, str]
 
 def behaviour_key(exercise: str, behaviour: Sequence[Traces]) -> str:
     """Return the key under which the mistakes with these traces are sealed; there is one mapping for each seed."""
-    return behaviour_key_prefix(exercise, behaviour[0]) + _digest("name", exercise, behaviour).hex()[:_HALF]
+    return behaviour_key_prefix(exercise, behaviour[0]) + _digest_of_traces("name", exercise, behaviour).hex()[:_HALF]
 
 
 def behaviour_key_prefix(exercise: str, first: Traces) -> str:
@@ -317,7 +317,7 @@ def behaviour_key_prefix(exercise: str, first: Traces) -> str:
 
     If no key begins so, no second seed needs to be run.
     """
-    return _digest("name", exercise, [first]).hex()[:_HALF]
+    return _digest_of_traces("name", exercise, [first]).hex()[:_HALF]
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,7 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Sea
     rows = {sentence: asdict(told) for sentence, told in sentences.items()}
     text = json.dumps(rows, ensure_ascii=False).encode()
     # No behaviour seals twice: answers that behave alike are sealed together.
-    return base64.b64encode(_encrypt_or_decrypt(text, _digest("seal", exercise, behaviour))).decode()
+    return base64.b64encode(_encrypt_or_decrypt(text, _digest_of_traces("seal", exercise, behaviour))).decode()
 
 
 def unseal(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, SealedFacts]:
@@ -358,7 +358,8 @@ def unseal(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict
         mistakes: as they are sealed.
     """
     text = _encrypt_or_decrypt(
-        base64.b64decode(mistakes.get(behaviour_key(exercise, behaviour), "")), _digest("seal", exercise, behaviour)
+        base64.b64decode(mistakes.get(behaviour_key(exercise, behaviour), "")),
+        _digest_of_traces("seal", exercise, behaviour),
     )
     with suppress(ValueError, TypeError, AttributeError):  # there is nothing, or somebody changed it
         rows: dict[str, dict[str, Any]] = json.loads(text)
@@ -396,7 +397,7 @@ def read_sealed(path: Path) -> Sealed:
     return json.loads(data)["mistakes"] if is_sealed(data) else {}
 
 
-def _digest(use: str, exercise: str, behaviour: Sequence[Traces]) -> bytes:
+def _digest_of_traces(use: str, exercise: str, behaviour: Sequence[Traces]) -> bytes:
     rows = [sorted((id, trace.verdict.value, trace.story) for id, trace in traces.items()) for traces in behaviour]
     return hashlib.sha256(repr((use, exercise, rows)).encode()).digest()
 

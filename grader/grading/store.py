@@ -123,7 +123,7 @@ class Keys:
         # Whoever reads messages beside the files reads paths from the working folder, and how a run is confined.
         beside = (str(Path.cwd()), plan.setup.least, plan.setup.most, plan.compiles) if plan.has_folder else ()
         machine = digest_of(machine_digest(plan.setup), repr((*beside, plan.runs_untouched)))
-        judge, mistakes = self._of_course(exercise)
+        judge, mistakes = self._course_parts(exercise)
         # An author's answers get no diagnosis, so that one may be edited without the others being run again.
         return ResultKey(handed_in, judge, seed, machine, mistakes if plan.with_tries else "")
 
@@ -136,11 +136,11 @@ class Keys:
 
     def judge(self, exercise: Exercise) -> str:
         """Return the part of a key that depends on the course: a digest of what judges an exercise."""
-        return self._of_course(exercise)[0]
+        return self._course_parts(exercise)[0]
 
-    def _of_course(self, exercise: Exercise) -> tuple[str, str]:
+    def _course_parts(self, exercise: Exercise) -> tuple[str, str]:
         if exercise.id not in self._judges:
-            self._judges[exercise.id] = judge_digest(exercise), digest_of(*map(_read, wrong_files(exercise)))
+            self._judges[exercise.id] = judge_digest(exercise), digest_of(*map(_bytes_or_empty, wrong_files(exercise)))
         return self._judges[exercise.id]
 
 
@@ -193,10 +193,10 @@ def judge_digest(exercise: Exercise) -> str:
     facts = repr(
         (exercise.id, asdict(exercise.limits), dict(exercise.contract), exercise.withheld.shares, exercise.without)
     )
-    return digest_of(facts, exercise.starter_digest, *map(_read, exercise.files))
+    return digest_of(facts, exercise.starter_digest, *map(_bytes_or_empty, exercise.files))
 
 
-def _read(path: Path | None) -> bytes:
+def _bytes_or_empty(path: Path | None) -> bytes:
     return path.read_bytes() if path is not None and path.is_file() else b""
 
 
@@ -314,7 +314,7 @@ class Store:
     def _select(self, where: str, *values: Any) -> list[Saved]:
         rows = self.execute(f"SELECT * FROM results WHERE {where}", values)  # noqa: S608
         return [
-            Saved(id, author, exercise, ResultKey(*key), at, confinement, _outcomes(outcomes, id), path, text)
+            Saved(id, author, exercise, ResultKey(*key), at, confinement, _parse_outcomes(outcomes, id), path, text)
             for id, _, author, exercise, *key, at, confinement, outcomes, path, text in rows
         ]
 
@@ -374,7 +374,7 @@ class Store:
             return connection.execute(statement, values).lastrowid or 0
 
 
-def _outcomes(text: str, number: int) -> Outcomes:
+def _parse_outcomes(text: str, number: int) -> Outcomes:
     return from_json(Outcomes, text, f"result {number} in the file of results")
 
 

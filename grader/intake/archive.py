@@ -262,10 +262,10 @@ class LeftOut:
         The reason is "" if no row reports it.
         """
         if folder not in self._known:
-            self._known[folder] = self._of(folder)
+            self._known[folder] = self._find_uncached(folder)
         return self._known[folder]
 
-    def _of(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
+    def _find_uncached(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
         if folder == ALL_OF_IT:
             return None, ""
         if (above := self.find(folder.parent))[0] is not None:

@@ -127,7 +127,7 @@ def python_of(source: str) -> Code:
     lines = text.split("\n")
     for node in cut:
         typed = lines[node.lineno - 1] == whole[node.lineno - 1]  # else IPython wrote the call
-        left_out.append(_shown((typed and ast.get_source_segment(text, node)) or whole[node.lineno - 1]))
+        left_out.append(_shorten_line((typed and ast.get_source_segment(text, node)) or whole[node.lineno - 1]))
     if not edits:
         return Code(tuple(lines), numbers, tuple(left_out), tree=tree)
     new, origins = apply_edits(text, edits)
@@ -291,10 +291,10 @@ def _without_cell_magics(source: str) -> tuple[str, list[str]]:
         if line.strip():
             name, *arguments = line[2:].split() or [""]
             if name not in _BODY_RUNS:
-                left_out.append(_shown(line))
+                left_out.append(_shorten_line(line))
                 return "\n" * (len(lines) - 1), left_out
             if arguments:
-                left_out.append(_shown(line))
+                left_out.append(_shorten_line(line))
             lines[place] = ""
     return "\n".join(lines), left_out
 
@@ -370,16 +370,16 @@ def _call_for_magic(line: str) -> str:
     indent, words = line[: len(line) - len(line.lstrip())], line.strip()
     target, equals, value = words.partition("=")
     if equals and value.lstrip()[:1] in ("%", "!") and words[0] not in "%!":
-        return f"{indent}{target}= {_escaped(value.strip(), assigned=True)}"
+        return f"{indent}{target}= {_magic_call(value.strip(), assigned=True)}"
     if words.startswith(("%", "!")):
-        return indent + _escaped(words)
+        return indent + _magic_call(words)
     last = words.rstrip("?")[-1:]
     if words.startswith("?") or (words.endswith("?") and (last.isalnum() or last in ("_", "*", "]"))):
         return f"{indent}get_ipython().run_line_magic('pinfo', {words.strip('?')!r})"
     return ""
 
 
-def _escaped(words: str, *, assigned: bool = False) -> str:
+def _magic_call(words: str, *, assigned: bool = False) -> str:
     if words.startswith("%"):
         name, _, rest = words[1:].partition(" ")
         return f"get_ipython().run_line_magic({name!r}, {rest.strip()!r})"
@@ -438,6 +438,6 @@ def _edit_for_timing_magic(call: ast.Call, statement: ast.stmt) -> CodeEdit | No
     return None
 
 
-def _shown(line: str) -> str:
+def _shorten_line(line: str) -> str:
     line = line.strip().split("\n")[0]
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 4]} ..."

@@ -262,7 +262,7 @@ class Contents:
         """
         most, packed = most_bytes(path.name), bool(archive_suffix(path.name))
         if entry.why or not may_be_code(path.name, self._is_answer) or (is_packed(path.name) and not packed):
-            raise SubmissionError(entry.why or _why_not(path))
+            raise SubmissionError(entry.why or _why_not_read(path))
         if packed and entry.file is not None:  # it is not read as a whole
             self._take_archive(path, entry.file, disk, deep)
             return
@@ -332,7 +332,7 @@ def _entry_on_disk(folder: PurePosixPath, name: str, path: Path) -> Entry:
     return Entry(folder, name, lambda: path.open("rb"), why, path)
 
 
-def _why_not(path: PurePosixPath) -> str:
+def _why_not_read(path: PurePosixPath) -> str:
     if is_packed(path.name):
         return f"a {path.suffix.lower()} cannot be opened here; hand in a zip"
     return _NEITHER

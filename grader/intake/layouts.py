@@ -178,7 +178,7 @@ GRADESCOPE = Layout(
 _MOODLE = re.compile(r"(?P<who>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?")
 
 
-def _of_moodle(item: Path) -> Handed | Unmatched:
+def _read_moodle_item(item: Path) -> Handed | Unmatched:
     parsed = _MOODLE.fullmatch(item.name)
     if parsed is None:
         return _without_author(item, "its name does not begin with an author's name, as Moodle's files do")
@@ -195,7 +195,7 @@ MOODLE = Layout(
     "moodle",
     "a Moodle download",
     lambda items: _most_fit(items, lambda item: bool(_MOODLE.fullmatch(item.name))),
-    lambda items, _: _by_author(items, _of_moodle),
+    lambda items, _: _by_author(items, _read_moodle_item),
 )
 
 
@@ -221,7 +221,7 @@ def _fits_canvas(items: Sequence[Path]) -> bool:
     return _most_fit(items, lambda item: item.is_file() and bool(_canvas_name(item.name) or _PAGE.fullmatch(item.name)))
 
 
-def _of_canvas(item: Path, parsed: re.Match[str] | None) -> Handed | Unmatched:
+def _read_canvas_item(item: Path, parsed: re.Match[str] | None) -> Handed | Unmatched:
     if not item.is_dir() and parsed:
         part, anonymous = Part(item, PurePosixPath(parsed["file"])), parsed["name"] == _ANONYMOUS_NAME
         key = f"{_ANONYMOUS_NAME}_{parsed['user']}" if anonymous else parsed["user"]
@@ -244,7 +244,7 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
         twice = match is not None and other is not None and files[match["attachment"]] > 1
         read.append((item, other if twice else match))
     chosen = dict(read)
-    return _by_author(items, lambda item: _of_canvas(item, chosen[item]))
+    return _by_author(items, lambda item: _read_canvas_item(item, chosen[item]))
 
 
 def move_to_rostered_authors(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
@@ -273,7 +273,7 @@ def _with_canvas_numbers(one: Handed, numbers: Collection[str]) -> Iterator[Hand
         yield one
         return
     for part, match in others:
-        row = _of_canvas(part.path, match) if match and match["user"] in numbers else replace(one, parts=(part,))
+        row = _read_canvas_item(part.path, match) if match and match["user"] in numbers else replace(one, parts=(part,))
         if isinstance(row, Handed):
             yield row
 
@@ -381,7 +381,7 @@ CLONES = Layout("clones", "clones of repositories", _fits_clones, _read_clones)
 # A folder made by hand: for each author a folder, a zip or a single file.
 
 
-def _of_one_person(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatched:
+def _read_plain_item(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatched:
     if item.is_dir():
         return _handed_by(item.name, Part(item))
     part = Part(item, PurePosixPath(item.name))
@@ -401,7 +401,7 @@ PLAIN = Layout(
     "plain",
     "a folder for each author",
     lambda items: True,
-    lambda items, exercises: _by_author(items, partial(_of_one_person, exercises)),
+    lambda items, exercises: _by_author(items, partial(_read_plain_item, exercises)),
 )
 
 

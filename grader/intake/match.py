@@ -170,7 +170,7 @@ class TopLevelNames:
 @functools.lru_cache(maxsize=1024)  # of the files of one author, each is looked at for several reasons
 def top_level_names(source: bytes) -> TopLevelNames:
     """Return the names that a source defines at its top level; if it is not Python, those in lines like `def f`."""
-    tree = _tree(source)
+    tree = _parse_or_none(source)
     if tree is None:
         return TopLevelNames(defined_names(source.decode("utf-8", "replace")))
     own, imported, todo = set[str](), set[str](), list[ast.stmt](tree.body)
@@ -217,7 +217,7 @@ def match_by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[lis
 
 def _title_of_task(source: bytes) -> str:
     """Return the first line of a module's docstring, which a starter's task begins with."""
-    tree = _tree(source)
+    tree = _parse_or_none(source)
     return ((tree and ast.get_docstring(tree)) or "").split("\n")[0].strip()
 
 
@@ -238,14 +238,14 @@ def given_names(exercise: Exercise) -> frozenset[str]:
 
 def defined_names(source: str) -> frozenset[str]:
     """Return the names of the top-level functions and classes of a source; if it is not Python, by a search."""
-    tree = _tree(source)
+    tree = _parse_or_none(source)
     if tree is None:
         return frozenset(_DEFINED.findall(source))
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return frozenset(node.name for node in tree.body if isinstance(node, kinds))
 
 
-def _tree(source: str | bytes) -> ast.Module | None:
+def _parse_or_none(source: str | bytes) -> ast.Module | None:
     """Return the syntax tree of a file; None if it is not Python, or too large to be parsed here."""
     if len(source) > LARGEST:
         return None
@@ -309,7 +309,7 @@ def files_to_import(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[
 
 def _imported_packages(source: bytes) -> Iterator[str]:
     """Yield the packages that a file imports from; if it is not Python, the words of lines like imports."""
-    if (tree := _tree(source)) is None:
+    if (tree := _parse_or_none(source)) is None:
         for line in _IMPORTED.findall(source):
             yield from (word.decode("ascii") for word in _WORD.findall(line))
         return

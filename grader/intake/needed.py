@@ -172,7 +172,7 @@ def needed_statements(roots: Collection[str], placed: Sequence[Placed]) -> Neede
     names: set[str] = set()
     chosen: dict[Placed, None] = {}
     # Where a function is missing, all definitions count: a message says what is there instead of it.
-    first = {*roots} if all(root in binders for root in roots) else {*roots, *_defined(placed)}
+    first = {*roots} if all(root in binders for root in roots) else {*roots, *_defined_names(placed)}
     _choose_statements(first, names, chosen, binders)
     stars = [one for one in placed if one.step.is_star]
     if stars and any(name not in binders and name not in vars(builtins) for name in names):
@@ -187,7 +187,7 @@ def needed_statements(roots: Collection[str], placed: Sequence[Placed]) -> Neede
     return Needed(names, {*chosen}, left_out_if_failing)
 
 
-def _defined(placed: Sequence[Placed]) -> Iterator[str]:
+def _defined_names(placed: Sequence[Placed]) -> Iterator[str]:
     for one in placed:
         if one.rank < 2 and (one.step.is_definition or isinstance(one.step.node, ast.If)):
             yield from one.step.binds

@@ -236,7 +236,7 @@ def module_of_cells(
         gone = [one.step for one in steps if one not in its and not _is_text(one.step)]
         if gone and place.rank < 2 and not {name for step in gone for name in step.binds} & {*others}:
             lines = sorted({code.numbers[step.node.lineno - 1] for step in gone})
-            idle.append(_place(label.format(cell.number), lines if its else [], failed=cell.failed))
+            idle.append(_cell_label(label.format(cell.number), lines if its else [], failed=cell.failed))
         if its:
             module.add(cell.number, *_kept_lines(code, its, needed, ours.get(cell, ()), label.format(cell.number)))
     if futures:  # one module has them on top; in a notebook they hold for the cells that follow
@@ -296,7 +296,7 @@ def _is_text(step: Step) -> bool:
     return isinstance(step.node, ast.Expr) and isinstance(step.node.value, ast.Constant)
 
 
-def _place(cell: str, lines: Sequence[int], *, failed: bool) -> str:
+def _cell_label(cell: str, lines: Sequence[int], *, failed: bool) -> str:
     words = [f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:_MOST_PLACES]))}"] if lines else []
     words += ["it failed in the notebook"] if failed else []
     return f"{cell} ({'; '.join(words)})" if words else cell
@@ -345,7 +345,7 @@ def our_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]:
             for name in bound.keys() & bindings(node):
                 del bound[name]
             bound.update(new)
-            calls = not isinstance(node, DEFINITIONS) and any(_is_ours(part, bound) for part in ast.walk(node))
+            calls = not isinstance(node, DEFINITIONS) and any(_is_our_call(part, bound) for part in ast.walk(node))
             if new or calls:
                 found.setdefault(cell, set()).add((node.lineno, node.col_offset))
     return found
@@ -361,7 +361,7 @@ def _imports_of_ours(node: ast.stmt) -> dict[str, str]:
     return {}
 
 
-def _is_ours(node: ast.AST, bound: Mapping[str, str]) -> bool:
+def _is_our_call(node: ast.AST, bound: Mapping[str, str]) -> bool:
     """Return whether a syntax node is a call of the grader's `check` or `pack`."""
     first, dot, rest = dotted_name(node.func).partition(".") if isinstance(node, ast.Call) else ("", "", "")
     return f"{bound.get(first)}{dot}{rest}" in (f"{_OURS}.check", f"{_OURS}.pack")
@@ -398,7 +398,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
     Raises:
         ValueError: it is not a notebook.
     """
-    cells = list(_cells(data, exercises))
+    cells = list(_read_cells(data, exercises))
     asked = {exercise.id: starter_names(exercise) for exercise in exercises}
     modules = {}
     found = _exercises_in(cells, name, exercises)
@@ -410,7 +410,9 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
             continue  # the answer is the file that it imports
         own = "\n".join(cell.source for cell in cells if cell.of == exercise.id).encode("utf-8", "replace")
         places = _ranked_cells(cells, exercise.id)
-        free = frozenset[str]().union(*(_defines(place.cell) for place in places if place.rank and place.may_define))
+        free = frozenset[str]().union(
+            *(_names_defined_in(place.cell) for place in places if place.rank and place.may_define)
+        )
         if is_starter(exercise, own) and asked[exercise.id] and asked[exercise.id] <= free:
             # The student left the given cell as it was, and wrote another one.
             own, places = b"", [place for place in places if place.rank]
@@ -460,7 +462,7 @@ def takes_from_file(cells: Sequence[Cell], module: str, asked: Collection[str]) 
         module: its name.
         asked: names that the exercise asks for.
     """
-    if any({*asked} & _defines(cell) for cell in cells):
+    if any({*asked} & _names_defined_in(cell) for cell in cells):
         return False
     nodes = [step.node for cell in cells for step in steps_of(cell.source)]
     modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
@@ -470,7 +472,7 @@ def takes_from_file(cells: Sequence[Cell], module: str, asked: Collection[str]) 
 def written_files(data: bytes) -> dict[str, bytes]:
     """Return the Python files that the cells of a notebook write beside it: `%%writefile name.py`."""
     try:
-        sources = [cell.source for cell in _cells(data, ())]
+        sources = [cell.source for cell in _read_cells(data, ())]
     except ValueError:
         return {}
     files: dict[str, str] = {}
@@ -479,7 +481,7 @@ def written_files(data: bytes) -> dict[str, bytes]:
     return {name: text.encode("utf-8", "replace") for name, text in files.items()}
 
 
-def _defines(cell: Cell) -> frozenset[str]:
+def _names_defined_in(cell: Cell) -> frozenset[str]:
     return defined_names(python_of(cell.source).text)
 
 
@@ -490,7 +492,7 @@ def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise
     they are of, or define the functions of exercises.
     """
     asked = {exercise.id: starter_names(exercise) for exercise in exercises}
-    texts = {cell: _defines(cell) for cell in cells}
+    texts = {cell: _names_defined_in(cell) for cell in cells}
     every = {text for own in texts.values() for text in own}
     file = exercise_of_file_name(name, exercises)
     is_whole = bool(file and asked[file.exercise] and asked[file.exercise] <= every)
@@ -525,7 +527,7 @@ def _ranked_cells(cells: Sequence[Cell], id: str) -> list[RankedCell]:
     return [RankedCell(cell, rank, rank < 2 or not cell.says_so) for cell, rank in zip(cells, ranks, strict=True)]
 
 
-def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
+def _read_cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
     try:
         plain = json.loads(data)
         lists = [plain["cells"]] if "cells" in plain else [sheet["cells"] for sheet in plain["worksheets"]]
@@ -535,7 +537,8 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
         raise ValueError(why) from None
     below, level, number = "", 0, 0
     for cell in rows:
-        kind, text = cell.get("cell_type"), _text(cell.get("source", cell.get("input")))  # the second up to format 3
+        kind = cell.get("cell_type")
+        text = _source_text(cell.get("source", cell.get("input")))  # the second up to format 3
         if kind == "markdown":
             for marks, heading in _HEADING.findall(text)[:_MOST_HEADINGS]:
                 if named_in := _exercise_in(heading, exercises):
@@ -544,14 +547,17 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
                     below, level = "", 0
         elif kind == "code":
             number += 1
-            about = _mapping(cell.get("metadata"))
-            nbgrader = _mapping(about.get("nbgrader"))
+            about = _mapping_or_empty(cell.get("metadata"))
+            nbgrader = _mapping_or_empty(about.get("nbgrader"))
             if nbgrader.get("grade") and not nbgrader.get("solution"):
                 continue  # tests of the teacher's, which come along in nbgrader's notebooks
             own = _marked_exercise(about.get("tags"), nbgrader.get("grade_id"), exercises)
             comment, by_word = _commented_exercise(text, exercises)
             outputs = cell.get("outputs")
-            kinds = [_mapping(output).get("output_type") for output in (outputs if isinstance(outputs, list) else ())]
+            kinds = [
+                _mapping_or_empty(output).get("output_type")
+                for output in (outputs if isinstance(outputs, list) else ())
+            ]
             yield Cell(
                 number,
                 text,
@@ -562,11 +568,11 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
             )
 
 
-def _mapping(value: object) -> Mapping[str, object]:
+def _mapping_or_empty(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _text(source: object) -> str:
+def _source_text(source: object) -> str:
     joined = "".join(map(str, source)) if isinstance(source, list) else str(source or "")
     return joined.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -586,11 +592,11 @@ def _commented_exercise(text: str, exercises: Sequence[Exercise]) -> tuple[str, 
 
 def _exercise_in(heading: str, exercises: Sequence[Exercise]) -> str:
     """Return the exercise that a heading names by id, number or title; "" for none, and for several."""
-    folded = _words(heading)
-    names = {item.id: filter(str.strip, map(_words, (item.id, item.number, item.title))) for item in exercises}
+    folded = _plain_words(heading)
+    names = {item.id: filter(str.strip, map(_plain_words, (item.id, item.number, item.title))) for item in exercises}
     ids = [id for id, own in names.items() if any(name in folded for name in own)]
     return ids[0] if len(ids) == 1 else ""
 
 
-def _words(text: str) -> str:
+def _plain_words(text: str) -> str:
     return f" {re.sub(r'[^0-9a-zA-Z_-]+', ' ', text).strip().casefold()} "

@@ -87,8 +87,8 @@ class People:
         self._rows = table.rows if table else []
         self._titles = table.header if table else []
         self.worksheet = Worksheet.of(table) if table and self.kind == "moodle" else Worksheet(0)
-        made = {"canvas": self._of_canvas, "moodle": self._of_moodle, "plain": self._of_plain}[self.kind]
-        persons = [made(table, row) for row in range(1, len(self._rows))] if table else []
+        readers = {"canvas": self._read_canvas_row, "moodle": self._read_moodle_row, "plain": self._read_plain_row}
+        persons = [readers[self.kind](table, row) for row in range(1, len(self._rows))] if table else []
         self.persons = [person for person in persons if person is not None]
         self._by_key = _map_unique_keys((key, person) for person in self.persons for key in person.keys)
         self._by_compact_key = _map_unique_keys((key, person) for person in self.persons for key in person.compact_keys)
@@ -182,7 +182,7 @@ class People:
         """Return the identifier that a person has in all hand-ins of a term; if it is not unique, the author name."""
         return person.uid if person.uid in self._by_uid else person.author
 
-    def _of_canvas(self, table: CsvTable, row: int) -> Person | None:
+    def _read_canvas_row(self, table: CsvTable, row: int) -> Person | None:
         header = table.header
         if set(_GROUPS) <= set(header):
             number, name = table.cell(row, header.index(_GROUPS[0])), table.cell(row, 0)
@@ -195,7 +195,7 @@ class People:
         cells = [table.cell(row, column) for column in range(place, header.index("Section"))]
         return Person(row, number, number, _lookup_keys(name, [name, *cells]), _lookup_keys(name, ()))
 
-    def _of_moodle(self, table: CsvTable, row: int) -> Person | None:
+    def _read_moodle_row(self, table: CsvTable, row: int) -> Person | None:
         participant = _PARTICIPANT.fullmatch(table.cell(row, 0))
         if participant is None:
             return None
@@ -208,7 +208,7 @@ class People:
         uid = number if blind else next((cell for cell in cells if "@" in cell), name)
         return Person(row, number, uid, _lookup_keys(name, [*cells, participant[1]]), _lookup_keys(name, ()), at)
 
-    def _of_plain(self, table: CsvTable, row: int) -> Person | None:
+    def _read_plain_row(self, table: CsvTable, row: int) -> Person | None:
         cells = [cell.strip() for cell in table.rows[row]]
         if not cells[0]:
             return None

@@ -151,14 +151,14 @@ class _Page:
         picture = row.outcome.picture
         message = row.outcome.message if self.plain else words.message_beside_picture(row.outcome)
         story, rest = words.split_at_rule(message, row.check.contract)
-        yield from self._text(story)
+        yield from self._text_lines(story)
         if picture is not None:
             room = self.width - len(self.indent)
             for line in lines_of(picture, room, plain=self.plain, colours=self.colours):
                 yield f"{self.indent}{line}"
-        yield from self._text(rest)
+        yield from self._text_lines(rest)
 
-    def _text(self, text: str) -> Iterator[str]:
+    def _text_lines(self, text: str) -> Iterator[str]:
         for line in for_terminal(text).split("\n") if text else ():
             yield from self.wrapped(line, self.indent) if line else [""]
 

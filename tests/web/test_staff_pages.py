@@ -306,13 +306,13 @@ def test_what_was_read_is_not_parsed_again(graded: Path, monkeypatch: pytest.Mon
     folder = ClassFolder(graded / "course", ResultsFolder(graded / "out"))
     first = folder.read()
     parsed: list[int] = []
-    as_before = store._outcomes  # of a row, which is parsed
+    as_before = store._parse_outcomes  # of a row, which is parsed
 
     def counted(text: str, number: int) -> Outcomes:
         parsed.append(number)
         return as_before(text, number)
 
-    monkeypatch.setattr(store, "_outcomes", counted)
+    monkeypatch.setattr(store, "_parse_outcomes", counted)
     fields = {"exercise": "double", "check": "", "points": "5", "why": "A reason."}
     folder.plan_override("ada", fields).write()
     folder.plan_comment("carl", "double", "2", "Why?").write()

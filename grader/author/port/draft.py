@@ -341,7 +341,7 @@ def with_todos(text: str, *, of_checks: bool, data: Container[str] = ()) -> str:
     """
     tree, edits = ast.parse(text), Edits(text)
     ranges = [(first_line_number(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    todos = list(_todos(text, of_checks=of_checks, data=data))
+    todos = list(_find_todos(text, of_checks=of_checks, data=data))
     if of_checks:
         todos += [(finding.line, str(finding)) for finding in findings(text)]
     # Above the innermost statement; a function begins with its decorators.
@@ -372,7 +372,7 @@ def todos_of(text: str) -> Iterator[tuple[int, str]]:
     yield from todos.items()
 
 
-def _todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator[tuple[int, str]]:
+def _find_todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator[tuple[int, str]]:
     source = CheckSource(ast.parse(text))
     known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
     for function in (one for one in source.functions if source.decorator(one, CHECK, FIXTURE)):

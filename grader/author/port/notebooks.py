@@ -204,9 +204,9 @@ def assignment_of(text: str) -> Assignment | None:
     if language.lower() != "python":
         raise CourseError(f"the notebook is written in {language}: only Python is graded here")
     if any("nbgrader" in metadata for _, _, metadata, _ in rows):
-        made = _of_nbgrader(rows)
+        made = _read_nbgrader(rows)
     elif any(kind != "code" and _otter_mark(source) for kind, source, _, _ in rows):
-        made = _of_otter(rows)
+        made = _read_otter(rows)
     else:
         raise CourseError(
             "the notebook has no marks of nbgrader or otter-grader: take the source notebook of nbgrader, or the "
@@ -224,7 +224,7 @@ def assignment_of(text: str) -> Assignment | None:
 Row = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
 
 
-def _of_nbgrader(rows: Sequence[Row]) -> Assignment:
+def _read_nbgrader(rows: Sequence[Row]) -> Assignment:
     made = Assignment("nbgrader")
     for number, (kind, source, metadata, _) in enumerate(rows, 1):
         marks = metadata.get("nbgrader", {})
@@ -283,7 +283,7 @@ def _python(source: str, number: int) -> str:
     return text
 
 
-def _of_otter(rows: Sequence[Row]) -> Assignment:
+def _read_otter(rows: Sequence[Row]) -> Assignment:
     made, question = Assignment("otter"), dict[str, Any]()
     own: dict[str, Fraction | None] = {}  # of the tests of the question
     in_tests = in_prompt = in_solution = False

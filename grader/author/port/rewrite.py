@@ -105,8 +105,8 @@ class Tests:
         others = [item for item in self._functions if item.name not in self.tests.keys() | fixtures]
         self._helpers = {item.name: item for item in others}
         self._loaded = names_loaded(self.items, data)
-        self.needs = self._needs(self._of_check, self._helpers)
-        self.beside = self._needs(self.names, self._helpers | self.fixtures)
+        self.needs = self._collect_needs(self._check_needs, self._helpers)
+        self.beside = self._collect_needs(self.names, self._helpers | self.fixtures)
 
     def _note_import(self, name: str, module: str, inner: str, defined: Collection[str]) -> None:
         last = module.split(".")[-1]
@@ -173,7 +173,7 @@ class Tests:
         """Return whether one of these statements draws, as with matplotlib, whose objects a check cannot get."""
         return uses_pictures(items, self._source)
 
-    def _of_check(self, node: ast.AST) -> list[str]:
+    def _check_needs(self, node: ast.AST) -> list[str]:
         draws = (
             "rng" not in self.fixtures and any(map(self._draws_at_random, ast.walk(node))) and not self.keeps_seed(node)
         )
@@ -187,7 +187,7 @@ class Tests:
         own = {one.id for one in names if isinstance(one.ctx, ast.Store)} | {*parameters(node)}  # type: ignore[arg-type]
         yield from (one for one in names if one.id in self._loaded - own)
 
-    def _needs(
+    def _collect_needs(
         self, direct: Callable[[ast.AST], Iterable[str]], passed: Mapping[str, TopStatement]
     ) -> dict[str, list[str]]:
         needs = {item.name: set(direct(item.node)) for item in self._functions}
@@ -232,7 +232,7 @@ class Tests:
                 title = item.name.removeprefix("test").strip("_").replace("_", " ").capitalize() or "All"
                 column = (first := node.body[0]).col_offset
                 edits.insert(edits.start(first) - column, f'{" " * column}"""{title}"""\n')
-        self._decorators(edits, item, node)
+        self._rewrite_decorators(edits, item, node)
         self._rewrite_body(edits, node, self.needs, "student.")
         own, keeps = dict(self._replace_seeded_draws(edits, node)), self.keeps_seed(node)
         name = self._generator_name(node, "torch") if keeps else "rng"
@@ -323,7 +323,7 @@ class Tests:
             return f"check_{name.removeprefix('test').strip('_') or 'all'}"
         return f"_{name}" if name.startswith("check_") or name in _OURS else name
 
-    def _decorators(self, edits: Edits, item: TopStatement, node: Function) -> None:
+    def _rewrite_decorators(self, edits: Edits, item: TopStatement, node: Function) -> None:
         for one in node.decorator_list:
             path = self._source.path(one)
             if item.name in self.tests and path.startswith("pytest.mark.") and path not in _MARKS_OF_CHECKS:
@@ -509,7 +509,7 @@ def with_helpers(text: str) -> str:
                 case ast.Expr(value=ast.Call() as call):
                     new = _assert_values(scope, edits, call)
                 case ast.Assert(test=test):
-                    new = _assert(scope, edits, test)
+                    new = _rewrite_assert(scope, edits, test)
                 case _:
                     continue
             if new:
@@ -517,7 +517,7 @@ def with_helpers(text: str) -> str:
     return edits.result()
 
 
-def _assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
+def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
     match test:
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):
             # Of an object that stays in the worker, `isinstance` knows nothing.

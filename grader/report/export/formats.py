@@ -240,7 +240,7 @@ def number(hundredths: int) -> float | int:
 _STATUS = {"passed": "pass", "lost": "fail", "undecided": "error"}
 
 
-def _as_text(made: Mapping[str, Any]) -> str:
+def _json_text(made: Mapping[str, Any]) -> str:
     return json.dumps(made, indent=1, allow_nan=False) + "\n"
 
 
@@ -262,7 +262,7 @@ def gradescope(report: ReportFile, options: Options) -> str:
         "tests": [_gradescope_test(item, place, options) for place, item in enumerate(items, 1)],
         "extra_data": extra,
     }
-    return _as_text(made)
+    return _json_text(made)
 
 
 def _gradescope_test(item: ReportItem, place: int, options: Options) -> dict[str, Any]:
@@ -312,7 +312,7 @@ def prairielearn(report: ReportFile, options: Options) -> str:
         {"format_errors": [text.split("\n")[0] for text in unread], "output": "\n\n".join(unread)} if unread else {}
     )
     made = {"gradable": gradable, **share, "message": message, **errors, "tests": tests}
-    return _as_text(made)
+    return _json_text(made)
 
 
 def _load_failures(items: list[ReportItem]) -> list[str]:
@@ -348,7 +348,7 @@ def classroom(report: ReportFile, options: Options) -> str:
         "message": final_points_text(report),
         "tests": tests,
     }
-    return _as_text(made)
+    return _json_text(made)
 
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d")
@@ -388,12 +388,12 @@ def classroom50(report: ReportFile, options: Options) -> str:
         "graded_at": f"{at}Z",
         "score": report.total.earned,
         "max-score": report.total.possible,
-        "tests": [_test50(item) for item in items_of(report)],
+        "tests": [_classroom50_test(item) for item in items_of(report)],
     }
-    return _as_text(made)
+    return _json_text(made)
 
 
-def _test50(item: ReportItem) -> dict[str, Any]:
+def _classroom50_test(item: ReportItem) -> dict[str, Any]:
     points = f"{number(item.score.earned)} of {number(item.score.possible)} points, here in hundredths"
     return {
         "test-name": item.name,
