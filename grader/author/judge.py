@@ -192,7 +192,7 @@ def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
 
 
 def _escape_problem(case: Case, graded: GradedExercise) -> str:
-    """Return a sentence if the check that a wrong answer names does not catch it; "" if it does."""
+    """Return a sentence if the check that a wrong answer names does not catch the answer; "" if it does."""
     caught = [row.check.id for row in graded.checks if row.verdict in (Verdict.FAILED, Verdict.CRASHED)]
     others = f"{', '.join(caught)} did" if caught else "no check did"
     outcome = _named_outcome(case, graded)

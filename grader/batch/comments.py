@@ -100,7 +100,7 @@ def with_comments(
 
 
 def _find_line(one: Comment, lines: Sequence[str], *, numbered: bool) -> LineComment:
-    """Find the line that a comment is about: of those with its text, the nearest to its number."""
+    """Find the line that a comment is about: among the lines with its text, the one nearest to its number."""
     same = (number for number, line in enumerate(lines, 1) if not one.code or code_cell(line) == one.code)
     place = min(same, key=lambda number: abs(number - one.line), default=None)
     if place is None or (not one.code and place != one.line):

@@ -383,7 +383,7 @@ def _changed_limits(base: Limits, entry: LimitsEntry) -> Limits:
 
 
 def _duplicate_problems(file: CourseFile) -> Iterator[str]:
-    """Yield a sentence for each name in course.yaml that would mean two things."""
+    """Yield a sentence for each name in course.yaml that is listed twice, or that is reserved."""
     if any(entry.folder == SHARED for entry in file.modules):
         yield f"{COURSE_FILE}: modules: a module cannot be called {SHARED}, which is the folder of staff's shared code"
     ids = [id for entry in file.modules for id in entry.exercises]

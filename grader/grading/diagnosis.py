@@ -193,7 +193,7 @@ class Known:
         return {id: json.loads(mine[id].story) for id in checks if id in mine}, late
 
     def _saved_traces(self, answer: Answer, exercise: Exercise, seed: int, what: str) -> tuple[str, dict[str, Trace]]:
-        """Return the key of a wrong answer with a seed, and the traces that are known for this key, by check."""
+        """Return the key under which traces of a wrong answer with a seed are saved, and its known traces, by check."""
         key = digest_of(what, answer.source, self._keys.judge(exercise), self._machine, str(seed))
         if key not in self._traces:
             self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
@@ -528,11 +528,11 @@ class _Comparison:
         return results
 
     def _checks_to_compare(self) -> set[str]:
-        """Return the ids of the checks whose calls are compared: all that can be compared, without those of costs."""
+        """Return the ids of all checks whose calls can be compared, except checks of costs."""
         return {*self._passing, *self._failing} - self._costs
 
     def _checks_failing_alike(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
-        """Return the checks that fail alike for a wrong answer and the submission; none if the answer fails others."""
+        """Return the checks that fail alike for an answer and the submission; none if the answer fails more checks."""
         theirs, late = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.late |= late
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
@@ -572,7 +572,7 @@ class _Comparison:
         )
 
     def _loses_little_elsewhere(self, answers: Collection[Answer], group: _Ids) -> bool:
-        """Return whether these checks lost few points, at most `MOST_ON_OTHERS`, on rules that no answer breaks."""
+        """Return whether `group` lost at most a share of `MOST_ON_OTHERS` on rules that `answers` do not break."""
         rules = {self._rows[answer.caught_by].check.contract for answer in answers}
         broken = rules.union(*(answer.breaks for answer in answers))
         others = [self._rows[id].score for id in group if self._rows[id].check.contract not in broken]

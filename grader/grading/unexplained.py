@@ -59,7 +59,7 @@ def is_unexplained(graded: GradedExercise) -> bool:
 
 
 def lost_rows(graded: GradedExercise, function: str = "") -> list[GradedCheck]:
-    """Return the checks that lost points; only those of `function`, if there are any."""
+    """Return the checks that lost points in `function`, or all that lost points if `function` lost no points."""
     rows = [row for row in graded.checks if row.verdict.lost]
     return [row for row in rows if function and function_of(row) == function] or rows
 

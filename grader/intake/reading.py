@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def _limit_time(seconds: int) -> None:
-    """Set the limit at which the kernel kills this process to so many CPU seconds from now."""
+    """Limit this process to `seconds` of CPU time from now on, after which the kernel kills it."""
     if sys.platform != "win32":
         used = resource.getrusage(resource.RUSAGE_SELF)
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)

@@ -124,7 +124,7 @@ class CsvTable:
             self._texts[self._places[row]] = ""
 
     def content(self) -> bytes:
-        """Return the whole file."""
+        """Return the content of the whole file, with all changes."""
         return "".join(self._texts).encode(self._encoding)
 
 
@@ -175,7 +175,7 @@ def _split_row(row: str, delimiter: str) -> list[str]:
 
 
 def _text_of(path: Path) -> tuple[str, str]:
-    """Return the text of a file, and the encoding that writes it as it was."""
+    """Return the text of a file, and the encoding that makes the same bytes of it again."""
     with failing_as(f"{path} cannot be read", "name another file"):
         data = read_limited(path, _MOST_BYTES)
     if b"\0" in data:

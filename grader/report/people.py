@@ -164,7 +164,7 @@ class People:
         return [who for who, person in own.items() if person and not person.is_called(self._given[who])]
 
     def _team_columns(self) -> Sequence[int]:
-        """Return the columns that may have names of teams: Moodle's, or those whose title says it."""
+        """Return the indices of the columns that may have names of teams, by Moodle's layout or by their titles."""
         if self.kind == "moodle":
             return self.worksheet.teams
         return [at for at, title in enumerate(self._titles) if title.casefold() in _GROUP_TITLES]

@@ -166,7 +166,7 @@ def _earlier_view(views: tuple[View, ...], number: int) -> View | None:
     return next((other for other in views[:number] if other.memory == views[number].memory), None)
 
 
-def place_readers(view: View) -> dict[int, list[tuple[int, ...]]]:
+def indices_by_place(view: View) -> dict[int, list[tuple[int, ...]]]:
     """Return, for each place in a view's storage, the indices that read it; for a large tensor the first ones alone."""
     read: dict[int, list[tuple[int, ...]]] = {}
     # As many of each dim as are looked at in all: further ones are not reached.
@@ -179,7 +179,7 @@ def place_readers(view: View) -> dict[int, list[tuple[int, ...]]]:
 
 def _storage_boxes(view: View, width: int) -> Iterator[str]:
     """Yield the lines of a storage's boxes, each with the index that reads it, and a plus if several indices do."""
-    read = place_readers(view)
+    read = indices_by_place(view)
     rows = [read.get(place, []) for place in range(min(view.storage, _MOST_BOXES))]
     texts = [(",".join(map(str, row[0])) or "()") + ("+" if len(row) > 1 else "") if row else "" for row in rows]
     cell = max((len(text) for text in (*texts, str(len(texts)))), default=1) + 2

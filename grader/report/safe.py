@@ -58,7 +58,7 @@ def columns(text: str) -> int:
 
 
 def pad(text: str, width: int) -> str:
-    """Return a line of safe text with blanks behind it, so that it takes so many columns."""
+    """Return a line of safe text, padded with blanks to `width` columns."""
     return text + " " * (width - columns(text))
 
 
@@ -112,7 +112,7 @@ def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterato
 
 
 def shorten(text: str, room: int) -> str:
-    """Shorten a line of safe text to so many columns."""
+    """Shorten a line of safe text to at most `room` columns."""
     if columns(text) <= room:
         return text
     from rich.cells import set_cell_size

@@ -213,7 +213,7 @@ def exercise_notes(graded: GradedExercise) -> Iterator[str]:
 
 
 def total_text(report: Report) -> str:
-    """Return the total points of the checks that ran as a text, with those of other checks apart."""
+    """Return the total points of the checks that ran as a text, and after them the points of other checks."""
     total = sum((score_here(graded) for graded in report.exercises), Score(0, 0))
     withheld = sum(graded.withheld_points for graded in report.exercises)
     left_out = sum(graded.left_out_score.possible for graded in report.exercises)

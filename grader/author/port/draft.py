@@ -473,7 +473,7 @@ def texts_for_student_code(checks: str) -> str:
 
 
 def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
-    """Yield a sentence for each thing that a reference lacks: packages, definitions, data files, code for `...`.
+    """Yield a sentence for each package, definition, data file and piece of code that a reference lacks.
 
     Args:
         reference: its text.

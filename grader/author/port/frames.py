@@ -48,7 +48,7 @@ def uses_pictures(items: Sequence[TopStatement], source: CheckSource) -> bool:
 def needs_frames(
     test: Function, others: Sequence[TopStatement], source: CheckSource, students: Collection[str]
 ) -> bool:
-    """Return whether a test must run beside student code, as it may use what a proxy of a table does not have.
+    """Return whether a test must run beside student code, because it may use more than a proxy of a table supports.
 
     A proxy has attributes, methods, items, `len` and iteration. Operators such as `df["a"] > 3`, `in`, and functions
     of pandas and NumPy need the table itself.

@@ -157,7 +157,7 @@ class Assignment:
         return "\n\n".join(dict.fromkeys(item.text.rstrip("\n") for item in chosen)) + "\n"
 
     def _with_earlier(self, known: Collection[str]) -> dict[str, str]:
-        """Return the code of each test by name, with statements of earlier tests that it needs above it.
+        """Return the code of each test by name, below the statements of earlier tests that it needs.
 
         Args:
             known: names that other cells bind.

@@ -159,7 +159,7 @@ class Tests:
         return [task for _, task in self.student_nodes(node)]
 
     def needs_frames(self, test: str, others: Sequence[TopStatement]) -> bool:
-        """Return whether a test may use what a proxy of a table, such as one of pandas, does not have.
+        """Return whether a test may use more than a proxy of a table, such as one of pandas, supports.
 
         Args:
             test: the name of the test.
@@ -259,7 +259,7 @@ class Tests:
         return edits.result()
 
     def keeps_seed(self, node: ast.AST) -> bool:
-        """Return whether a function seeds PyTorch, then draws, and compares with numbers that it contains itself.
+        """Return whether a test must keep its seed: it seeds PyTorch, draws, and compares with numbers in its code.
 
         They come out of these draws alone: nothing else draws from the seed, as a layer does when it is made.
         """

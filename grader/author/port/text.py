@@ -181,7 +181,7 @@ def missing_packages(node: ast.AST) -> list[str]:
 
 
 def items_needed(items: Iterable[TopStatement], names: Iterable[str]) -> list[TopStatement]:
-    """Return the statements that bind these names, and those that bind what they use, in the order of the file."""
+    """Return the statements that bind these names, and all statements that they depend on, in the file's order."""
     items, wanted = list(items), set(names)
     chosen: set[int] = set()
     while more := {place for place, item in enumerate(items) if item.binds & wanted} - chosen:
