@@ -46,7 +46,7 @@ def _lines_not_in_starter(exercise: Exercise, text: bytes) -> tuple[CodeLine, ..
 
 @dataclass
 class ExerciseTally:
-    """Counts of one exercise.
+    """Counts the results of a class in one exercise.
 
     Attributes:
         exercise: the exercise.

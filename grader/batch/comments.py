@@ -26,7 +26,7 @@ TITLES = ("author", "exercise", "line", "code", "comment")
 
 
 class Comment(StaffRow):
-    """A comment on a line of code: a row of the file.
+    """A comment on a line of code: a row of comments.csv.
 
     Attributes:
         line: its number in the author's file.

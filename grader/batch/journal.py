@@ -75,7 +75,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class CurrentResult:
-    """The number of the result that counts of an author's exercise, the one it replaced, if any, and in which run."""
+    """The result that counts for an author's exercise, the one it replaced, if any, and the run that made it count."""
 
     author: str
     exercise: str

@@ -27,7 +27,7 @@ _MOST_PROBLEMS = 50
 
 
 class StaffRow(Strict):
-    """A row of a table that staff writes: about an exercise of an author.
+    """A row of a table that staff writes, about an exercise of an author.
 
     Attributes:
         author: of the submission, or one of its group; folded.
@@ -44,7 +44,7 @@ Row = TypeVar("Row", bound=StaffRow)
 
 
 class Override(StaffRow):
-    """Points that staff gives: a row of the file.
+    """Points that staff gives: a row of overrides.csv.
 
     Attributes:
         check: its id; "" for the whole exercise.

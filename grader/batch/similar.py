@@ -41,8 +41,8 @@ Side = tuple[str, float, Sequence[tuple[str, bool]]]
 
 
 @dataclass(frozen=True)
-class Similar:
-    """The pairs that were found in an exercise.
+class SimilarPairs:
+    """The pairs of similar submissions that were found in an exercise.
 
     Attributes:
         exercise: the exercise.
@@ -70,7 +70,7 @@ class Similar:
         return f"{counted(count, 'pair')} of {self.of}{many}"
 
 
-def similar_in(course: Course, journal: Journal, progress: Progress) -> Iterator[Similar]:
+def similar_in(course: Course, journal: Journal, progress: Progress) -> Iterator[SimilarPairs]:
     """Compare the answers that count; yield for each exercise the pairs that have much code in common.
 
     Args:
@@ -83,7 +83,7 @@ def similar_in(course: Course, journal: Journal, progress: Progress) -> Iterator
         yield from similar_texts(exercise, texts, progress)
 
 
-def similar_texts(exercise: Exercise, files: Mapping[str, bytes], progress: Progress) -> Iterator[Similar]:
+def similar_texts(exercise: Exercise, files: Mapping[str, bytes], progress: Progress) -> Iterator[SimilarPairs]:
     """Compare the files of an exercise; yield the pairs that have much code in common, if two can be compared.
 
     Args:
@@ -96,14 +96,14 @@ def similar_texts(exercise: Exercise, files: Mapping[str, bytes], progress: Prog
         yield _compare_texts(exercise, texts, progress)
 
 
-def _compare_texts(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: Progress) -> Similar:
+def _compare_texts(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: Progress) -> SimilarPairs:
     starter = exercise.starter.read_bytes() if exercise.starter.is_file() else b""
     given = list(prints.hashes) if (prints := _fingerprints(starter, window=1)) is not None else []
     read = ((author, _fingerprints(text, _GUARANTEE - _NOISE + 1, given)) for author, text in texts)
     every = [(author, prints) for author, prints in read if prints is not None]
     lengths = [prints.token_coverage for _, prints in every if prints.token_coverage]
     if not lengths or median(lengths) < _SHORTEST:
-        return Similar(exercise, len(every), why_not="answers are too short to tell")
+        return SimilarPairs(exercise, len(every), why_not="answers are too short to tell")
     own = [(author, prints) for author, prints in every if prints.token_coverage >= _SHORTEST]
     total = len(own) * (len(own) - 1) // 2
     alike = []
@@ -120,7 +120,7 @@ def _compare_texts(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progr
             alike.append(sides)
     alike.sort(key=lambda sides: (-sum(side[2] for side in sides), sides[0][0], sides[1][0]))
     pairs = tuple((_side_of(*sides[0]), _side_of(*sides[1])) for sides in alike[:_MOST_PAIRS])
-    return Similar(exercise, len(own), pairs, len(alike) - len(pairs), of=total)
+    return SimilarPairs(exercise, len(own), pairs, len(alike) - len(pairs), of=total)
 
 
 def _fingerprints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:

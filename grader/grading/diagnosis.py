@@ -116,7 +116,7 @@ _Alike = Mapping[Answer, frozenset[str]]
 
 
 class Known:
-    """The known wrong answers' behaviour, saved in the store. Lanes that work at once may share it.
+    """Keeps how known wrong answers behave, and saves it in the store. Lanes that work at once may share it.
 
     A wrong answer runs when it is first needed, check by check, and like any submission: confined, in the same lane.
     Its inputs come from seeds of our own, so that one run serves for all students. What is saved are digests, from

@@ -214,7 +214,7 @@ def digest_of(*parts: bytes | str) -> str:
 
 @dataclass(frozen=True)
 class Saved:
-    """One result, as it was saved.
+    """A saved result, as one row of the store.
 
     Attributes:
         id: its number in the store.

@@ -154,7 +154,7 @@ def _fold(name: str) -> str:
 
 @dataclass(frozen=True)
 class TopLevelNames:
-    """The names that a text gives a meaning to at its top level.
+    """The names that a source binds at its top level.
 
     Attributes:
         defined: functions, classes, and names that are assigned.

@@ -124,7 +124,7 @@ def _symbols(source: str, node: ast.stmt) -> tuple[set[str], set[str]]:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedStatement:
     """A statement with its place among the cells of a notebook.
 
     Attributes:
@@ -143,7 +143,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Needed:
+class NeededStatements:
     """The statements that an exercise needs.
 
     Attributes:
@@ -153,24 +153,24 @@ class Needed:
     """
 
     names: Collection[str]
-    steps: Collection[Placed]
-    left_out_if_failing: Collection[Placed]
+    steps: Collection[PlacedStatement]
+    left_out_if_failing: Collection[PlacedStatement]
 
 
-def needed_statements(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
+def needed_statements(roots: Collection[str], placed: Sequence[PlacedStatement]) -> NeededStatements:
     """Return the statements that define the names which an exercise asks for, and those that these need.
 
     Args:
         roots: the names that it asks for.
         placed: all statements, in order.
     """
-    binders: dict[str, list[Placed]] = {}
+    binders: dict[str, list[PlacedStatement]] = {}
     for one in placed:
         for name in one.step.binds:
             if one.may_define or name not in roots:
                 binders.setdefault(name, []).append(one)
     names: set[str] = set()
-    chosen: dict[Placed, None] = {}
+    chosen: dict[PlacedStatement, None] = {}
     # Where a function is missing, all definitions count: a message says what is there instead of it.
     first = {*roots} if all(root in binders for root in roots) else {*roots, *_defined_names(placed)}
     _choose_statements(first, names, chosen, binders)
@@ -184,17 +184,20 @@ def needed_statements(roots: Collection[str], placed: Sequence[Placed]) -> Neede
             chosen[one] = None
             _choose_statements({*one.step.uses}, names, chosen, binders)
     left_out_if_failing = {one for one in chosen if (one not in direct or one.failed) and not one.step.is_definition}
-    return Needed(names, {*chosen}, left_out_if_failing)
+    return NeededStatements(names, {*chosen}, left_out_if_failing)
 
 
-def _defined_names(placed: Sequence[Placed]) -> Iterator[str]:
+def _defined_names(placed: Sequence[PlacedStatement]) -> Iterator[str]:
     for one in placed:
         if one.rank < 2 and (one.step.is_definition or isinstance(one.step.node, ast.If)):
             yield from one.step.binds
 
 
 def _choose_statements(
-    todo: set[str], names: set[str], chosen: dict[Placed, None], binders: Mapping[str, Sequence[Placed]]
+    todo: set[str],
+    names: set[str],
+    chosen: dict[PlacedStatement, None],
+    binders: Mapping[str, Sequence[PlacedStatement]],
 ) -> None:
     """Add the statements that bind names to `chosen`, and the statements that these need in turn."""
     while todo:
@@ -211,10 +214,10 @@ def _choose_statements(
 
 
 def _has_effect(
-    one: Placed,
+    one: PlacedStatement,
     names: Collection[str],
-    chosen: Collection[Placed],
-    placed: Sequence[Placed],
+    chosen: Collection[PlacedStatement],
+    placed: Sequence[PlacedStatement],
     functions: Collection[str],
 ) -> bool:
     """Return whether a statement may change an object behind one of the needed names.
@@ -251,7 +254,7 @@ def _has_effect(
 
 
 def _functions_changing(
-    state: Collection[str], names: Collection[str], placed: Sequence[Placed], functions: Collection[str]
+    state: Collection[str], names: Collection[str], placed: Sequence[PlacedStatement], functions: Collection[str]
 ) -> set[str]:
     """Return the functions and classes, except the exercise's own, whose code may change a needed object."""
     changers: set[str] = set()

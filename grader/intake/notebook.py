@@ -43,7 +43,7 @@ from grader.intake.match import (
     starter_names,
     syntax_error,
 )
-from grader.intake.needed import Needed, Placed, Step, needed_statements, steps_of
+from grader.intake.needed import NeededStatements, PlacedStatement, Step, needed_statements, steps_of
 from grader.model import Exercise
 from grader.model.unparsed import UNRESOLVED, merge_line
 
@@ -249,12 +249,12 @@ def module_of_cells(
     return module
 
 
-def _needed_or_all(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
+def _needed_or_all(roots: Collection[str], placed: Sequence[PlacedStatement]) -> NeededStatements:
     """Return the statements that an exercise needs; if no cell defines its names, all of them, for a message."""
     if any({*roots} & one.step.binds for one in placed if one.may_define):
         return needed_statements(roots, placed)
     usual = [one for one in placed if one.rank < 2 and not one.step.only_shows]
-    return Needed((), usual, [one for one in usual if one.failed])
+    return NeededStatements((), usual, [one for one in usual if one.failed])
 
 
 def _add_invalid_cell(module: ModuleText, cell: Cell, code: Code, roots: Collection[str]) -> None:
@@ -266,7 +266,7 @@ def _add_invalid_cell(module: ModuleText, cell: Cell, code: Code, roots: Collect
         module.add(cell.number, code.lines, code.numbers)
 
 
-def _defined_in_failed_cells(needed: Needed, cells: Sequence[Cell], label: str) -> Iterator[str]:
+def _defined_in_failed_cells(needed: NeededStatements, cells: Sequence[Cell], label: str) -> Iterator[str]:
     """Yield a sentence for each needed name that only failed cells define."""
     for name in sorted({*needed.names}):
         own = [cells[one.cell] for one in needed.steps if name in one.step.binds and not one.step.is_import]
@@ -275,7 +275,7 @@ def _defined_in_failed_cells(needed: Needed, cells: Sequence[Cell], label: str) 
             yield f"`{name}` is defined in {where}, which failed: fix that cell, and run it again"
 
 
-def _placed_statements(at: int, place: RankedCell, calls: Collection[tuple[int, int]]) -> Iterator[Placed]:
+def _placed_statements(at: int, place: RankedCell, calls: Collection[tuple[int, int]]) -> Iterator[PlacedStatement]:
     """Yield each statement of a cell with its place in the notebook, except `calls` and imports from `__future__`.
 
     Args:
@@ -285,7 +285,7 @@ def _placed_statements(at: int, place: RankedCell, calls: Collection[tuple[int, 
     """
     for step in steps_of(place.cell.source):
         if not _is_future(step.node) and (step.node.lineno, step.node.col_offset) not in calls:
-            yield Placed(step, at, place.rank, place.may_define, place.cell.failed)
+            yield PlacedStatement(step, at, place.rank, place.may_define, place.cell.failed)
 
 
 def _is_future(node: ast.stmt) -> bool:
@@ -303,7 +303,11 @@ def _cell_label(cell: str, lines: Sequence[int], *, failed: bool) -> str:
 
 
 def _kept_lines(
-    code: Code, its: Collection[Placed], needed: Needed, calls: Collection[tuple[int, int]], where: str
+    code: Code,
+    its: Collection[PlacedStatement],
+    needed: NeededStatements,
+    calls: Collection[tuple[int, int]],
+    where: str,
 ) -> tuple[Sequence[str], Sequence[int]]:
     """Return the lines of a cell's text with these statements alone, and of each line its number in the cell."""
     assert code.tree is not None

@@ -18,7 +18,7 @@ from grader.web import look
 from grader.web.class_data import Snapshot
 
 if TYPE_CHECKING:
-    from grader.batch.similar import Side, Similar
+    from grader.batch.similar import Side, SimilarPairs
 
 _REFRESH_S = 0.5
 
@@ -38,7 +38,7 @@ class Pairs:
 
     def __init__(self) -> None:
         self._version = ""
-        self._found: list[Similar] = []
+        self._found: list[SimilarPairs] = []
 
     def show(self, now: Snapshot) -> None:
         """Build the page with pairs of submissions that have much code in common."""
@@ -77,7 +77,7 @@ class Pairs:
                 look.button("Compare", compare, first=True)
 
 
-def _compared(now: Snapshot, progress: Progress) -> list[Similar]:
+def _compared(now: Snapshot, progress: Progress) -> list[SimilarPairs]:
     from grader.batch.similar import similar_texts
 
     def files(exercise: Exercise) -> dict[str, bytes]:
@@ -86,7 +86,7 @@ def _compared(now: Snapshot, progress: Progress) -> list[Similar]:
     return [one for item in now.course.exercises for one in similar_texts(item, files(item), progress)]
 
 
-def _show_found(found: Sequence[Similar]) -> None:
+def _show_found(found: Sequence[SimilarPairs]) -> None:
     for item in found:
         with ui.element("section").style("width:100%"):
             look.heading(f"{item.exercise.number} {item.exercise.title}")

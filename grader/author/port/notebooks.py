@@ -44,7 +44,7 @@ _MARK = re.compile(r"#?\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)\b")
 
 @dataclass
 class Assignment:
-    """An assignment, as a notebook has it.
+    """An assignment that was read from a notebook.
 
     Attributes:
         kind: "otter" or "nbgrader".
