@@ -66,7 +66,7 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.ControlGr
     if servers:
         if groups is not None:
             # A grader that was killed could not remove its groups. Nobody else knows their names.
-            groups.remove_left_groups()
+            groups.remove_orphaned_groups()
         first, *others = (socket.socket(fileno=server) for server in servers)
         starter = ForkStarter(first, plan.root, groups, plain=others[0] if others else None)
     else:

@@ -24,7 +24,7 @@ from typing import Any
 from grader.model.files import adapter
 from grader.sandbox import fork_messages, kernel
 from grader.sandbox.datagrams import Message, receive
-from grader.sandbox.forks import ERRORS, INPUT, OUTPUT, Beginning, Forks
+from grader.sandbox.forks import ERRORS, INPUT, OUTPUT, Beginning, ForkServer
 
 IMPORTED = (
     *("grader.cli.run", "grader.cli.grade", "grader.course.load", "grader.course.files", "grader.course.answers"),
@@ -70,7 +70,7 @@ def main() -> Callable[[], None]:
     stay, _ = receive(host)
     assert isinstance(stay, fork_messages.Stay)
     kernel.set_name("grade-ready")
-    return Forks([host], _beginning, stay=stay).serve()
+    return ForkServer([host], _beginning, stay=stay).serve()
 
 
 def _beginning(message: Message) -> Beginning | None:

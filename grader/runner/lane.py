@@ -425,7 +425,7 @@ class Lane:
         self._process = None
         remove_folder(self._root)
         if groups := cgroup.find():
-            groups.remove_left_groups()  # its own, in which it was until now
+            groups.remove_orphaned_groups()  # its own, in which it was until now
 
     def close(self) -> None:
         """Let the check process end by itself if it is idle; then kill it and its workers."""

@@ -31,7 +31,7 @@ _PREFIX = "tensorgrade"
 
 @dataclass(frozen=True)
 class ControlGroup:
-    """A control group of one worker, or of other groups: its folder for each controller; one for all with version 2.
+    """A control group of one worker, or one in which groups are made: a folder for each controller, or one for both.
 
     Attributes:
         memory: the folder with the limit on memory.
@@ -50,8 +50,8 @@ class ControlGroup:
         """Return the folders of the group: two with version 1, one with version 2."""
         return list(dict.fromkeys((self.memory, self.pids)))
 
-    def remove_left_groups(self) -> None:
-        """Remove the groups in this group that belong to killed graders."""
+    def remove_orphaned_groups(self) -> None:
+        """Remove the groups in this group whose maker has ended, such as those of a killed grader."""
         for folder in self.folders:
             for left in folder.glob(f"{_PREFIX}.*"):
                 with contextlib.suppress(OSError):  # another grader was quicker, or something still lives in it
@@ -112,7 +112,7 @@ class ControlGroup:
         return lock is not None
 
     def entry_descriptors(self) -> list[int]:
-        """Return descriptors by which a thread enters the group by itself; none where that saves no time."""
+        """Return descriptors of the files that a thread writes to, to enter the group; [] with version 2."""
         if self.version != 1:
             return []
         # Opened here: in version 1 the kernel asks what whoever opened it may do, so a worker without rights can enter.
@@ -165,7 +165,7 @@ class ControlGroup:
         return True
 
     def release(self) -> None:
-        """Unlock the group: if something is left in it, any grader removes it once that has ended."""
+        """Unlock the group's folders: any grader may then remove them, once no process is left in them."""
         while self.locks:
             os.close(self.locks.pop())
 
@@ -189,7 +189,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def enter(files: Sequence[int]) -> None:
-    """Move this process, which has one thread, into control groups; who made the groups verifies it.
+    """Move this process, which must have one thread, into control groups; the maker of the groups verifies it.
 
     Args:
         files: descriptors of a file of each group, `cgroup.procs` or `tasks`, open for writing; they are closed.

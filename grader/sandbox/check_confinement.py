@@ -127,7 +127,7 @@ def main() -> None:
     folder, file, port, name, scratch = sys.argv[1:]
     groups = cgroup.find()
     if groups is not None:
-        groups.remove_left_groups()
+        groups.remove_orphaned_groups()
     refused = give_up(groups, [], [scratch])
     why = {what: f" ({reason})" for what, reason in refused.items()}
     os.chdir(folder)  # the address of a Unix socket has room for few characters

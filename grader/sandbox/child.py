@@ -37,7 +37,7 @@ def end_with_traceback() -> NoReturn:
 
 
 class Process(Protocol):
-    """The methods that are used here of a process that was started, or forked."""
+    """A process that can be waited for and killed, such as a `subprocess.Popen`."""
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait until the process has ended, and return its exit status."""

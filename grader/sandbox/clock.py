@@ -15,10 +15,10 @@ RESET = b"5"
 
 
 class Disturbances(NamedTuple):
-    """The events that may have made a process slow, counted since its start.
+    """Counts, since the start of a process, of events that may have made it slow.
 
     Attributes:
-        faults: of memory, of all its threads: each is a page that was not there yet.
+        faults: page faults of all its threads: each is a page of memory that was not there yet.
         preemptions: how often its first thread was put off its core while it wanted to run.
     """
 
@@ -98,14 +98,19 @@ def memory(pid: int) -> MemoryUse | None:
 
 
 def _status_lines(pid: int, *names: str) -> dict[str, list[str]]:
-    """Return lines of a process's `status` by their names, as words."""
+    """Return the words of lines in /proc/PID/status, by the names of the lines."""
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
         rows = (line.split(":", 1) for line in file if line.startswith(names))
         return {name: words.split() for name, words in rows}
 
 
-def number_in(proc: int, pid: int) -> int:
-    """Return the id that a child, or this process, has in a proc file system; `proc` is a descriptor of its folder."""
+def pid_in_proc(proc: int, pid: int) -> int:
+    """Return the pid by which a mounted proc file system lists a child of this process, or this process itself.
+
+    Args:
+        proc: a descriptor of the proc file system's folder.
+        pid: the pid in the process namespace of this process.
+    """
     # A pidfd names this very process in each namespace; see proc_pid_fdinfo(5).
     pidfd = os.pidfd_open(pid)
     try:
@@ -120,7 +125,7 @@ def memory_together(proc: int, roots: Sequence[int], allowed: int) -> int:
     Args:
         proc: a descriptor of a proc file system's folder.
         roots: the ids of the processes there.
-        allowed: bytes; if they have no more even with all that is shared counted for each, no closer look is taken.
+        allowed: the bytes up to which a rough sum, which counts shared memory once for each process, is exact enough.
     """
     pids, waiting = list[int](), list(roots)
     while waiting:

@@ -26,12 +26,12 @@ class Message:
 
 
 def to_tree(message: Message) -> dict[str, Any]:
-    """Return a message as the tree of a frame."""
+    """Return a message as a tree of JSON: the name of its class, with its attributes."""
     return {type(message).__name__: asdict(message)}
 
 
 def from_tree(tree: Mapping[str, Any]) -> Message:
-    """Return the message that `to_tree` made a tree of."""
+    """Return the message of a tree that `to_tree` made."""
     ((name, fields),) = tree.items()
     kinds = {kind.__name__: kind for kind in Message.__subclasses__()}
     message: Message = _make_record(kinds[name], fields)
@@ -52,7 +52,7 @@ def to_text(message: Message) -> str:
 
 
 def from_text(text: str | bytes) -> Message:
-    """Return the message whose JSON text `to_text` made."""
+    """Return the message of a JSON text that `to_text` made."""
     return from_tree(json.loads(text))
 
 

@@ -1,7 +1,7 @@
 """Messages with a process that others are forked from, and about what it forks.
 
 host -> who forks    what is to be forked, with a socket for the answer and what the process gets; `Describe`, `Stop`
-who forks -> host    on that socket `Forked` with a pidfd, or `Refused`; `Described` for a `Describe`
+who forks -> host    on that socket `Forked` with a pidfd, or `Refused`; a `Description` for a `Describe`
 
 Of these processes, the zygote has its `StartServer` and `StartCheckProcess` in `start_messages`. The one that runs
 commands has `RunCommand`, and says on the same socket how the command `Ended`. A process that is to `Stay` receives
@@ -40,13 +40,13 @@ class RunCommand(Message):
 
 @dataclass(frozen=True)
 class Stay(Message):
-    """A process that others are forked from is to stay when its host is gone, for others of the same user.
+    """Let a process that others are forked from stay when its host is gone, for other hosts of the same user.
 
     Attributes:
-        listening: a descriptor of the socket at which they call.
+        listening: a descriptor of the socket on which it accepts other hosts.
         path: of that socket; when another one is there, this process takes no new calls and ends with the last.
         leader: the process whose end is that of the user's session.
-        idle_s: so long it stays without a call.
+        idle_s: the seconds that it stays without a host.
     """
 
     listening: int
@@ -57,16 +57,16 @@ class Stay(Message):
 
 @dataclass(frozen=True)
 class Describe(Message):
-    """Answer with a `Described`; with it comes a socket for the answer."""
+    """Answer with a `Description`; with it comes a socket for the answer."""
 
 
 @dataclass(frozen=True)
-class Described(Message):
+class Description(Message):
     """The state of a process that others are forked from.
 
     Attributes:
         pids: its processes that stay.
-        idle_s: how long it will stay without a call.
+        idle_s: the seconds that it will still stay without a host.
     """
 
     pids: tuple[int, ...]
@@ -75,7 +75,7 @@ class Described(Message):
 
 @dataclass(frozen=True)
 class Stop(Message):
-    """Take no new calls, and end when the others that still call have ended."""
+    """Accept no new hosts, and end when the hosts that are connected have ended."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ _LOOK_S = 5.0
 
 @dataclass(frozen=True)
 class Beginning:
-    """The beginning of a process that was forked.
+    """How a process that is forked begins, and whether it ends with its host.
 
     Attributes:
         prepare: gets the descriptors that came after the first two (the socket for the answer, the log), and returns
@@ -48,14 +48,14 @@ class Template(NamedTuple):
     requests: socket.socket
 
 
-class Forks:
+class ForkServer:
     """A process that forks others on request.
 
     Args:
-        hosts: whence requests come.
-        beginning: how the process begins that a message asks for; None if a message asks for none.
+        hosts: the sockets from which requests come.
+        beginning: a function that returns how the process begins that a message asks for; None if it asks for none.
         template: the template that forks check processes; None if this process is the template, or without one.
-        stay: how long it takes calls of further hosts; None if all is over with these.
+        stay: how long it accepts further hosts; None if it ends with these.
         at_rest: what this process does once, when its first hosts are gone and it waits for others.
     """
 
@@ -141,7 +141,7 @@ class Forks:
         try:
             match message:
                 case None:
-                    self._end(host)
+                    self._forget_host(host)
                 case start_messages.StartCheckProcess() if self._template is not None:
                     with contextlib.suppress(OSError):  # it is gone: who waits for an answer sees the socket close
                         send(self._template.requests, message, descriptors)
@@ -152,12 +152,12 @@ class Forks:
                 case _ if beginning := self._beginning(message):
                     self._fork(descriptors, beginning, host)
                 case _:
-                    self._end(host)
+                    self._forget_host(host)
         finally:
             for descriptor in descriptors if self._forked is None else ():
                 os.close(descriptor)
 
-    def _end(self, host: socket.socket) -> None:
+    def _forget_host(self, host: socket.socket) -> None:
         """Forget a host that is gone, and end those of its worker servers that do not end by themselves."""
         self._selector.unregister(host)
         host.close()
@@ -169,7 +169,7 @@ class Forks:
         left = self._quiet_since + self._stay.idle_s - time.monotonic() if self._stay is not None else 0.0
         # Who asked may have ended, or be too slow to read: then nobody waits for it.
         with socket.socket(fileno=os.dup(answer)) as sock, contextlib.suppress(OSError):
-            send(sock, fork_messages.Described(pids, left))
+            send(sock, fork_messages.Description(pids, left))
 
     def _end_with_session(self) -> None:
         self._take_no_calls()

@@ -77,7 +77,7 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
 
 
-class _Program(ctypes.Structure):
+class _FilterProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
@@ -178,13 +178,13 @@ def disable_huge_pages() -> None:
 
 
 def set_name(name: str) -> None:
-    """Let `ps` and the like list this process under a name of at most 15 letters."""
+    """Set the name under which `ps` lists this process, of at most 15 letters."""
     buffer = ctypes.create_string_buffer(name.encode("ascii"))
     _prctl(_PR_SET_NAME, ctypes.addressof(buffer))
 
 
 def die_with_parent() -> None:
-    """Ask the kernel to end this process when its parent ends, however that happens. A change of user forgets it."""
+    """Ask the kernel to kill this process when its parent ends, in any way; a change of user undoes this."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -199,7 +199,7 @@ def forbid_tracing() -> None:
 
 
 def change_user(user: int) -> None:
-    """Become another user and group as root, and keep no right but that to make namespaces."""
+    """Change from root to another user and group, and keep only the right to make namespaces (CAP_SYS_ADMIN)."""
     _prctl(_PR_SET_KEEPCAPS, 1)
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
@@ -234,7 +234,7 @@ def _set_capabilities(bits: int) -> None:
 
 def filter_system_calls(program: bytes) -> None:
     """Load a seccomp filter, given as an array of `struct sock_filter`; see seccomp(2)."""
-    loaded = _Program(len(program) // 8, program)
+    loaded = _FilterProgram(len(program) // 8, program)
     _check(_LIBC.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(loaded)), "prctl PR_SET_SECCOMP")
 
 
@@ -250,7 +250,7 @@ def landlock_version() -> int:
 
 
 def landlock_create_ruleset(files: int, scopes: int) -> int:
-    """Make a ruleset that refuses these rights on files, and what leads out of these scopes; return its descriptor."""
+    """Make a Landlock ruleset that refuses these rights on files and to leave these scopes; return its descriptor."""
     # Zeros at the end are what an older kernel, which knows fewer fields, takes for their absence.
     attributes = _Ruleset(handled_access_fs=files, scoped=scopes)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))

@@ -51,11 +51,11 @@ def launch(plan: LaunchPlan, keep: int | None = None) -> Launched:
     could look at the frames below, and a plan names folders that they must not know.
 
     Args:
-        plan: what of it is wanted.
+        plan: the layers of confinement that are wanted, and the files that are shown.
         keep: the one descriptor that the server has besides the standard streams; None where it is executed, which
             closes all that are not meant for it.
     """
-    inside = _try_inner(plan, keep) if plan.namespaces else "namespaces were not wanted"
+    inside = _fork_confined(plan, keep) if plan.namespaces else "namespaces were not wanted"
     if isinstance(inside, Launched):
         return inside
     # Outside, since inside namespaces of one's own other limits are seen.
@@ -75,8 +75,11 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
     return (*plan.view.folders(), *view.COPIED) if landlock.abi() else None
 
 
-def _try_inner(plan: LaunchPlan, keep: int | None) -> Launched | str:
-    """Fork the inner process, and exit when it ends; return `Launched` in it, or here why it did not start."""
+def _fork_confined(plan: LaunchPlan, keep: int | None) -> Launched | str:
+    """Fork the process that enters the sandbox; return `Launched` in it; in this one, exit when it ends, or return why.
+
+    It returns here, with the reason, only if the sandbox could not be built.
+    """
     # It closes without a word once the server runs. A word is a reason why it does not.
     read, report = os.pipe()
     pid = os.fork()

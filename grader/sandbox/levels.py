@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from grader.sandbox import kernel, seccomp
-from grader.sandbox.clock import memory_together, number_in
+from grader.sandbox.clock import memory_together, pid_in_proc
 from grader.sandbox.namespaces import Namespaces, fork_into, open_namespaces
 from grader.sandbox.start_messages import WorkerLimits
 from grader.sandbox.view import DEVICES, PRIVATE_PARENT, WORK
@@ -37,7 +37,7 @@ class Sandbox:
         self._tasks = tasks_of_user()
 
     def fork(self, *, many: bool = False) -> int:
-        """Fork a worker: 0 in the child, which must call `give_up_rights` next, its pid in the parent.
+        """Fork a worker; return 0 in the child, which must call `give_up_rights` next, and its pid in the parent.
 
         Args:
             many: whether it may start processes.
@@ -48,8 +48,8 @@ class Sandbox:
         del many
         return os.fork()
 
-    def open_peak(self) -> list[int]:
-        """Open, in the child, the file that resets its peak of memory; return its descriptor, or an empty list.
+    def open_peak_reset(self) -> list[int]:
+        """Open, in the child, the file that resets its peak of memory; return [its descriptor], or [] if it is hidden.
 
         Afterwards an ordinary user could not: the kernel counts a process as what it was when its program was started,
         which was outside of the namespaces.
@@ -204,7 +204,7 @@ class Full(Sandbox):
         """Return the memory of a worker and what it started: also of orphans, which the holder of namespaces adopts."""
         if (namespaces := self._namespaces_of.get(pid)) is None:
             return 0
-        roots = [number_in(self._proc, each) for each in (pid, namespaces.holder)]
+        roots = [pid_in_proc(self._proc, each) for each in (pid, namespaces.holder)]
         return memory_together(self._proc, roots, allowed)
 
     def end(self, pid: int) -> None:
@@ -288,7 +288,7 @@ def address_space_of_self(proc: int | None = None) -> int:
 
 
 def tasks_of_user() -> int:
-    """Return the threads of this user on the whole machine, which Linux counts together; 0 where /proc hides them."""
+    """Return the number of threads of this user on the whole machine, as Linux limits it; 0 where /proc hides them."""
     count = 0
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdecimal():

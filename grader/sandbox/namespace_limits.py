@@ -88,7 +88,7 @@ def retry_while_out_of_namespaces(action: Callable[[], Result]) -> Result:
 
 
 def advice(reason: str, settings: str = "/proc/sys") -> str:
-    """Return which settings of the kernel may be why it refused namespaces, each with what is needed; else "".
+    """Return a text with the kernel settings that may have refused namespaces and what workers need, or "".
 
     Args:
         reason: what the kernel said.

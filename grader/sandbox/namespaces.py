@@ -85,7 +85,7 @@ def begin_namespaces(proc: int, here: int, *, of_one: bool) -> Opening:
         OSError: the kernel refuses the first step.
     """
     set_up = partial(_set_up_namespaces, proc, of_one=of_one)
-    pid, refusal = _start_in(partial(kernel.unshare, kernel.CLONE_NEWPID), set_up, here)
+    pid, refusal = _fork_child(partial(kernel.unshare, kernel.CLONE_NEWPID), set_up, here)
     if pid == 0:
         _wait_until_killed()
     return Opening(pid, refusal, of_one)
@@ -106,7 +106,7 @@ def open_namespaces(proc: int, here: int, *, of_one: bool) -> Namespaces:
 
 
 def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
-    """Fork a process into namespaces: 0 in the child, once all is set up there, its pid in the parent.
+    """Fork a process into namespaces; return 0 in the child, once all is set up there, and its pid in the parent.
 
     The arguments and errors are those of `open_namespaces`.
 
@@ -116,14 +116,14 @@ def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
         here: as for `open_namespaces`.
     """
     enter = partial(kernel.setns, namespaces.pidfd, kernel.CLONE_NEWPID)
-    pid, refusal = _start_in(enter, partial(_join_namespaces, namespaces, proc), here)
+    pid, refusal = _fork_child(enter, partial(_join_namespaces, namespaces, proc), here)
     if pid != 0:
         _wait_until_set_up(pid, refusal)
     return pid
 
 
-def _start_in(enter: Callable[[], None], set_up: Callable[[], None], here: int) -> tuple[int, int]:
-    """Call `enter`, and fork a child, which calls `set_up`; do not wait for that.
+def _fork_child(enter: Callable[[], None], set_up: Callable[[], None], here: int) -> tuple[int, int]:
+    """Call `enter` for the namespace of the next child, and fork a child that calls `set_up`; do not wait for it.
 
     Returns:
         0 and a pipe of no use in the child, once it is set up; its pid and its pipe for `_wait_until_set_up` in the
@@ -157,7 +157,7 @@ def _start_in(enter: Callable[[], None], set_up: Callable[[], None], here: int) 
 
 
 def _wait_until_set_up(pid: int, refusal: int) -> None:
-    """Wait until a child that `_start_in` forked is set up: then it closes its pipe.
+    """Wait until a child that `_fork_child` forked is set up: then it closes its pipe.
 
     Raises:
         OSError: the kernel refused a step of its set-up; it has ended.

@@ -70,9 +70,10 @@ def isolated_plain_command(module: str, *arguments: str) -> list[str]:
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
-    """Return an environment by allowlist: no secret, and no option of the user's that changes a verdict.
+    """Return the environment of our processes: the user's variables on an allowlist, and `extra`.
 
-    The number of threads is one, so that the linear-algebra library starts none of its own before a fork.
+    So it has no secret, and no option of the user's that changes a verdict. The number of threads is one, so that the
+    linear-algebra library starts none of its own before a fork.
     """
     inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -80,7 +81,7 @@ def clean_environment(**extra: str) -> dict[str, str]:
 
 
 def workers_environment() -> dict[str, str]:
-    """Return the environment of workers: that of our other processes, with equal hashes and a steady heap."""
+    """Return the environment of workers: that of our other processes, a fixed hash seed, and settings of malloc."""
     return clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES=_TUNABLES)
 
 
@@ -132,7 +133,7 @@ def _named_libraries() -> list[str]:
 
 
 def _installed_in(folder: str) -> list[str]:
-    """Return the packages and modules of a folder that belong to something installed there, and the notes about it.
+    """Return the paths of what is installed in a folder: packages and modules, with their metadata.
 
     PyTorch and NumPy are found as Python finds them, too: who built them where they lie has no list of their files.
     """
@@ -200,13 +201,13 @@ def remove_folder(folder: str) -> None:
     while (entries := _entries(folder)) and (names := {entry.name for entry in entries}) != before:
         before = names
         for entry in entries:
-            _remove(entry, folder)
+            _remove_entry(entry, folder)
     with contextlib.suppress(OSError):
         os.rmdir(folder)
 
 
-def _remove(entry: os.DirEntry[str], up: str) -> None:
-    """Remove a file, or a folder after its own folders were moved up."""
+def _remove_entry(entry: os.DirEntry[str], up: str) -> None:
+    """Remove a file; or a folder with its files, after its own folders were moved into the folder `up`."""
     inner = _entries(entry.path) if entry.is_dir(follow_symlinks=False) else None
     for each in inner or ():
         with contextlib.suppress(OSError):

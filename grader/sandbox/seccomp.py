@@ -38,7 +38,7 @@ def apply(programs: list[bytes]) -> None:
 
 
 def signals_to_itself_only(pid: int) -> bytes:
-    """Return a filter by which a process can send signals to nobody else: libc ends itself by one, in `abort` for one.
+    """Return a filter that lets a process send signals to itself alone, as `abort` of the C library does.
 
     By hand, as the number of the process is part of it: the filters of the package are built ahead.
     """

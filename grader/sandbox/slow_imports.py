@@ -26,7 +26,7 @@ _KEPT = "__dynamo_disable"
 
 
 def skip_slow_imports() -> None:
-    """Change functions of PyTorch that import its compiler only to be skipped by it, so that they do not import it.
+    """Patch functions of PyTorch that would import its compiler only to be excluded from compilation.
 
     These are the steps of optimizers, what operators on the meta device run in Python, checkpoints and more, as far as
     they are loaded by now. Where the compiler is loaded at the time of a call, all is as it was.
@@ -64,7 +64,7 @@ def _skip_compiler(plain: Callable[..., Any], recursive: bool) -> Callable[..., 
 
 
 def _step_without_compiler(step: FunctionType) -> Callable[..., Any]:
-    """Wrap the step of an optimizer: it would import the compiler only to tell it not to compile this function."""
+    """Wrap the `step` of an optimizer so that it does not import the compiler if nothing else has imported it."""
 
     @functools.wraps(step)
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:

@@ -107,7 +107,7 @@ class StartCheckProcess(Message):
 
 @dataclass(frozen=True)
 class OpenLane(Message):
-    """A lane is there; its socket comes along."""
+    """Serve a new lane; its socket comes along."""
 
     lane: int
 
@@ -121,14 +121,14 @@ class EndWorkers(Message):
 
 @dataclass(frozen=True)
 class TryOut(Message):
-    """Try what workers can do, and whether they reach what the host has laid out.
+    """Run the probes of `trials` in throw-away workers, which try to reach files and sockets of the host.
 
     Attributes:
-        file: of the host.
-        folder: of the host.
-        pid: of the host.
-        port: the port on which it listens.
-        socket: name of two Unix sockets of its: an abstract one, and one in `folder`.
+        file: a file of the host.
+        folder: a folder of the host.
+        pid: the number of the host's process.
+        port: the port on which the host listens.
+        socket: the name of two Unix sockets of the host: an abstract one, and one in `folder`.
         memory_mb: MiB that the probing process may have beyond its start.
         own_folders: two empty folders, for workers that have none of their own.
     """
@@ -144,10 +144,10 @@ class TryOut(Message):
 
 @dataclass(frozen=True)
 class Found(Message):
-    """The server is warm, and what its probes found.
+    """What the probes found; it is sent when the server has imported what workers need.
 
     Attributes:
-        results: of each probe by name; "" where its promise holds.
+        results: the result of each probe, by its name; "" where its promise holds.
         refused: why the kernel did not give all layers, or "".
     """
 
@@ -179,7 +179,7 @@ class StartWorker(Message):
 
 @dataclass(frozen=True)
 class WorkerReady(Message):
-    """A forked worker is ready for its `StartWorker`; what resets its peak of memory comes along, if it has that."""
+    """A worker was forked and waits for its `StartWorker`; the file that resets its memory peak comes along, if any."""
 
 
 @dataclass(frozen=True)

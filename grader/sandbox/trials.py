@@ -251,7 +251,7 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     folders = wanted.own_folders
     begin_first = partial(_begin_action, sandbox, folders[0], alone, lambda: _run_probes(wanted, _NAMES, many=False))
     begin_second = partial(_begin_action, sandbox, folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
-    begun: list[_Begun] = []
+    begun: list[_ThrowAwayWorker] = []
     try:
         begun.append(retry_while_out_of_namespaces(begin_first))
         # The second is made while the first is at work, unless there is no room for both, and goes to work after it:
@@ -275,7 +275,7 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     return found | {"processes": first.get("processes", silent), _DAEMONS: daemons}
 
 
-class _Begun(NamedTuple):
+class _ThrowAwayWorker(NamedTuple):
     """A throw-away worker, the socket for its answer, and whether it waits until `_GO` comes from that socket."""
 
     pid: int
@@ -285,7 +285,7 @@ class _Begun(NamedTuple):
 
 def _begin_action(
     sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]], *, waits: bool = False
-) -> _Begun:
+) -> _ThrowAwayWorker:
     """Fork a throw-away worker that runs an action, now or when `_end_action` is called.
 
     Args:
@@ -316,10 +316,10 @@ def _begin_action(
         finally:
             os._exit(0)
     os.close(theirs)  # else reading would not end when all that hold it have ended
-    return _Begun(pid, ours, waits)
+    return _ThrowAwayWorker(pid, ours, waits)
 
 
-def _end_action(sandbox: Sandbox, begun: _Begun) -> tuple[dict[str, str], bool]:
+def _end_action(sandbox: Sandbox, begun: _ThrowAwayWorker) -> tuple[dict[str, str], bool]:
     """Wait until a throw-away worker has run its action, end the worker, and return what the action returned.
 
     Returns:
@@ -386,7 +386,7 @@ def _run_probes(targets: TryOut, names: Iterable[str], *, many: bool) -> dict[st
 
 
 def _first_success(attempts: _Attempts) -> str:
-    """Return what is wrong if the kernel permits one of the attempts, by the first such one; "" if it refuses all."""
+    """Return the text of the first attempt that the kernel permits, or "" if it refuses all."""
     for what, attempt in attempts:
         with contextlib.suppress(OSError, MemoryError):
             attempt()

@@ -143,7 +143,7 @@ def _fill_root(root: str) -> None:
 
 
 def mount_private(size_mb: int, files: int) -> None:
-    """Give this mount namespace a private, capped file system with empty folders for work and temporary files."""
+    """Mount a private, capped file system with empty folders for work and temporary files."""
     flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
     kernel.mount("tmpfs", PRIVATE, "tmpfs", flags, f"mode=755,size={size_mb}m,nr_inodes={files}")
     for name in _PRIVATE_FOLDERS:

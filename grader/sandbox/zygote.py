@@ -29,7 +29,7 @@ from typing import Any
 
 from grader.sandbox import child, fork_messages, kernel, launch, start_messages
 from grader.sandbox.datagrams import Message, receive
-from grader.sandbox.forks import INPUT, OUTPUT, Beginning, Forks, Template
+from grader.sandbox.forks import INPUT, OUTPUT, Beginning, ForkServer, Template
 
 _IMPORTED = ("torch", "numpy", "numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
 """Once for all. What honest code needs of these packages and they import only when it is used is among it."""
@@ -42,7 +42,7 @@ _CHECK_PROCESS = "grader.check_process.forked"
 
 
 def main() -> Callable[[], None]:
-    """Import PyTorch and the rest, then fork the processes that hosts ask for until all have closed their sockets.
+    """Import what children need, then fork the processes that hosts ask for until all hosts have closed their sockets.
 
     Returns:
         What is to be done where this frame is gone: in a process that was forked, what it is to do.
@@ -73,7 +73,7 @@ def main() -> Callable[[], None]:
     stay = receive(host)[0] if stays else None
     assert stay is None or isinstance(stay, fork_messages.Stay)
     kernel.set_name("grade-zygote")
-    forks = Forks(
+    forks = ForkServer(
         [host],
         partial(_beginning, libraries),
         Template(pid, ours),
@@ -86,7 +86,7 @@ def main() -> Callable[[], None]:
 
 
 def _prepare_fully(libraries: Any) -> None:
-    """Prepare for further forks what was left out so that the first command started sooner."""
+    """Do the preparations for later forks that were put off so that the first command started sooner."""
     libraries.preload_devices()
     gc.freeze()
     kernel.collapse_pages(None)  # so that a fork copies less; what is forked divides them
@@ -97,7 +97,7 @@ def _beginning(libraries: Any, message: Message) -> Beginning | None:
         case start_messages.StartServer(plan):
             return Beginning(partial(_start_worker_server, plan, libraries), ends_with_host=True)
         case start_messages.StartCheckProcess():
-            return Beginning(_check_process)
+            return Beginning(_prepare_check_process)
     return None
 
 
@@ -111,7 +111,7 @@ def _become_template(requests: socket.socket) -> None:
     gc.freeze()
     gc.enable()
     kernel.set_name("grade-template")
-    Forks([requests], partial(_beginning, None)).serve()()
+    ForkServer([requests], partial(_beginning, None)).serve()()
 
 
 def _start_worker_server(plan: start_messages.LaunchPlan, libraries: Any, host: int) -> Callable[[], None]:
@@ -123,8 +123,8 @@ def _start_worker_server(plan: start_messages.LaunchPlan, libraries: Any, host: 
     return partial(server.run, host, launch.launch(plan, keep=host), libraries)
 
 
-def _check_process(channel: int, *servers: int) -> Callable[[], None]:
-    """Prepare this process as a check process, with its channel on the standard streams; return what runs it."""
+def _prepare_check_process(channel: int, *servers: int) -> Callable[[], None]:
+    """Prepare this process as a check process, with its channel on the standard streams; return its main function."""
     kernel.set_name("grade-check")
     for stream in (INPUT, OUTPUT):
         os.dup2(channel, stream)

@@ -32,7 +32,7 @@ def package_of(error: BaseException) -> str:
 
 
 class AbsentPackages(MetaPathFinder):
-    """Refuses to import packages, with a sentence of ours.
+    """Refuses to import packages, with an error that says that the exercise is solved without them.
 
     Args:
         packages: their names.

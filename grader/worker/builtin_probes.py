@@ -91,7 +91,7 @@ def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
 
 
 def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
-    """Return how many parameters are trainable, whether the result requires a gradient, and which ones get none.
+    """Return how many parameters are trainable, whether the result requires a gradient, and those that get none.
 
     A parameter whose gradient is all zeros counts as one without a gradient.
     """

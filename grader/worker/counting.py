@@ -96,7 +96,7 @@ def rows_of(spans: Sequence[Span]) -> list[list[Any]]:
 
 
 def warm_up() -> None:
-    """Count the costs of one call before the fork, so that workers have what PyTorch makes for the first count."""
+    """Count the costs of one call before the fork, so that workers inherit what PyTorch sets up at the first count."""
     count_costs(lambda x: x[x > 0].square().sum(), [torch.zeros(8)], {})
 
 
@@ -182,7 +182,7 @@ class Operators(TorchDispatchMode):
         self.counts: Counter[str] = Counter()
         self.collectives: Counter[str] = Counter()
         self.costs: dict[str, Any] = dict.fromkeys(("transfers", "transferred", "syncs", "sent"), 0)
-        self.memory = _Memory(arguments)
+        self.memory = _StorageCounter(arguments)
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -208,7 +208,7 @@ class Operators(TorchDispatchMode):
             self._move(args[0], args[1] if name != "_to_copy" else result, kwargs)
         elif name == "_local_scalar_dense" and args[0].device.type != "cpu":
             self.costs["syncs"] += 1
-        self.memory.see(storages(result))
+        self.memory.count(storages(result))
 
     def _move(self, one: torch.Tensor, other: torch.Tensor, kwargs: Mapping[str, Any]) -> None:
         if one.device != other.device:
@@ -217,8 +217,8 @@ class Operators(TorchDispatchMode):
             self.costs["syncs"] += "cpu" in (one.device.type, other.device.type) and not kwargs.get("non_blocking")
 
 
-class _Memory:
-    """New storages: bytes in all, bytes alive, and the most that were alive after an operator.
+class _StorageCounter:
+    """Counts the bytes of new storages: in all, alive, and the most that were alive after an operator.
 
     Memory that an operator needs for itself and frees before it ends is not seen.
     """
@@ -230,7 +230,7 @@ class _Memory:
         self._alive = 0
         self._live: dict[int, tuple[weakref.ref[torch.UntypedStorage], int]] = {}
 
-    def see(self, storages: Iterator[torch.UntypedStorage]) -> None:
+    def count(self, storages: Iterator[torch.UntypedStorage]) -> None:
         """Count the storages that an operator returned."""
         for storage in storages:
             key, start = storage._cdata, storage.data_ptr()

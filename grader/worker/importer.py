@@ -122,7 +122,7 @@ class OwnModules(SourceLoader):
 
     @functools.cached_property
     def _imported_packages(self) -> set[str]:
-        """Return the first names of all modules that files of the submission import. Large files take long to parse."""
+        """Return the top-level names of the modules that the submission imports; large files take long to parse."""
         names: set[str] = set()
         for data in self._files.values():
             with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):  # the import says so
@@ -135,5 +135,5 @@ class OwnModules(SourceLoader):
 
 
 def _top_name(file: str) -> str:
-    """Return the name that an import of a file begins with."""
+    """Return the top-level module name of a file: `a` for `a.py` and for `a/b.py`."""
     return file.partition("/")[0].removesuffix(".py")

@@ -43,10 +43,10 @@ class Libraries:
         site.sethelper()
 
     def preload_devices(self) -> None:
-        """Import those modules that a simulated accelerator needs which do not take long."""
+        """Import the modules of a simulated accelerator that are quick to import."""
 
     def prepare_devices(self) -> None:
-        """Import what a simulated accelerator needs."""
+        """Import all modules that a simulated accelerator needs."""
 
     # -- of a worker --------------------------------------------------------------------------------------------------
 

@@ -60,13 +60,13 @@ def run_forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) ->
     Args:
         orders: the socket on which the one order arrives.
         sandbox: what confines it.
-        libraries: what it has.
+        libraries: the libraries that it has.
     """
     kernel.set_name("grade-worker")
     if sys.platform == "linux":
         # They make a fork cheaper. Under load one takes its time to be had, and that is student code's time.
         kernel.disable_huge_pages()
-    send(orders, WorkerReady(), sandbox.open_peak())
+    send(orders, WorkerReady(), sandbox.open_peak_reset())
     # In this order: the sandbox still needs descriptors of the server's. After the next line there is one left, so that
     # no worker holds a lane's socket or another worker's.
     sandbox.give_up_rights()
@@ -227,7 +227,7 @@ class LoadedModule:
         try:
             try:
                 value = do(*args)
-                tree, blocks = self._libraries.encoder(table, self._child_of).encode([value])
+                tree, blocks = self._libraries.encoder(table, self._encode_reference).encode([value])
             except Unsupported:
                 raise
             except BaseException as raised:  # SystemExit and its kin are answers, too
@@ -235,7 +235,7 @@ class LoadedModule:
                 package = package_of(raised)
                 error["absent"] = package if package in self._without else ""
                 # What it did to its arguments before it raised is sent as well.
-                tree, blocks = self._libraries.encoder(table, self._child_of).encode([])
+                tree, blocks = self._libraries.encoder(table, self._encode_reference).encode([])
         except Unsupported as unsupported:
             return _unsupported(unsupported), []
         if error is not None:
@@ -244,8 +244,8 @@ class LoadedModule:
 
     # -- objects that stay here ---------------------------------------------------------------------------------------
 
-    def _child_of(self, value: Any) -> list[Any]:
-        """Encode an object that stays in this process as a child of a message, with a number."""
+    def _encode_reference(self, value: Any) -> list[Any]:
+        """Return the part of a message that stands for an object of this process: its number and its type's name."""
         number = self._numbers.get(id(value))
         if number is None:
             number = self._last_number = self._last_number + 1
@@ -253,7 +253,12 @@ class LoadedModule:
         return ["proxy", number, str(type(value).__name__)[:100]]
 
     def _object_of(self, kind: str, *place: Any) -> Any:
-        """Return the object that a request names: by its number, or by a name in one of the spaces."""
+        """Return the object that a request names: by its number, or by its name in the student's or a probe's module.
+
+        Args:
+            kind: "proxy" for an object with a number; else it has a name.
+            place: the number; or the module, which is "student" or a probe's, and the name of the object in it.
+        """
         if kind == "proxy":
             return self._objects[place[0]]
         space, name = place
@@ -262,7 +267,7 @@ class LoadedModule:
     # -- operations ---------------------------------------------------------------------------------------------------
 
     def _load(self, frame: Frame) -> list[Any]:
-        """Write the files into the empty folder, import the module.
+        """Write the files into the empty folder, and import the module.
 
         Returns:
             Its public names with their kinds, and the statements that were left out.
@@ -305,7 +310,10 @@ class LoadedModule:
         self._spaces[f"probe:{name}"] = module
 
     def _run_prepared_calls(self, frame: Frame, function: Any) -> Reply:
-        """Make the timed calls that were prepared, and return their replies; new numbers come in the frame, if any."""
+        """Make the prepared timed calls, and return their replies; with `hold`, keep the result for a later request.
+
+        If the frame has numbers, they are first written into the arguments.
+        """
         blocks, in_place = self._prepared.blocks, frame.tree["in_place"]
         if len(frame.data):
             self._libraries.write(blocks, frame.data)
@@ -325,7 +333,7 @@ class LoadedModule:
         return self._replies([])
 
     def _replies(self, calls: Iterable[Callable[[], Any]]) -> Reply:
-        """Return the replies to several calls as one; each result is copied when its call has ended."""
+        """Make several calls, and return their replies as one; each result is copied when its call has ended."""
         replies = []
         for call in calls:
             tree, data = self._reply(ObjectTable(), call)
@@ -373,7 +381,7 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
     Args:
         error: what was raised.
         folder: where the submission's files are.
-        spaces: of the names that a check can use; those of probe files are among them.
+        spaces: the names of the loaded modules: the student's, and "probe:NAME" for each probe file.
     """
     lines, statement, caret = [], "", None
     if isinstance(error, SyntaxError) and (name := _name_in_folder(error.filename or "", folder)):
@@ -400,7 +408,7 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
 
 
 def _note_signature(error: TypeError, function: Any) -> None:
-    """Keep the signature of a function that refused its arguments."""
+    """Store the signature of a function in the TypeError that its call raised."""
     with contextlib.suppress(TypeError, ValueError):  # some functions of C have none
         error.__dict__["_signature"] = _cut_text(str(inspect.signature(function)))
 
@@ -411,7 +419,7 @@ def _cut_text(text: str) -> str:
 
 
 def _name_in_folder(filename: str, folder: str) -> str:
-    """Return the name of a file in the folder; "" for any other."""
+    """Return the path of a file relative to the folder; "" if it is not in the folder."""
     inside = os.path.isabs(filename) and os.path.realpath(filename).startswith(folder + os.sep)
     return _cut_text(os.path.relpath(os.path.realpath(filename), folder)) if inside else ""
 

@@ -48,8 +48,8 @@ class _Spare(NamedTuple):
     orders: socket.socket
 
 
-class _Work(NamedTuple):
-    """The task of a worker: its lane, the lane's socket, and whether it outlives an exercise that takes too long.
+class _Assignment(NamedTuple):
+    """The lane of a worker, the lane's socket, and whether the worker outlives an exercise that takes too long.
 
     `together` is how many bytes its processes may have together; 0 if that is not counted.
     """
@@ -72,7 +72,7 @@ def prepare(libraries: Libraries) -> None:
 
 
 def run(host: int, reached: start_messages.Launched, libraries: Libraries) -> None:
-    """Serve until the host closes its socket.
+    """Run the worker server until the host closes its socket.
 
     Args:
         host: a descriptor of the host's socket.
@@ -101,7 +101,7 @@ class _Server:
     ) -> None:
         self._host, self._sandbox, self._reached, self._libraries = host, sandbox, reached, libraries
         self._forks = 0
-        self._workers: dict[int, _Work] = {}
+        self._workers: dict[int, _Assignment] = {}
         self._too_large: set[int] = set()
         self._spare: _Spare | None = None
         self._no_room = ""
@@ -111,7 +111,7 @@ class _Server:
     def run(self) -> None:
         """Answer messages and reap workers until the host is gone."""
         self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
-        self._spare = self._fork()
+        self._spare = self._fork_spare()
         while self._host.fileno() != -1:
             counted = {pid: work.together for pid, work in self._workers.items() if work.together}
             for key, _ in self._selector.select(_COUNT_S if counted else None):
@@ -156,7 +156,7 @@ class _Server:
                 self._end_workers(lane, all_of_them=True)
 
     def _spare_for(self, wanted: start_messages.StartWorker) -> _Spare | None:
-        """Return a worker that waits for its orders: the spare, or a new one. None if there is no room."""
+        """Return a forked worker for an order: the spare one, or a new one; None if the system refuses to fork."""
         # Not before it is needed: it takes half a second, and most exercises never see a device. Once here, and not in
         # each worker.
         if wanted.simulates and not self._simulates:
@@ -168,8 +168,8 @@ class _Server:
                 self._spare.orders.close()
                 self._spare = None
         if wanted.limits.processes > 1:  # which few exercises allow
-            return self._fork(many=True)
-        spare, self._spare = self._spare or self._fork(), None
+            return self._fork_spare(many=True)
+        spare, self._spare = self._spare or self._fork_spare(), None
         return spare
 
     def _start_worker(
@@ -183,8 +183,8 @@ class _Server:
         """Send the spare its order, report the worker to its lane, and fork the next spare."""
         # Entered before its orders are sent: should it die at once, its end is reported to its lane.
         together = wanted.together_mb << 20 if wanted.limits.processes > 1 else 0
-        self._workers[spare.pid] = _Work(lane, status, wanted.spared, together)
-        self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_one(spare.pid, end))
+        self._workers[spare.pid] = _Assignment(lane, status, wanted.spared, together)
+        self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_worker(spare.pid, end))
         _, peak = receive(spare.orders)  # of its `WorkerReady`; nothing comes if it has died
         _send(spare.orders, wanted, descriptors)
         spare.orders.close()
@@ -194,19 +194,19 @@ class _Server:
             os.close(descriptor)
         # Ahead of need: making namespaces, forking and giving up rights take longer than answering a request does. It
         # is not needed yet, so that it cannot be had is not an error.
-        self._spare = self._spare or self._fork()
+        self._spare = self._spare or self._fork_spare()
         if self._forks == _MANY:
             # Here, and not in a process that this one was forked from: a write divides a huge page that is shared, and
             # Python's counts of references have been written to nearly all of them.
             kernel.collapse_pages(self._reached.proc)
 
-    def _end_one(self, pid: int, status: socket.socket) -> None:
-        """End a worker whose socket its lane has shut down; `_on_end` still reports the end on that socket."""
+    def _end_worker(self, pid: int, status: socket.socket) -> None:
+        """End a worker whose socket its lane has shut down; `_reap_worker` still reports the end on that socket."""
         if pid in self._workers:  # or it was reaped a moment ago, in the same turn of the loop
             self._selector.unregister(status)
             self._sandbox.end(pid)
 
-    def _on_end(self, pid: int, pidfd: int) -> None:
+    def _reap_worker(self, pid: int, pidfd: int) -> None:
         """Reap a worker that has ended, and report that to its lane."""
         self._selector.unregister(pidfd)
         os.close(pidfd)
@@ -232,7 +232,7 @@ class _Server:
             if work.lane == lane and (all_of_them or not work.spared):
                 self._sandbox.end(pid)
 
-    def _fork(self, *, many: bool = False) -> _Spare | None:
+    def _fork_spare(self, *, many: bool = False) -> _Spare | None:
         """Fork a spare worker; return None if the system refuses.
 
         Args:
@@ -257,7 +257,7 @@ class _Server:
         self._forks += 1
         orders.close()
         pidfd = os.pidfd_open(pid)
-        self._selector.register(pidfd, selectors.EVENT_READ, lambda _: self._on_end(pid, pidfd))
+        self._selector.register(pidfd, selectors.EVENT_READ, lambda _: self._reap_worker(pid, pidfd))
         return _Spare(pid, pidfd, ours)
 
 

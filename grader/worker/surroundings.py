@@ -34,7 +34,7 @@ _set_malloc = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "li
 
 
 def seed(number: int, *, devices: bool) -> None:
-    """Seed all generators that student code draws from; those of accelerators only where it sees one."""
+    """Seed all generators that student code draws from; those of accelerators only if `devices` is true."""
     random.seed(number)
     np.random.seed(number % 2**32)
     if devices:
@@ -96,7 +96,7 @@ def show_device(mode: str) -> AcceleratorFunctions | None:
     """
     if mode in ("sim", "sim-cuda"):
         accelerator.enable("cuda" if mode == "sim-cuda" else "sim")
-        return AcceleratorFunctions(_look, _place)
+        return AcceleratorFunctions(_inner_and_device, _move_to_device)
     if mode == "cuda":
         mirrors = Mirrors(is_plain)
         return AcceleratorFunctions(mirrors.look, mirrors.place, mirrors.begin)
@@ -108,14 +108,14 @@ def show_device(mode: str) -> AcceleratorFunctions | None:
     return None
 
 
-def _look(tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
+def _inner_and_device(tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
     if not accelerator.is_simulated(tensor):
         return None
     described = accelerator.describe(tensor)
     return described.inner, described.device
 
 
-def _place(tensor: torch.Tensor, device: str) -> torch.Tensor:
+def _move_to_device(tensor: torch.Tensor, device: str) -> torch.Tensor:
     if device == "cpu":
         return tensor
     return accelerator.to_device(tensor, int(device.partition(":")[2] or 0))
@@ -133,7 +133,7 @@ class Mirrors:
         self._pairs: list[tuple[torch.UntypedStorage, torch.UntypedStorage]] = []
 
     def begin(self) -> None:
-        """Begin a request: no memory is mirrored."""
+        """Forget all mirrors, as a new request begins."""
         self._pairs.clear()
 
     def look(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:

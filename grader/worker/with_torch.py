@@ -61,11 +61,11 @@ class WithTorch(Libraries):
         counting.warm_up()
 
     def preload_devices(self) -> None:
-        """Import those modules that a simulated accelerator needs which do not take long."""
+        """Import the modules of a simulated accelerator that are quick to import."""
         accelerator.preload()
 
     def prepare_devices(self) -> None:
-        """Import what a simulated accelerator needs."""
+        """Import all modules that a simulated accelerator needs."""
         accelerator.preload()
         accelerator.preload_operations()
 
@@ -78,7 +78,7 @@ class WithTorch(Libraries):
         return Decoder(table, other, answers=True, accelerator=self._accelerator)
 
     def begin_request(self, *, timed: bool) -> None:
-        """Have new memory filled during this request, unless it is timed: filling would be part of the time."""
+        """Switch on that new memory is filled, or off for a timed request, whose time would include the filling."""
         if timed is not self._timed:
             self._timed = timed
             surroundings.fill_memory(not timed)

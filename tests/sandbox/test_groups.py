@@ -141,7 +141,7 @@ if pid == 0:
     kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("proc", "/proc", "proc", 0)
     if sys.argv[1] == "look":
-        groups.remove_left_groups()
+        groups.remove_orphaned_groups()
     else:
         print(groups.make(256, 8).memory.name, flush=True)
     os._exit(0)  # removes nothing, like a grader that is killed
@@ -178,7 +178,7 @@ def test_groups_of_a_killed_grader_are_removed(groups: cgroup.ControlGroup) -> N
     name = in_another_container("make", groups)
     left = [folder / name for folder in dict.fromkeys((groups.memory, groups.pids))]
     assert name and all(folder.exists() for folder in left)
-    groups.remove_left_groups()
+    groups.remove_orphaned_groups()
     assert not any(folder.exists() for folder in left)
 
 
