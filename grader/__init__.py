@@ -7,7 +7,7 @@ _OF_DRAWING = ("draw", "explain")
 
 
 def __getattr__(name: str) -> object:
-    """Return what is there for a student's own code; it is imported when it is used, because it needs PyTorch."""
+    """Return `draw` or `explain`; they are imported when they are first used, because they need PyTorch."""
     if name in _OF_DRAWING:
         import importlib
 

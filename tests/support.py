@@ -29,7 +29,7 @@ from grader.grading.runtime import Processes, Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.collect import read_submission
-from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
+from grader.model import Course, DeviceKind, Exercise, GradedExercise, Limits, Submission
 from grader.model.endings import CheckFailed
 from grader.model.messages import Level, Setup, Start
 from grader.model.progress import Cancel, Progress
@@ -107,7 +107,7 @@ def functions(starter: Starter) -> Iterator[Function]:
         head = "import os, torch\n" if "os." in text else "import torch\n"
         texts = {"work.py": head + text, **(files or {})}
         encoded = {path: content.encode() for path, content in texts.items()}
-        connections.append(Connection(starter, "work", encoded, Limits(**limits), owner, device=Device(device)))
+        connections.append(Connection(starter, "work", encoded, Limits(**limits), owner, device=DeviceKind(device)))
         return proxy_of_name(connections[-1], name)
 
     yield make
@@ -212,9 +212,9 @@ class Shelf:
         self._folders = folders
         self._free: list[Lane] = []
 
-    def open(self, exercises: Sequence[Exercise], source: WorkerSource, number: int, accelerator: Device) -> Any:
+    def open(self, exercises: Sequence[Exercise], source: WorkerSource, number: int, accelerator: DeviceKind) -> Any:
         """A lane in place of `Lane(...)`."""
-        if not isinstance(source, SharedServer) or accelerator is not Device.SIM:
+        if not isinstance(source, SharedServer) or accelerator is not DeviceKind.SIM:
             return Lane(exercises, source, number, accelerator)
         if not self._free:
             return Kept(Lane(exercises, source, number, readable=self._folders), self.put_back)

@@ -19,7 +19,7 @@ from grader.check.properties import assert_dtype, assert_tensor, assert_true
 from grader.check.values import assert_unchanged
 from grader.connection.connection import Proxy, is_proxy
 from grader.connection.student import call_builtin_probe
-from grader.model import CATEGORIES, Device
+from grader.model import CATEGORIES, DeviceKind
 from grader.model.public_text import say
 from grader.wire.facts import TensorFacts, note_facts
 
@@ -59,10 +59,10 @@ def check(
         raise ValueError(f"unknown category {category!r}; choose one of {', '.join(CATEGORIES)}")
     if share < 0:
         raise ValueError("a share cannot be negative")
-    if device not in list(Device):
-        raise ValueError(f"unknown device {device!r}; choose one of {', '.join(Device)}")
+    if device not in list(DeviceKind):
+        raise ValueError(f"unknown device {device!r}; choose one of {', '.join(DeviceKind)}")
     # A mark and not a wrapper, so that a check stays an ordinary pytest function, with its fixtures and parameters.
-    more = {"try_this": try_this, "call_s": call_s, "device": Device(device)}
+    more = {"try_this": try_this, "call_s": call_s, "device": DeviceKind(device)}
     return pytest.mark.graded(contract=contract, category=category, share=share, shown=shown, **more)
 
 
@@ -172,7 +172,7 @@ class Accelerator:
         count: how many there are.
     """
 
-    type: Device = Device.SIM
+    type: DeviceKind = DeviceKind.SIM
     count: int = 2
 
     def device(self, index: int | None = None) -> str:

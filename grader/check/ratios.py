@@ -75,7 +75,7 @@ def assert_cpu_time_ratio(
         assert_values(mine, theirs, what, rtol=rtol, atol=atol)
 
     connection = connection_of(function)
-    connection.refuse(owned_name_of(function))  # endless for small inputs: it is not slow but wrong
+    connection.raise_if_given_up(owned_name_of(function))  # endless for small inputs: it is not slow but wrong
     final = not connection.record.unconfirmed
     measurement = Measurement(function, other, inputs, at_most, same_results, size, in_place, final)
     ratio = measurement.decide()

@@ -22,7 +22,7 @@ from grader.connection.connection import Connection, is_proxy, kind_of
 from grader.connection.raised import raised_by_student
 from grader.connection.record import Record, SentCall
 from grader.connection.student import Student
-from grader.model import Device, Outcome, Verdict
+from grader.model import DeviceKind, Outcome, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.wire.table import parts
 
@@ -53,7 +53,7 @@ class AllCalls:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._of: tuple[str, int, Device] | None = None
+        self._of: tuple[str, int, DeviceKind] | None = None
         self._calls: dict[str, list[SentCall]] = {}
 
     def run(self, planned: PlannedRun, student: Connection) -> Outcome:
@@ -72,7 +72,7 @@ class AllCalls:
         told = {name: tuple(rows) for name, rows in results.items()}
         return Outcome(planned.row.check.id, Verdict.NOT_RUN, device=student.device, results=told)
 
-    def _calls_of(self, planned: PlannedRun, device: Device) -> list[SentCall]:
+    def _calls_of(self, planned: PlannedRun, device: DeviceKind) -> list[SentCall]:
         """Return the calls that a check makes of the reference, except those with proxies or large arguments."""
         exercise, check = planned.row.file.exercise, planned.row.check.id
         if exercise.reference is None:

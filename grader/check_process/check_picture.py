@@ -28,7 +28,7 @@ def picture_of(check: Check, verdict: Verdict, error: BaseException | None, reco
 
     Args:
         check: the check.
-        verdict: what became of it.
+        verdict: how it ended.
         error: what it raised.
         record: of the calls that it made.
     """

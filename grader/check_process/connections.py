@@ -11,7 +11,7 @@ import torch
 
 from grader.connection.connection import Connection
 from grader.connection.student import Student
-from grader.model import Device, Limits
+from grader.model import DeviceKind, Limits
 from grader.model.endings import WorkerLost
 from grader.model.messages import Job, PlannedExercise
 from grader.model.report import MORE_LINES
@@ -28,9 +28,9 @@ class Connections:
 
     def __init__(self, starter: Starter) -> None:
         self._starter = starter
-        self._students: dict[Device, Connection] = {}
-        self._references: dict[tuple[str, Device], Connection] = {}
-        self._in_use: tuple[str, Device] | None = None
+        self._students: dict[DeviceKind, Connection] = {}
+        self._references: dict[tuple[str, DeviceKind], Connection] = {}
+        self._in_use: tuple[str, DeviceKind] | None = None
         self._most: int | None = None
         self._data: dict[str, Mapping[str, bytes]] = {}
         self._graded: dict[str, frozenset[str]] = {}
@@ -41,7 +41,7 @@ class Connections:
         """Fail unless a worker can load a module and return its arguments: else each submission would look crashed.
 
         Args:
-            plain: whether a worker is meant that has the standard library alone.
+            plain: whether a worker with the standard library alone is tested.
 
         Raises:
             RuntimeError: it does not.
@@ -67,7 +67,7 @@ class Connections:
             connection.close()
         self._starter.tested.add(plain)
 
-    def connection_to_student(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
+    def connection_to_student(self, planned: PlannedExercise, job: Job, device: DeviceKind) -> Connection:
         """Return the connection to the student's code in a worker that sees this device; open it at the first call.
 
         Args:
@@ -84,7 +84,7 @@ class Connections:
             self._students[device].graded = self._names_in_checks(planned)
         return self._students[device]
 
-    def open_reference(self, planned: PlannedExercise, device: Device, owner: str = "your") -> Connection:
+    def open_reference(self, planned: PlannedExercise, device: DeviceKind, owner: str = "your") -> Connection:
         """Open a connection to the reference, in a worker of its own. The caller closes it.
 
         Args:

@@ -46,7 +46,7 @@ _DEPTH = 2
 
 
 class Words:
-    """The words that the checks of a file may say of hidden inputs.
+    """The words that messages of a file's hidden checks may have: those that are known before any submission.
 
     Args:
         texts: of the check file and of probe files.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from grader.check_process.connections import Connections
 from grader.check_process.run_check import PlannedRun
-from grader.check_process.verdict import blame
+from grader.check_process.verdict import blame_student
 from grader.connection.connection import Connection
 from grader.model import Outcome, Verdict
 from grader.model.endings import CheckFailed
@@ -57,7 +57,7 @@ class Judge:
                     note = f"\n{AS_THEY_WERE}"
                     outcome = replace(copied, message=copied.message + note, detail=copied.detail + note)
         if outcome.verdict is Verdict.BROKEN and self._is_students_fault(error):
-            return blame(self.planned.row, outcome, error, self.student.record)
+            return blame_student(self.planned.row, outcome, error, self.student.record)
         return outcome
 
     @property

@@ -22,7 +22,7 @@ from grader.check_process.run_check import PlannedRun
 from grader.check_process.value_source import rebuild_from_source
 from grader.connection.connection import Connection, proxy_of_name
 from grader.connection.record import Record
-from grader.model import Check, Device, Outcome, Verdict
+from grader.model import Check, DeviceKind, Outcome, Verdict
 from grader.model.check import EXAMPLE_TO_TRY
 from grader.model.endings import WorkerLost
 
@@ -44,7 +44,7 @@ class Reproducer:
     """Runs the lines that a message suggests to try, in fresh workers. Open it for a session, close it after a job."""
 
     def __init__(self) -> None:
-        self._references: dict[tuple[str, str, Device, str], str] = {}
+        self._references: dict[tuple[str, str, DeviceKind, str], str] = {}
         self._fresh: dict[int, Connection] = {}
 
     def add_snippet(self, outcome: Outcome, planned: PlannedRun, student: Connection) -> Outcome:
@@ -128,7 +128,7 @@ class Reproducer:
 
 
 def _fails_from_source(fresh: Connection, outcome: Outcome, planned: PlannedRun) -> bool:
-    """Return whether a check fails with the same message if Python source of its arguments is run to make them."""
+    """Return whether a check fails with the same message if its arguments are rebuilt from Python source."""
     again = planned.run(fresh, rewrite=rebuild_from_source).outcome
     return (again.verdict, again.message) == (outcome.verdict, outcome.message.replace(f"\n{AS_THEY_WERE}", ""))
 
@@ -191,7 +191,7 @@ def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
     """Run lines that a student typed in a fresh worker, and return an outcome whose message is what they print.
 
     Args:
-        check: the id of the check in whose place they run.
+        check: the check in whose place they run.
         student: the connection to the student.
         lines: as they are typed.
     """

@@ -26,7 +26,7 @@ from grader.check_process.run_check import CheckRunner, PlannedRun
 from grader.check_process.trace import run_traced
 from grader.connection.connection import Connection
 from grader.lint.lines import findings
-from grader.model import Check, Device, Outcome, Verdict
+from grader.model import Check, DeviceKind, Outcome, Verdict
 from grader.model.messages import Collected, Done, Job, Message, Plan, PlannedExercise
 from grader.wire.frames import Budget
 from grader.worker_process.waiting import MAX_RECEIVED, Waiting
@@ -45,7 +45,7 @@ class CheckSession:
 
     Attributes:
         fixtures: the plugin that gives checks their fixtures.
-        ended_by: what came from the host in the place of another job.
+        ended_by: the message that came from the host in place of another job; None if the host closed the channel.
     """
 
     def __init__(self, host: Host, plan: Plan, connections: Connections, accelerator: Accelerator) -> None:
@@ -97,7 +97,7 @@ class CheckSession:
             self._note_feature(exercise, item.path, features.refusal_of_item(item))
             row = CollectedCheck.of(item, files[item.path], shown=item.path == exercise.shown_checks)
             self._checks[exercise.id].append(row)
-            if exercise.without and row.check.device is not Device.NONE:
+            if exercise.without and row.check.device is not DeviceKind.NONE:
                 self._problems[exercise.id] = (
                     f"{item.path.name}: {item.name} has a device, which needs PyTorch, and `without` in exercise.yaml "
                     "takes PyTorch away; remove one of the two"
@@ -167,8 +167,8 @@ class CheckSession:
                 # kept.
                 if not check.shown:
                     self._connections.end_output()
-                on_cuda = self._accelerator.type is Device.CUDA and check.device is not Device.NONE
-                device = Device.CUDA if on_cuda else check.device
+                on_cuda = self._accelerator.type is DeviceKind.CUDA and check.device is not DeviceKind.NONE
+                device = DeviceKind.CUDA if on_cuda else check.device
                 student = self._connections.connection_to_student(planned, job, device)
                 self._host.send(outcome := self._run_check(row, next(following, None), job, student))
                 if selection.stops and outcome.verdict.lost:
@@ -181,7 +181,7 @@ class CheckSession:
         self._host.send(Done(printed, self.waiting.no_core_s, self._connections.started_count - before))
 
     def _has_device(self, check: Check) -> bool:
-        return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA
+        return check.device is not DeviceKind.CUDA or self._accelerator.type is DeviceKind.CUDA
 
     def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection) -> Outcome:
         check, selection = row.check, job.selection

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from grader.check_process.value_source import source_of_values
 from grader.connection.record import Call
-from grader.model import Device
+from grader.model import DeviceKind
 from grader.model.check import LINES_TO_TRY
 
 MOST_CALLS = 3
@@ -33,7 +33,7 @@ class LinesToTry(NamedTuple):
 
 
 def reproduce(
-    module: str, calls: Sequence[Call], folder: str, device: Device = Device.NONE, *, changes: bool = False
+    module: str, calls: Sequence[Call], folder: str, device: DeviceKind = DeviceKind.NONE, *, changes: bool = False
 ) -> LinesToTry | None:
     """Return the last calls of a check as lines of Python; None if one of them cannot be written.
 

@@ -24,7 +24,7 @@ from grader.check_process.connections import Connections
 from grader.check_process.host import Host
 from grader.check_process.own_time import OwnTime
 from grader.check_process.plugin import CheckSession
-from grader.model import Device
+from grader.model import DeviceKind
 from grader.model.messages import PENDING, Message, Plan, PlannedExercise, Spawned
 from grader.sandbox import cgroup
 from grader.sandbox.process import remove_folder
@@ -60,8 +60,8 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.ControlGr
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in ("PYTEST_ADDOPTS", "PYTEST_TIMEOUT"):
         os.environ.pop(name, None)
-    on_cuda = plan.accelerator is Device.CUDA
-    accelerator = Accelerator(Device.CUDA, torch.cuda.device_count()) if on_cuda else Accelerator()
+    on_cuda = plan.accelerator is DeviceKind.CUDA
+    accelerator = Accelerator(DeviceKind.CUDA, torch.cuda.device_count()) if on_cuda else Accelerator()
     starter: Starter
     if servers:
         if groups is not None:

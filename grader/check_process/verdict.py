@@ -140,7 +140,7 @@ def _last_call_returned_none(
     return returned and (by_kind or by_value or "NoneType" in str(error))
 
 
-def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None, record: Record) -> Outcome:
+def blame_student(row: CollectedCheck, broken: Outcome, error: BaseException | None, record: Record) -> Outcome:
     """Return the outcome of a broken check as a failure, because student code is at fault and not the check.
 
     Args:

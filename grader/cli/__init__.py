@@ -166,7 +166,7 @@ class _Commands(click.Group):
 
 
 def hand_back(ctx: click.Context | None = None) -> None:
-    """End a forked process that was left ready: the process that the user started then runs the command itself.
+    """End this process if it is a fork of a ready one; the process that the user started then runs the command itself.
 
     Args:
         ctx: of the command; by default the current one.

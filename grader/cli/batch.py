@@ -95,7 +95,7 @@ def batch_command(
         options.print_broken([item for item in broken if not item.module])
     exercises = options.exercises_in(chosen, exercises)
     part = _parse_shard(shard)
-    executor = _cluster(cluster, lanes)
+    executor = _cluster_opener(cluster, lanes)
     named = _only_ids(course, only, [exercise.id for exercise in exercises], handin)
     plan = RunPlan(course, exercises, workers.setup(), handin=handin)
     with open_intake(folder, course.exercises, layout, out) as intake:
@@ -155,7 +155,7 @@ def _grade_class(
         sys.exit(INTERRUPTED)
 
 
-def _cluster(address: str | None, lanes: int | None) -> OpenExecutor | None:
+def _cluster_opener(address: str | None, lanes: int | None) -> OpenExecutor | None:
     """Return a function that opens the cluster at an address; None without an address.
 
     Raises:
@@ -177,7 +177,7 @@ def _parse_shard(text: str | None) -> Shard | None:
     """Parse the value of `--shard`, such as "2/4"; return None if it was not given.
 
     Raises:
-        CourseError: nothing has that name.
+        CourseError: the value is not of this form.
     """
     from grader.batch.journal import Shard
 

@@ -166,7 +166,7 @@ def _plan(
 
 
 def _notes_for_log(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterator[str]:
-    """Yield notes for the log: that the author can change the checks, on files, that nothing has changed."""
+    """Yield sentences for the log: if the author can change the checks, notes on files, if nothing has changed."""
     from grader.report.export.formats import log_line
 
     if checkout.is_own:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from grader.model import Report
     from grader.model.messages import Setup
     from grader.report.schema import ReportFile
-    from grader.runner.early import Early
+    from grader.runner.early import EarlyProcesses
 
 
 def grade_here(
@@ -44,7 +44,7 @@ def grade_here(
     verbose: bool,
     plain: bool,
     workers: options.Workers,
-    early: Early | None,
+    early: EarlyProcesses | None,
 ) -> None:
     """Grade exercises, print the result, write the reports, and end the process with its exit status.
 
@@ -144,7 +144,7 @@ def _grade(
     submission: Path | None,
     says: tuple[Say, Say],
     shown: Callable[[GradedExercise], Iterator[str]],
-    early: Early | None,
+    early: EarlyProcesses | None,
     *,
     saves: bool,
     fresh: bool,

@@ -140,7 +140,7 @@ LMS = ("canvas", "moodle")
 """Formats for a whole class; what is written is another program's file, with scores filled in."""
 
 
-def _format_file(
+def _parse_formats(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...], more: Sequence[str] = ()
 ) -> list[tuple[str, str]]:
     """Parse values of `--format`, such as "junit=FILE", into pairs of a format and a file; "" for no file."""
@@ -165,7 +165,7 @@ def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
         "--format",
         "formats",
         metavar="F=FILE",
-        callback=partial(_format_file, more=more),
+        callback=partial(_parse_formats, more=more),
         multiple=True,
         required=required,
         help="Write the report in a format: junit, codequality, gradescope, prairielearn, classroom, classroom50, "

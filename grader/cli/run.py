@@ -13,7 +13,7 @@ import click
 from grader.cli import hand_back, options
 
 if TYPE_CHECKING:
-    from grader.runner.early import Early
+    from grader.runner.early import EarlyProcesses
 
 _RUNTIME = "grader.grading.runtime"
 """What takes longest to import."""
@@ -44,11 +44,11 @@ def run_command(**chosen: Any) -> None:
 
 
 @contextmanager
-def _start_early(submission: Path | None, workers: options.Workers) -> Iterator[Early | None]:
-    """Start processes for a student's own folder while this one imports what grading needs, which takes as long.
+def _start_early(submission: Path | None, workers: options.Workers) -> Iterator[EarlyProcesses | None]:
+    """Start processes for a student's own folder, and yield them, or None if there is nothing to gain.
 
-    Where it is imported already there is nothing to gain. Where something must be compiled first, PyTorch may not be
-    imported before that.
+    They start while this process imports what grading needs, which takes as long. Where that is imported already there
+    is nothing to gain. Where something must be compiled first, PyTorch may not be imported before that.
     """
     from grader.course.layout import find_course
     from grader.model.errors import CourseError, StartError
@@ -62,10 +62,10 @@ def _start_early(submission: Path | None, workers: options.Workers) -> Iterator[
     if root is None:
         yield None
         return
-    from grader.runner.early import Early
+    from grader.runner.early import EarlyProcesses
 
     try:
-        early = Early(root, workers.confinement or "none")
+        early = EarlyProcesses(root, workers.confinement or "none")
     except (StartError, OSError):  # raised again, and said, where a process is needed; a saved result needs none
         yield None
         return

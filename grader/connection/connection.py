@@ -18,7 +18,7 @@ from typing import Any
 
 from grader.connection.raised import Raised, exception_of, lines_of, load_error, raised_by_student
 from grader.connection.record import Call, Record
-from grader.model import Device, Limits, Verdict
+from grader.model import DeviceKind, Limits, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.public_text import say
 from grader.wire.call import EncodedCall, encode_call
@@ -142,7 +142,7 @@ def target_of(proxy: Proxy) -> ProxyTarget:
 
 
 def function_proxy(function: Any) -> Proxy:
-    """Return a function of the student's or the reference's; refuse anything else.
+    """Return `function` itself if it is a proxy of an object in a worker; raise an error for anything else.
 
     Raises:
         NotUsable: the student's file has something else under that name.
@@ -171,7 +171,7 @@ def word_of(proxy: Proxy) -> str:
 
 
 def kind_of(proxy: Proxy) -> str:
-    """Return the name of an object's class, as its worker claims."""
+    """Return the name of the class of a proxy's object, as its worker claims; "function" if it claims none."""
     return target_of(proxy).kind or "function"
 
 
@@ -235,7 +235,7 @@ class Connection:
     owner: str = "your"
     _: KW_ONLY
     secret: bool = False
-    device: Device = Device.NONE
+    device: DeviceKind = DeviceKind.NONE
     data: Mapping[str, bytes] = field(default_factory=dict)
     folder: str = ""
     without: tuple[str, ...] = ()
@@ -313,11 +313,11 @@ class Connection:
             case [dict(names), list(left_out)] if all(isinstance(part, str) for row in names.items() for part in row):
                 self.left_out = tuple(_read_left_out(row) for row in left_out)
             case _:
-                raise self.lose_for_fault(what, "no table of names")
+                raise self.end_for_protocol_error(what, "no table of names")
         return names
 
     def load_probe(self, name: str, source: str) -> str:
-        """Send a probe file to the worker, unless it is there; return the space that has the names of its functions."""
+        """Send a probe file to the worker, unless it is there; return the name of its module in requests."""
         self.names()
         if self._probes.get(name) != source:
             self._ask("probe", [name, source], f"the probe {name}", "", self.limits.load_s)
@@ -394,7 +394,7 @@ class Connection:
             operation: what to do: call, get, set, item, len or iter.
             values: the object, and what the operation takes besides.
             what: the request in messages.
-            word: what messages call an object that comes of it.
+            word: the name in messages of an object that the reply stands for.
             noted: a call whose arguments are among the values, and are kept as they were sent.
             apart: whether the worker gets the values as they were before student code changed them, and what it changes
                 is changed in copies.
@@ -405,7 +405,7 @@ class Connection:
             CheckFailed: the result cannot be sent.
             Exception: what student code raised, as its nearest builtin type.
         """
-        self.refuse(what)  # before a worker is started for it
+        self.raise_if_given_up(what)  # before a worker is started for it
         if self.worker is None or self._names is None:
             self.names()
         if self.record.renew is not None:
@@ -434,7 +434,7 @@ class Connection:
         original = (self.student or self).record
         with original.arguments_as_they_were() if apart else nullcontext():
             noted_values = () if noted is None else noted.values
-            encoded = encode_call(values, self._child_of, noted_values, plain=bool(self.without))
+            encoded = encode_call(values, self._encode_proxy, noted_values, plain=bool(self.without))
             if apart or noted is not None:  # the values change again, or may do so before they are read
                 encoded = encoded.with_own_memory()
         if noted is not None:
@@ -498,7 +498,7 @@ class Connection:
             if raised is None and len(values) != 1:
                 raise ProtocolError("a reply has one value")
         except ProtocolError as fault:
-            raise self.lose_for_fault(what, fault) from None
+            raise self.end_for_protocol_error(what, fault) from None
         if raised is not None:
             raise exception_of(raised)
         self.answered.add(what)
@@ -507,8 +507,8 @@ class Connection:
             self.record.nothing[what] = None
         return values[0]
 
-    def _child_of(self, value: Any) -> list[Any]:
-        """Encode a proxy as a child of a message.
+    def _encode_proxy(self, value: Any) -> list[Any]:
+        """Return the part of a message that stands for a proxy's object.
 
         Raises:
             Unsupported: it is of another worker, or no value at all.
@@ -569,8 +569,8 @@ class Connection:
                 self.starter.students.add(self.worker)
         return self.worker
 
-    def refuse(self, what: str) -> None:
-        """Raise `WorkerLost` if a function was given up, because it timed out or ended its worker too often."""
+    def raise_if_given_up(self, what: str) -> None:
+        """Raise `WorkerLost` if a function is called no more, because it timed out or ended its worker too often."""
         if (lost := self._losses.given_up.get(what)) is not None:
             if lost.verdict is Verdict.TIMED_OUT:
                 lost = WorkerLost(lost.verdict, say("{}; it is not called again", lost.public))
@@ -586,8 +586,8 @@ class Connection:
         self.outputs()  # closing removes the worker's output; what it printed so far is read first
         self.close()
 
-    def lose_for_fault(self, what: str, fault: object) -> WorkerLost:
-        """Note that the worker broke the protocol, and return the loss."""
+    def end_for_protocol_error(self, what: str, fault: object) -> WorkerLost:
+        """End the worker, because it broke the protocol, and return the `WorkerLost` that the caller raises."""
         lost = WorkerLost(Verdict.CRASHED, say("{} sent the grader a value that it cannot read", what), fault)
         self._note_lost_worker(lost, what)
         return lost

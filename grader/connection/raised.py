@@ -74,12 +74,12 @@ class Raised:
         """Read a worker's description of an exception; cut each text to the length that a message has room for.
 
         Args:
-            row: as it came.
+            row: the description, as it came.
             what: names the request in messages.
             owner: what messages call the owner of the code.
 
         Raises:
-            ProtocolError: it says it wrongly.
+            ProtocolError: the description has a wrong form.
         """
         expect(type(row) is dict, _WRONG)
         # It is raised again as this type, so it must be one of Python's.
@@ -97,7 +97,7 @@ def lines_of(row: Any) -> tuple[TracebackLine, ...]:
     """Return the lines of student code that a worker names for an exception.
 
     Raises:
-        ProtocolError: it names them wrongly.
+        ProtocolError: their description has a wrong form.
     """
     rows = row.get("lines") if isinstance(row, dict) else None
     expect(isinstance(rows, list) and len(rows) <= _MOST_FRAMES, _WRONG)
@@ -165,7 +165,7 @@ def debugger_hint(raised: Raised, what: str) -> Public | None:
 
 
 def refuses_arguments(raised: Raised) -> bool:
-    """Return whether a call failed because the function does not accept the arguments that its task says."""
+    """Return whether a call failed because the student's function does not accept the arguments that it got."""
     return bool(raised.signature) and not raised.lines and _ARGUMENTS.search(raised.text) is not None
 
 

@@ -133,7 +133,7 @@ def _where_else_defined(connection: Connection, name: str) -> str:
 
 
 def unrun_assignment_text(connection: Connection, name: str) -> str:
-    """Return in words where an `if` block that did not run gives a name a value; "" if nowhere.
+    """Return a sentence that says which `if` block assigns a name and did not run; "" if no such block assigns it.
 
     Args:
         connection: to the worker that loaded it.

@@ -12,7 +12,7 @@ from grader.grading.diagnosis import Known, diagnose
 from grader.grading.handed_in import as_handed_in
 from grader.grading.outcomes import WorkResult, graded_from, is_inconclusive, unreadable_checks_result
 from grader.grading.plan import RunPlan, Work
-from grader.model import Device, GradedExercise, Outcome, Submission, Verdict
+from grader.model import DeviceKind, GradedExercise, Outcome, Submission, Verdict
 from grader.model.messages import CheckSelection, Level, Setup, Start
 from grader.model.progress import Progress
 from grader.runner.lane import JobResult, Lane
@@ -37,8 +37,8 @@ def setup_of(start: str | None = None, device: str = "sim", confinement: str = "
         confinement: the least level.
         seed: of the inputs.
     """
-    accelerator = Device(device)
-    own = Start.FORK if CAN_FORK and accelerator is not Device.CUDA else Start.SPAWN
+    accelerator = DeviceKind(device)
+    own = Start.FORK if CAN_FORK and accelerator is not DeviceKind.CUDA else Start.SPAWN
     return Setup(Start(start) if start else own, accelerator=accelerator, least=Level.of(confinement), seed=seed)
 
 

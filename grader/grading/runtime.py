@@ -16,7 +16,7 @@ from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
 from grader.grading.outcomes import WorkResult, graded_from, has_lost_points
 from grader.grading.plan import Work
-from grader.model import Check, Device, Exercise, Submission
+from grader.model import Check, DeviceKind, Exercise, Submission
 from grader.model.errors import CourseError, StartError
 from grader.model.messages import CheckSelection, Collected, Setup, Start
 from grader.model.progress import Cancel, Progress
@@ -46,7 +46,7 @@ class Processes:
 
     zygote: Callable[..., Zygote] = open_zygote
     source: Callable[[Start, SandboxPlan, Zygote | None], WorkerSource] = open_source
-    lane: Callable[[Sequence[Exercise], WorkerSource, int, Device], Lane] = Lane
+    lane: Callable[[Sequence[Exercise], WorkerSource, int, DeviceKind], Lane] = Lane
 
 
 class Runtime:
@@ -135,7 +135,7 @@ class Runtime:
         """
         if self._source is None:
             setup, exercises = self._setup, self._exercises
-            if (setup.accelerator, setup.start) == (Device.CUDA, Start.FORK):
+            if (setup.accelerator, setup.start) == (DeviceKind.CUDA, Start.FORK):
                 raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
             own = {folder for exercise in exercises for folder in exercise.closed}
             # A real file of the course, for the probes: what workers must not read is tried with what they would like.

@@ -29,7 +29,7 @@ from grader.grading.behaviour import COSTS, Trace, Traces
 from grader.grading.handed_in import as_handed_in
 from grader.grading.outcomes import Outcomes, WorkResult
 from grader.grading.plan import Work
-from grader.model import Device, Environment, Exercise, GradedExercise, Verdict
+from grader.model import DeviceKind, Environment, Exercise, GradedExercise, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import from_json, to_json
 from grader.model.messages import Level, Setup
@@ -156,7 +156,7 @@ def describe_machine(setup: Setup, reached: Level | None) -> Environment:
         torch=_version("torch"),
         numpy=_version("numpy"),
         os=f"{platform.system()} {platform.release()} {platform.machine()}",
-        device="cuda" if setup.accelerator is Device.CUDA else "cpu",
+        device="cuda" if setup.accelerator is DeviceKind.CUDA else "cpu",
         threads=1,
         seed=None if setup.secret else setup.seed,
         start=setup.start.value,

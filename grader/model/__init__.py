@@ -14,7 +14,7 @@ messages  messages between our own processes
 files     records as JSON and back; files that are written whole or not at all
 """
 
-from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, Device, Outcome, Speed, Verdict
+from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, DeviceKind, Outcome, Speed, Verdict
 from grader.model.course import (
     Broken,
     Course,
@@ -41,7 +41,17 @@ from grader.model.report import (
     Submission,
 )
 
-__all__ = ["BROKEN_MESSAGE", "CATEGORIES", "CAUSES", "WITHHELD", "Broken", "Check", "Course", "Device", "Environment"]
+__all__ = [
+    "BROKEN_MESSAGE",
+    "CATEGORIES",
+    "CAUSES",
+    "WITHHELD",
+    "Broken",
+    "Check",
+    "Course",
+    "DeviceKind",
+    "Environment",
+]
 __all__ += [
     "Exercise",
     "FinalScore",

@@ -69,7 +69,7 @@ CAUSES = (
 """What can end a check, the likeliest cause of the others first: a wrong kind makes wrong values, not the reverse."""
 
 
-class Device(StrEnum):
+class DeviceKind(StrEnum):
     """The accelerator that code in a worker sees. It is set before the submission is loaded, and never changes."""
 
     NONE = "none"
@@ -84,12 +84,12 @@ class Device(StrEnum):
     @property
     def is_simulated(self) -> bool:
         """Whether the worker simulates this accelerator."""
-        return self in (Device.SIM, Device.SIM_CUDA)
+        return self in (DeviceKind.SIM, DeviceKind.SIM_CUDA)
 
     @property
     def type_name(self) -> str:
         """The type of its devices in PyTorch, such as "cuda"; "none" without an accelerator."""
-        return "cuda" if self is Device.SIM_CUDA else self.value
+        return "cuda" if self is DeviceKind.SIM_CUDA else self.value
 
     @property
     def lines_to_simulate(self) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ class Check:
     share: int = 1
     shown: bool = True
     try_this: str = ""
-    device: Device = Device.NONE
+    device: DeviceKind = DeviceKind.NONE
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class Outcome:
     seconds: float = 0.0
     counters: Mapping[str, int] = field(default_factory=dict)
     speed: tuple[Speed, ...] = ()
-    device: Device | None = None
+    device: DeviceKind | None = None
     cause: str = ""
     picture: Picture | None = None
     moments: tuple[Moment, ...] = ()

@@ -14,7 +14,7 @@ from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Any
 
-from grader.model import Check, Device, Outcome
+from grader.model import Check, DeviceKind, Outcome
 from grader.model.course import PlannedExercise as PlannedExercise
 from grader.model.files import from_json, to_json
 
@@ -62,7 +62,7 @@ class Setup:
 
     Attributes:
         start: how workers are started.
-        accelerator: what checks of devices run on: `Device.SIM`, or `Device.CUDA`, which spawned workers can use.
+        accelerator: what checks of devices run on: `DeviceKind.SIM`, or `DeviceKind.CUDA`, for spawned workers alone.
         least: the level of confinement below which no student code is run.
         most: the level above which nothing is tried.
         seed: of all random inputs, where nobody need be kept from knowing them: a student's own copy, `grade verify`.
@@ -70,7 +70,7 @@ class Setup:
     """
 
     start: Start
-    accelerator: Device = Device.SIM
+    accelerator: DeviceKind = DeviceKind.SIM
     least: Level = Level.NONE
     most: Level = Level.FULL
     seed: int = 0
@@ -86,7 +86,7 @@ class Setup:
         return int.from_bytes(hmac.digest(self.secret, author.encode("utf-8", "surrogateescape"), "sha256"), "big")
 
     def allows(self, confinement: str | None) -> bool:
-        """Return whether a level, by its word, confines as much as this run requires; None ran no student code."""
+        """Return whether a reached level, such as "full", is enough for this run; None, where no code ran, is."""
         return not confinement or Level.of(confinement) >= self.least
 
 
@@ -105,7 +105,7 @@ class Plan:
 
     root: Path
     spawn: tuple[str, ...]
-    accelerator: Device
+    accelerator: DeviceKind
     exercises: tuple[PlannedExercise, ...]
     folders: tuple[Path, ...] = ()
     spawn_plain: tuple[str, ...] = ()
@@ -153,7 +153,7 @@ class CheckSelection:
     compares: bool = False
 
     def has(self, check: str) -> bool:
-        """Return whether the check with this id is in the part that is run."""
+        """Return whether the check with this id is selected."""
         return self.only is None or check in self.only
 
 
@@ -212,6 +212,6 @@ def to_frame(message: Message) -> tuple[dict[str, Any], list[bytes]]:
 
 
 def from_frame(tree: Mapping[str, Any], data: memoryview) -> Message:
-    """Return the message that `to_frame` made a frame of."""
+    """Return the message of a frame that `to_frame` made."""
     kind = _KINDS[tree["kind"]]
     return from_json(kind, bytes(data), kind.__name__)

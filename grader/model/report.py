@@ -227,7 +227,7 @@ class GradedExercise:
 
     @classmethod
     def untouched(cls, exercise: Exercise) -> GradedExercise:
-        """Return an exercise that was handed in as it was given out; no check of it is run."""
+        """Return the `GradedExercise` of an untouched starter: not started, with 0 points, and no check is run."""
         hidden = exercise.withheld.points
         return cls(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
 

@@ -217,7 +217,7 @@ def is_void(check: str, void: Sequence[str]) -> bool:
 
 
 def in_points(hundredths: int) -> float:
-    """Convert hundredths of a point to a number for JSON and tables."""
+    """Convert hundredths of a point to points, for JSON and tables."""
     return hundredths / 100
 
 

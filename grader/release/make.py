@@ -298,7 +298,7 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
 
 
 def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:
-    """Run a known answer on the shown checks with each seed; return its behaviours in those that it fails."""
+    """Run a known answer on the shown checks with each seed; return traces for each group of checks that it fails."""
     shown = {check.id: check for check in runtime.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
     outcomes = runtime.run(

@@ -30,7 +30,7 @@ The last one is imported by none of the others: where its bytecode is, that of t
 
 
 def is_compiled() -> bool:
-    """Return whether no bytecode must be written: it is there, or this installation cannot be written to.
+    """Return whether the bytecode is there, or this installation cannot be written to, so that nothing is left to do.
 
     It is answered without importing PyTorch. Who keeps bytecode elsewhere, or wants none, has none written here.
     """

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from grader.runner.worker_source import WorkerSource
 
 
-class Early:
-    """A zygote and its worker server, which a runtime may take over. What nobody has taken ends with `close`.
+class EarlyProcesses:
+    """A zygote and a worker server that are started early; a runtime may take them, else `close` ends them.
 
     Args:
         root: the folder of the course. No worker may see it, nor what else the course hides.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from grader.model import BROKEN_MESSAGE, Check, Device, Exercise, Outcome, Verdict
+from grader.model import BROKEN_MESSAGE, Check, DeviceKind, Exercise, Outcome, Verdict
 from grader.model.errors import DeviceError, StartError
 from grader.model.files import adapter
 from grader.model.messages import (
@@ -47,7 +47,7 @@ from grader.wire.frames import Channel
 from grader.wire.transport import ChannelClosed, patience_until
 
 _WAITED = 0.02
-"""Of the time of an exercise: who waited less for a core would have been late without that, too."""
+"""The part of an exercise's time: a job that waited less than that for a core would have been late anyway."""
 
 _INSTEAD = "without --device, such checks run on the simulated GPU"
 
@@ -75,7 +75,7 @@ class JobResult:
     late: bool = False
 
 
-def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
+def _course_folders(exercises: Sequence[Exercise]) -> set[Path]:
     """Return the folders that checks of these exercises may read: their courses, and other folders of their files."""
     files = {
         path.resolve() for exercise in exercises for path in PlannedExercise.of(exercise).files if path is not None
@@ -130,7 +130,7 @@ class Lane:
         exercises: Sequence[Exercise],
         source: WorkerSource,
         number: int = 0,
-        accelerator: Device = Device.SIM,
+        accelerator: DeviceKind = DeviceKind.SIM,
         readable: Sequence[Path] = (),
     ) -> None:
         self.exercises = exercises
@@ -187,7 +187,7 @@ class Lane:
     def _folders_of(self, exercises: Sequence[Exercise]) -> set[Path]:
         """Return the folders that checks of these exercises may read here, none of them inside another one."""
         return self._readable | {
-            folder for folder in _folders_of(exercises) if self._readable.isdisjoint(folder.parents)
+            folder for folder in _course_folders(exercises) if self._readable.isdisjoint(folder.parents)
         }
 
     @property
@@ -204,7 +204,7 @@ class Lane:
 
     @property
     def reached(self) -> Reached:
-        """Return how well workers are confined; wait until probes have found it.
+        """Return how well workers are confined; wait until probes have found that out.
 
         Raises:
             StartError: no worker can be started.
@@ -281,7 +281,7 @@ class Lane:
         *,
         progress: Progress | None = None,
     ) -> JobResult:
-        """Run checks of an exercise on files of a submission: the one call behind which student code runs.
+        """Run checks of an exercise on the files of a submission; all student code that is graded runs in this call.
 
         Args:
             exercise: one of this lane's.
@@ -320,14 +320,14 @@ class Lane:
         self._busy = True
         self._waited_before = self._waited_s() or 0.0
         self._send(job)
-        run = self._collect(exercise, checks, job.selection, progress)
+        run = self._receive_outcomes(exercise, checks, job.selection, progress)
         self._busy = False
         return run
 
-    def _collect(
+    def _receive_outcomes(
         self, exercise: Exercise, checks: Sequence[Check], selection: CheckSelection, progress: Progress
     ) -> JobResult:
-        """Receive outcomes until the job is done, its deadline is over, or the check process is gone; return them."""
+        """Receive outcomes until the job is done, its deadline is over, or the check process is gone."""
         outcomes: dict[str, Outcome] = {}
         output, workers, detail = "", 0, "it did not run"
         deadline = time.monotonic() + exercise.limits.exercise_s
@@ -342,7 +342,7 @@ class Lane:
                 # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
                 again, late = late, True
                 if again or not self._source.end_workers(self._number):
-                    waited = self._has_waited(exercise, 0.0)
+                    waited = self._waited_long(exercise, 0.0)
                     self._end_process()
                     break
                 deadline = time.monotonic() + GRACE_S
@@ -356,7 +356,7 @@ class Lane:
             if isinstance(message, Done):
                 output, workers = message.output, message.workers
                 if late:
-                    waited = self._has_waited(exercise, message.waited_s)
+                    waited = self._waited_long(exercise, message.waited_s)
                 if selection.stops:
                     checks = [check for check in checks if check.id in outcomes]
                 break
@@ -370,8 +370,8 @@ class Lane:
                 outcomes[check.id] = _too_late_outcome(check.id, exercise) if late else lost
         return JobResult([outcomes[check.id] for check in checks], output, workers, waited)
 
-    def _has_waited(self, exercise: Exercise, workers_s: float | None) -> bool:
-        """Return whether a job that missed its deadline waited for a core; True if the system does not show that.
+    def _waited_long(self, exercise: Exercise, workers_s: float | None) -> bool:
+        """Return whether a job that missed its deadline waited long for a core; True if the system does not show that.
 
         Code that sleeps is as late in a lane that runs alone, and would keep all others from working meanwhile.
         """

@@ -121,13 +121,13 @@ class WarmSocket:
 
 
 @dataclass(frozen=True)
-class Warm:
-    """Processes that stay.
+class WarmProcess:
+    """A warm process with its children: what it reports of itself.
 
     Attributes:
         fits: whether a command that is started here and now would use them.
         pids: their numbers.
-        memory_mb: what they have in memory, of what they share with others their part.
+        memory_mb: MiB that they have in memory; of a page that they share with others, a part counts.
         idle_s: how long they stay if no command uses them.
     """
 
@@ -137,8 +137,8 @@ class Warm:
     idle_s: float
 
 
-def warm_processes() -> Iterator[Warm]:
-    """Yield what each warm process of this user reports of itself; it stays after a command, for the next command.
+def warm_processes() -> Iterator[WarmProcess]:
+    """Yield what each warm process of this user reports of itself.
 
     Raises:
         OSError: there is no folder for them.
@@ -150,7 +150,7 @@ def warm_processes() -> Iterator[Warm]:
                 said = ask(called, DESCRIBE)
             if said and isinstance(described := from_tree(said), fork_messages.Description):
                 memory = sum(map(_memory_kib, described.pids)) >> 10
-                yield Warm(name in fitting, described.pids, memory, described.idle_s)
+                yield WarmProcess(name in fitting, described.pids, memory, described.idle_s)
 
 
 def stop() -> int:

@@ -66,10 +66,10 @@ class WorkerServer(WorkerSource):
             self._start_plain()
 
     def serves(self, plan: SandboxPlan) -> bool:
-        """Return whether workers of this server are confined as another plan wants; its file for probes may differ.
+        """Return whether workers of this server are confined as a plan wants; if so, start what else the plan needs.
 
         Args:
-            plan: the other one. If it wants plain workers, their server is started.
+            plan: the other plan. Its file for probes may differ. If it wants plain workers, their server is started.
         """
         own = self._plan
         same = (own.least, own.most, {*own.hidden}) == (plan.least, plan.most, {*plan.hidden})

@@ -93,7 +93,7 @@ class WorkerSource:
 
         Args:
             lane: its number.
-            log: what it says besides its channel.
+            log: the file that takes what the process writes to standard error.
             plain: whether it needs workers that have the standard library alone, too.
 
         Raises:

@@ -183,7 +183,7 @@ class Zygote:
             descriptors: further descriptors that it gets.
 
         Raises:
-            StartError: it cannot be asked.
+            StartError: neither zygote can be reached.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         given = [theirs.fileno(), log.fileno(), *descriptors]

@@ -27,7 +27,7 @@ import pytest
 
 from grader.connection.connection import Proxy, connection_of, owned_name_of, target_of
 from grader.connection.record import Record
-from grader.model import Device
+from grader.model import DeviceKind
 from grader.model.endings import WorkerLost
 from grader.model.public_text import say
 from grader.sandbox import clock
@@ -105,7 +105,7 @@ class TimedWorker:
         target = target_of(function)
         if target.child[0] != "name":
             raise Unsupported(f"`{target.word}` cannot be timed: time a function of the module, by its name")
-        if connection_of(function).device is Device.CUDA:  # the CPU clock does not see its work
+        if connection_of(function).device is DeviceKind.CUDA:  # the CPU clock does not see its work
             pytest.skip(say("calls are timed on the CPU and on a simulated accelerator, not on CUDA"))
         self._child = list(target.child)
         self._what = owned_name_of(function)
@@ -225,7 +225,7 @@ class TimedWorker:
             parts = parts_of(frame)
             expect(len(parts) == count, "another number of replies than of calls")
         except ProtocolError as fault:
-            raise self.connection.lose_for_fault(self._what, fault) from None
+            raise self.connection.end_for_protocol_error(self._what, fault) from None
         return [self.connection.value_of(part, self._what, "", ObjectTable()) for part in parts]
 
     def _read_clocks(self) -> _Clocks:

@@ -330,7 +330,7 @@ def _progress_after(before: ExerciseProgress, graded: GradedExercise) -> Exercis
 
 
 def read_progress(course: Course) -> CourseProgress:
-    """Return the saved progress; if it cannot be read, an empty one that says why."""
+    """Return the saved progress; if it cannot be read, an empty one whose `problem` says why."""
     path = layout.kept_progress(course)
     where = path.relative_to(course.root).as_posix()
     try:

@@ -22,8 +22,8 @@ def hint_lines(
         course: the course.
         exercise: the exercise.
         width: columns of the terminal.
-        again: those that were seen, instead.
-        everything: all of them, instead.
+        again: whether the hints that the student has seen are shown again, in place of the next one.
+        everything: whether all hints are shown, in place of the next one.
 
     Raises:
         CourseError: the student has seen no hint yet.

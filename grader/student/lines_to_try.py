@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from grader.course.layout import kept_results
 from grader.grading.runtime import Runtime
 from grader.grading.store import open_store
-from grader.model import Course, Device, Exercise, GradedCheck
+from grader.model import Course, DeviceKind, Exercise, GradedCheck
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.errors import CourseError
 from grader.model.messages import CheckSelection, Setup
@@ -81,7 +81,7 @@ def run_lines(
         GraderError: a process of ours cannot be started.
     """
     checks = runtime.checks_of(exercise)
-    id = check or next((one.id for one in checks if one.device is Device.NONE and one.shown), "")
+    id = check or next((one.id for one in checks if one.device is DeviceKind.NONE and one.shown), "")
     if not id:
         raise CourseError(f"{exercise.id} has no shown check without a device, so there is nowhere to run lines")
     selection = CheckSelection(frozenset([id]), with_tries=False, typed={id: lines})

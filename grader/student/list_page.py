@@ -13,7 +13,7 @@ from grader.model.report import PASSES_HERE
 from grader.model.score import in_points, points_text
 from grader.report.safe import for_terminal, prose, two_sided_lines
 from grader.student.rows import Row
-from grader.student.task_page import head
+from grader.student.task_page import heading_lines
 
 _NARROW = 64
 
@@ -26,7 +26,7 @@ def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]
 
     Args:
         course: of the exercises.
-        rows: of the chosen ones.
+        rows: the rows of the chosen exercises.
         width: of a line, in characters.
     """
     for module in course.modules:
@@ -88,7 +88,7 @@ def _row_data(row: Row) -> dict[str, Any]:
 def next_exercise_lines(row: Row, width: int) -> Iterator[str]:
     """Yield the lines of `grade next`: the exercise, where its file is, and the commands to run."""
     exercise = row.exercise
-    yield from head(exercise, width)
+    yield from heading_lines(exercise, width)
     verb = "Continue with it" if row.state == "started" else "Read the task at its top, change what is marked TODO"
     yield from prose(f"{verb}, save, then run", width)
     yield f"  grade {exercise.id}"

@@ -52,7 +52,7 @@ _TO_TRY = re.compile(rf"^{LINES_TO_TRY}[^\n]*:$", re.MULTILINE)
 
 
 class NotebookGrader:
-    """Answers the requests of one kernel. What was opened for a module stays open until a request is of another one.
+    """Answers the requests of one kernel. Its runtime is of one module, and stays open until a request names another.
 
     Args:
         progress: learns what is running.

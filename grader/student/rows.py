@@ -129,7 +129,7 @@ def next_row(
     progress: CourseProgress | None = None,
     whole: Whole = same_module,
 ) -> Row | None:
-    """Return the row of the last graded exercise until it is solved, then of the next unsolved one; None if all are.
+    """Return the row of the last graded exercise, or if it is solved, of the next unsolved one; None if all are solved.
 
     Args:
         course: the course.

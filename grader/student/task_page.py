@@ -42,7 +42,7 @@ def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bo
         shown = typed_path(exercise.starter)
         remedy = f"To restore the starter:  grade reset {exercise.id}"
         raise CourseError(f"{shown} is missing, or has lost its task. {remedy}")
-    yield from head(exercise, width)
+    yield from heading_lines(exercise, width)
     yield ""
     yield from _task_lines(exercise.task, exercise.title, width)
     if exercise.example is not None:
@@ -64,7 +64,7 @@ def _rules_lines(exercise: Exercise, width: int) -> Iterator[str]:
             yield from prose("Hidden checks examine the same rules on other inputs.", width)
 
 
-def head(exercise: Exercise, width: int) -> Iterator[str]:
+def heading_lines(exercise: Exercise, width: int) -> Iterator[str]:
     """Yield number and title of an exercise in bold; below them its kind, difficulty, time, points and path."""
     title = f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
     yield from (click.style(line, bold=True) for line in two_sided_lines(title, "", width))

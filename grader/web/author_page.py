@@ -43,7 +43,7 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
     shown: dict[str, ui.html] = {}
 
     def renew(planned: Planned) -> str:
-        """Show what counts now."""
+        """Show the reports after a change, and return a sentence on the author's new total."""
         if author not in planned.changed:
             return ""
         new = planned.changed[author][1]

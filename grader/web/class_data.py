@@ -137,7 +137,7 @@ class PagesWritten:
             raise Cancelled
 
     def stop(self) -> None:
-        """Let the thread that writes the pages end soon."""
+        """Ask the thread that writes the pages to end; do not wait for it."""
         self._stops.set()
 
 
@@ -432,7 +432,7 @@ class ClassFolder:
             threading.Thread(target=self._write_pages, args=(self.pages,)).start()
 
     def close(self) -> None:
-        """Let the thread that writes pages end soon."""
+        """Ask the thread that writes pages to end; do not wait for it."""
         self.pages.stop()
 
     def _write_pages(self, pages: PagesWritten) -> None:

@@ -104,7 +104,7 @@ class DrillPage:
 
 
 def shuffled_choices(question: drilling.Question, answer: drilling.DrillAnswer, chance: random.Random) -> list[str]:
-    """Return the choices of a question in a random order; yes stands before no.
+    """Return the choices of a question in a random order; of a yes-or-no question, yes comes first.
 
     Args:
         question: the question.

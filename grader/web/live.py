@@ -61,7 +61,7 @@ class _Ending(Progress):
     """A progress that cancels its run when the server ends.
 
     Args:
-        ends: whether it does.
+        ends: the event that is set when the server ends.
     """
 
     def __init__(self, ends: threading.Event) -> None:

@@ -55,7 +55,9 @@ def first_with_tensors(course: Course) -> Exercise | None:
 
 
 class MemoryPanel:
-    """Lines, strides by hand, and the drawing; it is built where it is made, and drawn by `draw`.
+    """A panel with lines of Python, and a drawing of the tensors that they make as views on their storages.
+
+    Its elements become a part of the page when it is constructed; `draw` runs the lines and fills the drawing.
 
     Args:
         live: runs the lines.
@@ -99,7 +101,7 @@ class MemoryPanel:
         await self.draw()
 
     async def draw(self) -> None:
-        """Draw the tensors that the lines make; a call during another call has the lines drawn once more after it."""
+        """Run the lines and draw the tensors that they make; a call during another one makes that one draw again."""
         self._asked = True
         if self._draws:
             return

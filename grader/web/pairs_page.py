@@ -34,7 +34,7 @@ class _ComparedPairs(Progress):
 
 
 class Pairs:
-    """The comparison that was made last: for all windows, until something is graded again."""
+    """The last comparison of all pairs of submissions, which all windows show until something is graded again."""
 
     def __init__(self) -> None:
         self._version = ""

@@ -74,7 +74,7 @@ class Regrade(Progress):
             self._thread.join()
 
     def busy_reason(self) -> str:
-        """Return a sentence that the journal is in use; "" if no run is going on."""
+        """Return a sentence that says that the class is being graded; "" if no run is going on."""
         return "This class is being graded again; what you see is the state before." if self.is_running else ""
 
     # -- progress

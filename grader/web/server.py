@@ -79,7 +79,7 @@ def serve(
     Args:
         listener: of `open_socket`.
         title: of pages.
-        ready: learns the address before the first request.
+        ready: called with the address before the first request.
         prefix: what a proxy takes away from the beginning of paths.
         hosts: names of a proxy, with its port if that is unusual.
         opens: whether a browser is opened.

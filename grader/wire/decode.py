@@ -20,7 +20,7 @@ from grader.wire.dtypes import DTYPES, TAGS, array_dtype
 from grader.wire.encode import can_be_lazy
 from grader.wire.facts import AcceleratorFunctions, TensorFacts, are_any_known, from_row, note_facts
 from grader.wire.frames import Caps, ProtocolError, expect
-from grader.wire.memory import Array, Block, array_with_same_layouts, check_layout, dense_strides
+from grader.wire.memory import Array, MemoryBlock, array_with_same_layouts, check_layout, dense_strides
 from grader.wire.table import ALIGNMENT, ObjectTable
 
 
@@ -107,12 +107,12 @@ class Decoder(PlainDecoder):
             raise ProtocolError("blocks and data differ in size")
         return written
 
-    def _new_block(self, number: int, part: Array, original: memoryview) -> Block:
+    def _new_block(self, number: int, part: Array, original: memoryview) -> MemoryBlock:
         if not len(original):
-            return Block(part.__array_interface__["data"][0], part.nbytes, part)
+            return MemoryBlock(part.__array_interface__["data"][0], part.nbytes, part)
         # In the process that answers: PyTorch resizes memory that it has allocated, and no other.
         storage = self._table.storages[number, 0, part.nbytes] = torch.UntypedStorage(part.nbytes, device="cpu")
-        block = Block(storage.data_ptr(), part.nbytes, storage)
+        block = MemoryBlock(storage.data_ptr(), part.nbytes, storage)
         block.data[:], block.original = part, original
         return block
 
@@ -188,10 +188,10 @@ class Decoder(PlainDecoder):
             tensor = torch._neg_view(tensor) if neg else tensor
         return tensor
 
-    def _block(self, number: Any) -> Block:
+    def _block(self, number: Any) -> MemoryBlock:
         if type(number) is not int or not 0 <= number < len(self._table.blocks):
             raise ProtocolError("an unknown block")
-        block: Block = self._table.blocks[number]
+        block: MemoryBlock = self._table.blocks[number]
         return block
 
     def _check_memory(self, rows: list[Any], written: Mapping[int, Array], views: Mapping[int, Any]) -> None:
@@ -284,7 +284,7 @@ def _set_shape(array: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -
     array.strides = strides
 
 
-def _write(block: Block, data: Any) -> None:
+def _write(block: MemoryBlock, data: Any) -> None:
     block.data[:] = np.frombuffer(data, np.uint8)
 
 

@@ -13,7 +13,7 @@ from grader.wire.containers import Other, PlainEncoder
 from grader.wire.dtypes import ARRAY_DTYPE, NAMES, TAGS
 from grader.wire.facts import LONGEST, AcceleratorFunctions, TensorFacts, are_any_known, device_of, to_row
 from grader.wire.frames import Unsupported
-from grader.wire.memory import Block, address_range
+from grader.wire.memory import MemoryBlock, address_range
 from grader.wire.table import ObjectTable
 
 
@@ -145,7 +145,7 @@ class Encoder(PlainEncoder):
                 for owner in owners:
                     writable = writable or isinstance(owner, torch.Tensor) or owner.flags.writeable
                 groups.append((start, len(blocks), True))
-                blocks.append(Block(start, end - start, owners, writable=writable))
+                blocks.append(MemoryBlock(start, end - start, owners, writable=writable))
             else:
                 if (start, end - start) != (blocks[number].address, blocks[number].nbytes):
                     raise Unsupported("memory overlaps that of an argument and extends beyond it")

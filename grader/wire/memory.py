@@ -49,7 +49,7 @@ def dense_strides(array: Array) -> tuple[int, ...]:
     return tuple(strides)
 
 
-class Block:
+class MemoryBlock:
     """A range of memory that exists in both processes.
 
     Attributes:

@@ -24,7 +24,7 @@ class ObjectTable:
     Attributes:
         objects: lists, dicts, tensors and the like.
         rows: what was last said of each object.
-        blocks: memory (`memory.Block`); a process without PyTorch has none.
+        blocks: memory (`memory.MemoryBlock`); a process without PyTorch has none.
         storages: of tensors, by block, start and size.
         versions: of tensors that arrived, their count of writes in place at that time.
     """

@@ -227,7 +227,7 @@ class LoadedModule:
         try:
             try:
                 value = do(*args)
-                tree, blocks = self._libraries.encoder(table, self._encode_reference).encode([value])
+                tree, blocks = self._libraries.encoder(table, self._encode_object).encode([value])
             except Unsupported:
                 raise
             except BaseException as raised:  # SystemExit and its kin are answers, too
@@ -235,7 +235,7 @@ class LoadedModule:
                 package = package_of(raised)
                 error["absent"] = package if package in self._without else ""
                 # What it did to its arguments before it raised is sent as well.
-                tree, blocks = self._libraries.encoder(table, self._encode_reference).encode([])
+                tree, blocks = self._libraries.encoder(table, self._encode_object).encode([])
         except Unsupported as unsupported:
             return _unsupported(unsupported), []
         if error is not None:
@@ -244,7 +244,7 @@ class LoadedModule:
 
     # -- objects that stay here ---------------------------------------------------------------------------------------
 
-    def _encode_reference(self, value: Any) -> list[Any]:
+    def _encode_object(self, value: Any) -> list[Any]:
         """Return the part of a message that stands for an object of this process: its number and its type's name."""
         number = self._numbers.get(id(value))
         if number is None:

@@ -73,7 +73,7 @@ class ForkStarter(Starter):
         """
         latest = time.monotonic() + _ROOM_S
         while True:
-            self.leaving[:] = [worker for worker in self.leaving if not worker.has_left(0)]
+            self.leaving[:] = [worker for worker in self.leaving if not worker.try_clean_up(0)]
             started = self._start(self._servers[plain], limits, spared, simulates)
             if isinstance(started, _Forked):
                 self.started += 1
@@ -128,8 +128,8 @@ class ForkStarter(Starter):
         latest = time.monotonic() + GRACE_S
         for worker in self.leaving:
             # With the server gone no end is said, and the kernel has ended them with it.
-            if not worker.has_left(max(0.0, latest - time.monotonic())):
-                worker.leave()
+            if not worker.try_clean_up(max(0.0, latest - time.monotonic())):
+                worker.clean_up()
         for server in self._servers.values():
             server.close()
 
@@ -186,17 +186,17 @@ class _Forked(WorkerProcess):
 
     def remove_files_when_gone(self) -> None:
         # Nobody waits while the kernel takes its memory apart.
-        if not self.has_left(0):
+        if not self.try_clean_up(0):
             self.leaving.append(self)
 
-    def has_left(self, seconds: float) -> bool:
-        """Return whether the worker has ended with all that it started; if so, remove its files and its group."""
+    def try_clean_up(self, seconds: float) -> bool:
+        """Wait until the worker and all that it started end, then clean up; return False if they do not end in time."""
         if self._await_end(seconds) is None or (self.group is not None and not self.group.remove(seconds)):
             return False
-        self.leave()
+        self.clean_up()
         return True
 
-    def leave(self) -> None:
+    def clean_up(self) -> None:
         """Close the descriptors of a worker that has ended, and remove its files and its control group."""
         for descriptor in (self.pidfd, *self.peak):
             os.close(descriptor)
@@ -210,7 +210,7 @@ class _Forked(WorkerProcess):
     def ran_out_of_memory(self) -> bool:
         return bool(self._ended and self._ended.out_of_memory) or (self.group is not None and self.group.was_killed())
 
-    def ended(self) -> Ended | None:
+    def await_end(self) -> Ended | None:
         ended = self._await_end(GRACE_S)
         if ended is None and self._lost_server:  # it ended with the server, which is not a submission's fault
             raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)

@@ -69,11 +69,11 @@ class WorkerProcess:
     def signal(self, number: int) -> None:
         """Send the process a signal, if it still exists. What it started gets none."""
 
-    def ended(self) -> Ended | None:
+    def await_end(self) -> Ended | None:
         """Wait a moment for the end of the worker, and return how it ended; None if it has not ended.
 
         Raises:
-            WorkerLost: it was ended by a loss of ours.
+            WorkerLost: it ended with the worker server, which is our fault.
         """
 
     def reset_peak(self) -> None:
@@ -175,7 +175,7 @@ class WorkerProcess:
     def _worker_lost(self, what: str) -> WorkerLost:
         # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
         # those are examined first, because they say more than a signal does.
-        ended = self.ended()
+        ended = self.await_end()
         self._refuse_flood(what)
         over, limits = partial(WorkerLost, Verdict.OVER_LIMIT), self.limits
         crashed = partial(WorkerLost, Verdict.CRASHED)
@@ -224,7 +224,7 @@ class WorkerProcess:
         return waited
 
     def last_clocks(self) -> tuple[float, float, float] | None:
-        """Return the moment of the last reading of `cpu_s`, its value, and the value of `waited_s`; None before one."""
+        """Return when `cpu_s` was last read, its value then, and that of `waited_s`; None if it was never read."""
         return None if self._last_look is None else (*self._last_look, self._waited)
 
     def _used_its_cpu(self, ended: Ended) -> bool:

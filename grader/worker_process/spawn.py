@@ -101,7 +101,7 @@ class SpawnStarter(Starter):
         return worker
 
     def close(self) -> None:
-        """End the spares."""
+        """End the spare workers."""
         for spare in self._spares.values():
             spare.close()
 
@@ -123,10 +123,10 @@ class _Spawned(WorkerProcess):
 
     def remove_files_when_gone(self) -> None:
         # No server here says that it ended, so it is waited for: a folder is swept once nothing writes there.
-        self.ended()
+        self.await_end()
         self.remove_files()
 
-    def ended(self) -> Ended | None:
+    def await_end(self) -> Ended | None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             return Ended(self.process.wait(GRACE_S))
         return None

@@ -26,7 +26,7 @@ _RAN_S = 0.05
 
 
 class Starter:
-    """One way to start workers, with what all ways share.
+    """The base of the classes that start workers.
 
     Args:
         root: a private folder for the workers' folders.
@@ -104,7 +104,7 @@ def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
 
 
 def caps_of(limits: Limits) -> Caps:
-    """Return the caps of a message: no message is larger than the memory that the worker may have."""
+    """Return the largest sizes of a worker's messages: none is larger than the memory that the worker may have."""
     return Caps(data_bytes=min(Caps().data_bytes, limits.memory_mb << 20))
 
 
@@ -119,7 +119,7 @@ def await_first_message(worker: WorkerProcess) -> None:
     except (ChannelClosed, TimeoutError):
         # Read before it is closed: closing removes the output.
         said, _ = worker.read_output(_SAID_BYTES)
-        ended = worker.ended()
+        ended = worker.await_end()
         worker.close()
         # Until then no line of the submission has run, so the loss is `broken` and costs no points.
         status = ended.status if ended else None

@@ -33,7 +33,7 @@ from grader.check import (
 from grader.check.declare import Accelerator
 from grader.check.show import as_source, item_of, show
 from grader.connection.student import Student
-from grader.model import Device
+from grader.model import DeviceKind
 from grader.wire.frames import Unsupported
 
 
@@ -204,7 +204,7 @@ def test_other_helpers() -> None:
     assert_shape(torch.ones(2, 3), (2, 3))
     assert_dtype(np.float32(1), torch.float32)
     # The type of a device fits any index; a name with an index fits itself alone.
-    second = Accelerator(Device.CUDA, count=2).put(torch.ones(1), 1)
+    second = Accelerator(DeviceKind.CUDA, count=2).put(torch.ones(1), 1)
     assert_device(second, "cuda")
     assert_device(second, "cuda:1")
     assert failure(assert_device, second, "cuda:0").public == "expected the result to be on cuda:0, got cuda:1"

@@ -11,7 +11,7 @@ from support import FORK, WarmGrade, grader_of, open_lane, written
 
 from grader.check_process.reproduce import reproduce
 from grader.connection.record import Call
-from grader.model import Course, Device, Verdict
+from grader.model import Course, DeviceKind, Verdict
 from grader.model.errors import ConfinementError, DeviceError, StartError
 from grader.model.messages import Setup, Start
 
@@ -177,18 +177,18 @@ def test_a_simulated_device_under_the_name_cuda(course: Course, tmp_path: Path) 
 
 def test_lines_for_a_simulated_device() -> None:
     """Lines that repeat a call on a simulated accelerator switch it on first."""
-    lines = reproduce("work", [Call("total", (torch.ones(1),), {})], "", Device.SIM)
+    lines = reproduce("work", [Call("total", (torch.ones(1),), {})], "", DeviceKind.SIM)
     assert lines is not None
     typed = [line.strip() for line in lines.text.splitlines()]
     assert typed[2:4] == ["from grader import accelerator", 'accelerator.enable("sim")']
     assert typed[-1] == lines.calls == "print(total(torch.tensor([1.0], dtype=torch.float32)))"
-    named = reproduce("work", [Call("total", (torch.ones(1),), {})], "", Device.SIM_CUDA)
+    named = reproduce("work", [Call("total", (torch.ones(1),), {})], "", DeviceKind.SIM_CUDA)
     assert named is not None and 'accelerator.enable("cuda")' in named.text
 
 
 def test_cuda_checks_say_what_they_need(type_grade: WarmGrade, course: Course, tmp_path: Path) -> None:
     """CUDA wants spawned workers, no sandbox, and a device; what is missing is said before anything runs."""
-    cuda = Setup(Start.FORK, Device.CUDA)
+    cuda = Setup(Start.FORK, DeviceKind.CUDA)
     with pytest.raises(StartError, match="take --start spawn with --device cuda"), open_lane((), cuda):
         pass
     written(tmp_path / "class", {"ada/double.py": "def double(x):\n    return 2 * x\n"})
@@ -205,7 +205,7 @@ def test_cuda_checks_say_what_they_need(type_grade: WarmGrade, course: Course, t
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device here")
 def test_checks_on_cuda(course: Course, tmp_path: Path) -> None:
     """The same checks on CUDA: the arguments are there, and the checks for CUDA alone are run."""
-    with open_lane(course.exercises[:1], Setup(Start.SPAWN, Device.CUDA)) as lane:
+    with open_lane(course.exercises[:1], Setup(Start.SPAWN, DeviceKind.CUDA)) as lane:
         graded = grader_of(course, lane, tmp_path)(MINE)
     found = {row.check.id: (row.outcome.verdict, row.outcome.device) for row in graded.checks}
     assert found["none"] == (Verdict.PASSED, "none")

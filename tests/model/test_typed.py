@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model import Check, Device, Limits, Outcome, Speed, Submission, Verdict
+from grader.model import Check, DeviceKind, Limits, Outcome, Speed, Submission, Verdict
 from grader.model.errors import FormatError
 from grader.model.files import from_json, to_json
 from grader.model.messages import CheckSelection, Collected, Done, Job, Plan, PlannedExercise, Setup, Spawned, Start
@@ -20,15 +20,15 @@ PLANNED = PlannedExercise("double", Path("a.py"), None, (Path("p.py"),), None, {
 @pytest.mark.parametrize(
     "value",
     [
-        Plan(Path("/tmp/\udcff"), ("python", "-I"), Device.SIM, (PLANNED,)),
+        Plan(Path("/tmp/\udcff"), ("python", "-I"), DeviceKind.SIM, (PLANNED,)),
         Collected(
-            (Check("a", "double", "A", device=Device.CUDA),), {"total": "does not load"}, 2, ("check_a.py:3: x",)
+            (Check("a", "double", "A", device=DeviceKind.CUDA),), {"total": "does not load"}, 2, ("check_a.py:3: x",)
         ),
         Job("double", {"double.py": b"x = 1\n", "empty.py": b"", "\udcff.py": b"\x00\xff"}, 2**255),
         Job("double", {}, 7, "../k", CheckSelection(frozenset({"b", "a"}), again=True, stops=True)),
         Setup(Start.FORK, secret=b"\xff\0"),
         Spawned(12),
-        Outcome("a", Verdict.FAILED, "no\ud800", "why", float("inf"), {"ops": 3}, (SPEED,), Device.SIM),
+        Outcome("a", Verdict.FAILED, "no\ud800", "why", float("inf"), {"ops": 3}, (SPEED,), DeviceKind.SIM),
         Outcome("a", Verdict.PASSED),
         Done("printed"),
         Submission("Zo\udcff", {"double": ExerciseFiles({"double.py": b"\xff"}, Path("a"))}, "0", root=None),

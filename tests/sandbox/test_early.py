@@ -12,16 +12,16 @@ import pytest
 from grader.course.layout import closed_folders
 from grader.model import Course
 from grader.model.messages import Level, Start
-from grader.runner.early import Early
+from grader.runner.early import EarlyProcesses
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
 
 
 @pytest.fixture
-def early(tiny: Course, monkeypatch: pytest.MonkeyPatch) -> Iterator[Early]:
+def early(tiny: Course, monkeypatch: pytest.MonkeyPatch) -> Iterator[EarlyProcesses]:
     """Those of a course, which do not stay."""
     monkeypatch.setenv("TENSORGRADE_WARM", "0")
-    with closing(Early(tiny.root, Level.NONE.word)) as early:
+    with closing(EarlyProcesses(tiny.root, Level.NONE.word)) as early:
         yield early
 
 
@@ -30,7 +30,7 @@ def not_wanted(*_: Any, **__: Any) -> Any:
     raise AssertionError("others were opened")
 
 
-def test_a_runtime_takes_over_what_serves_its_plan(early: Early, tiny: Course) -> None:
+def test_a_runtime_takes_over_what_serves_its_plan(early: EarlyProcesses, tiny: Course) -> None:
     """The zygote and the server are those that were started, with workers that cannot see the course."""
     hidden = {tiny.root, *closed_folders(tiny.root)}
     with (
@@ -43,7 +43,7 @@ def test_a_runtime_takes_over_what_serves_its_plan(early: Early, tiny: Course) -
         lane.close()
 
 
-def test_what_does_not_serve_a_plan_ends(early: Early, tiny: Course) -> None:
+def test_what_does_not_serve_a_plan_ends(early: EarlyProcesses, tiny: Course) -> None:
     """A server that shows workers a folder which is to be hidden is not taken; neither is one that was taken before."""
     first = early._server
     assert first is not None

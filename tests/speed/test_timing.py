@@ -140,7 +140,7 @@ def test_a_worker_that_ended_is_left_alone(function: Function, forks: Starter) -
     worker = live(gone)
     live(other)
     worker.kill()
-    assert worker.ended() is not None
+    assert worker.await_end() is not None
     with connection_of(other).exclusive():
         assert float(other(torch.ones(3))) == 3
     connection_of(gone).close()

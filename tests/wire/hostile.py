@@ -19,7 +19,7 @@ from grader.wire.decode import Decoder
 from grader.wire.dtypes import DTYPES
 from grader.wire.encode import Encoder
 from grader.wire.frames import Caps, ProtocolError, Unsupported, expect, is_index
-from grader.wire.memory import Block, address_range, byte_range
+from grader.wire.memory import MemoryBlock, address_range, byte_range
 from grader.wire.table import ObjectTable, padded_blocks
 
 CAPS = Caps(1 << 18, 20_000, 1 << 20, objects=500, depth=12, unfolded=5000, expanded_bytes=1 << 19)
@@ -195,7 +195,7 @@ def touch(value: Any, level: int = 0) -> int:
     return 1
 
 
-def check_inside(leaf: Any, blocks: list[Block]) -> None:
+def check_inside(leaf: Any, blocks: list[MemoryBlock]) -> None:
     """All elements of a tensor or an array lie in one block, and a tensor's in its storage."""
     start, end = address_range(leaf)
     if isinstance(leaf, torch.Tensor):
