@@ -199,7 +199,7 @@ def _global_states() -> tuple[object, ...]:
 
 
 def twister_state(raw: bytes) -> torch.Tensor:
-    """Return the state of PyTorch's CPU generator, a Mersenne Twister, that consists of these words.
+    """Return the state of PyTorch's CPU generator, a Mersenne Twister, with the words in `raw`.
 
     Args:
         raw: the 624 words of the state, of 4 bytes each.

@@ -94,7 +94,7 @@ class CheckSession:
             exercise = self._sources[item.path]
             if item.path not in files:
                 files[item.path] = CheckFile(item.path, item.module, exercise)
-            self._note_feature(exercise, item.path, features.refusal_of_item(item))
+            self._record_refusal(exercise, item.path, features.refusal_of_item(item))
             row = CollectedCheck.of(item, files[item.path], shown=item.path == exercise.shown_checks)
             self._checks[exercise.id].append(row)
             if exercise.without and row.check.device is not DeviceKind.NONE:
@@ -104,16 +104,16 @@ class CheckSession:
                 )
         for path, exercise in self._sources.items():
             if exercise.id not in self._problems:
-                self._note_feature(exercise, path, features.refusal_of_file(path))
+                self._record_refusal(exercise, path, features.refusal_of_file(path))
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
         self.send_checks()
 
-    def _note_feature(self, exercise: PlannedExercise, path: Path, feature: str) -> None:
-        """Record, unless `feature` is "", that a check file uses this feature of pytest, which does not work here."""
-        if feature:
-            self._problems.setdefault(exercise.id, f"{path.name}: {feature}")
+    def _record_refusal(self, exercise: PlannedExercise, path: Path, refusal: str) -> None:
+        """Record why a check file cannot be used as the problem of its exercise, unless `refusal` is empty."""
+        if refusal:
+            self._problems.setdefault(exercise.id, f"{path.name}: {refusal}")
 
     def send_checks(self) -> None:
         """Test that workers can be used, and send the collected checks to the host, which waits for them."""

@@ -21,7 +21,7 @@ _MOST_MOMENTS = 4000
 
 
 def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
-    """Run a check or a student's lines, and return an outcome with the moments that took virtual time.
+    """Run a check or a student's lines, and return an outcome with the `Moment`s of what took virtual time.
 
     Args:
         planned: runs the check.

@@ -81,7 +81,7 @@ def decide(
         # The student reads that the fault is ours, and nothing of it: a trace of our code could hold a hidden input.
         message, detail = BROKEN_MESSAGE, f"{reason.story or reason.public}\n{_traceback_text(error)}"[:_MAX_MESSAGE]
     elif verdict is not Verdict.PASSED:
-        message, detail = _messages_for_both(row, reason)
+        message, detail = _student_and_staff_messages(row, reason)
         # The kind of a value alone does not show it: a function may return None on purpose.
         if _ASKS_FOR_RETURN in message and not may_lack_return(student.files, record.called):
             message = message.replace(_ASKS_FOR_RETURN, "")
@@ -153,7 +153,7 @@ def blame_student(row: CollectedCheck, broken: Outcome, error: BaseException | N
     if record.nothing and "NoneType" in str(error):
         last = [*record.nothing][-1]
         public = story = say("expected {} to return something, got None (is a `return` missing?)", last)
-    message, _ = _messages_for_both(row, Reason(Verdict.FAILED, public, story))
+    message, _ = _student_and_staff_messages(row, Reason(Verdict.FAILED, public, story))
     detail = f"{public}\n{broken.detail}"[:_MAX_MESSAGE]
     return replace(broken, verdict=Verdict.FAILED, message=message, detail=detail)
 
@@ -196,7 +196,7 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
     return about if about and (check.shown or about == "shape") else of_category
 
 
-def _messages_for_both(row: CollectedCheck, reason: Reason) -> tuple[str, str]:
+def _student_and_staff_messages(row: CollectedCheck, reason: Reason) -> tuple[str, str]:
     """Return the message for the student, which for a hidden check has no numbers, and the full text for staff."""
     text = detail = reason.story or str(reason.public)
     if not row.check.shown:

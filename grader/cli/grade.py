@@ -18,7 +18,7 @@ from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.report.console import Say, shows_colours, terminal_width
 from grader.report.terminal import exercise_lines, summary_lines
-from grader.runner.hand_over import stay_ready
+from grader.runner.hand_over import start_ready_process
 
 if TYPE_CHECKING:
     from grader.grading.plan import RunPlan
@@ -102,7 +102,7 @@ def grade_here(
         write_named(html_path, page(report), "--html")
         say(f"The report for a browser is in {html_path}")
     if submission is None and workers.forks:
-        stay_ready()
+        start_ready_process()
     sys.exit(UNDECIDED if options.broken_of(plan.course, names) else exit_status(report))
 
 

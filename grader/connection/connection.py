@@ -362,7 +362,7 @@ class Connection:
         )
 
     def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> Call | None:
-        """Note in the record that the check calls an object.
+        """Record that the check calls an object; return the call if its arguments are to be kept, else None.
 
         Args:
             target: what is called.
@@ -477,7 +477,7 @@ class Connection:
         return frame
 
     def value_of(self, frame: Frame, what: str, word: str, table: ObjectTable) -> Any:
-        """Return the value of a reply; apply to the arguments here what student code changed of them.
+        """Return the value of a reply, and apply the changes that student code made to its arguments.
 
         Args:
             frame: the reply.

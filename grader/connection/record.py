@@ -167,7 +167,7 @@ def note_arguments_examined() -> None:
 
 
 def note_comparison(value: Any) -> None:
-    """Note that the check compares a value: this examines an argument if student code got a copy of it."""
+    """Record that the check compares a value; if student code got a copy of that, the check examines an argument."""
     record = _comparing.get()
     if record is None or not record.copying:
         return

@@ -86,7 +86,7 @@ class Setup:
         return int.from_bytes(hmac.digest(self.secret, author.encode("utf-8", "surrogateescape"), "sha256"), "big")
 
     def allows(self, confinement: str | None) -> bool:
-        """Return whether a reached level, such as "full", is enough for this run; None, where no code ran, is."""
+        """Return whether a level, such as "full", is enough for this run; True for None: no student code ran."""
         return not confinement or Level.of(confinement) >= self.least
 
 

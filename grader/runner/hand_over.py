@@ -23,7 +23,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from types import FrameType
 
-from grader.runner.warm_socket import READY, connect_and_check, folder_of_sockets, is_switched_off, name_of
+from grader.runner.warm_socket import READY, connect_and_check, folder_of_sockets, is_switched_off, socket_name_of
 from grader.sandbox.process import clean_environment, isolated_command
 from grader.sandbox.trees import MESSAGE_BYTES, receive_tree
 
@@ -44,11 +44,11 @@ def hand_over(words: Sequence[str]) -> None:
     Raises:
         StartError: the other process was killed.
     """
-    if not _is_usual():
+    if not _was_started_as_usual():
         return
     with ExitStack() as opened:
         try:
-            called = connect_and_check(folder_of_sockets(), f"{name_of(READY)}.sock")
+            called = connect_and_check(folder_of_sockets(), f"{socket_name_of(READY)}.sock")
         except OSError:  # nobody can answer there, or not now
             return
         if called is None:
@@ -117,7 +117,7 @@ def _signals_passed_on(pidfd: int) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _is_usual() -> bool:
+def _was_started_as_usual() -> bool:
     """Return whether a shell started this process in the usual way: with its own streams, without options of Python.
 
     A fork of a ready process is not: its streams are others than those that Python started with. So are a test's.
@@ -148,11 +148,11 @@ def _pause_with_fork(pidfd: int, number: int, frame: FrameType | None) -> None:
     _pass_on(pidfd, signal.SIGCONT, frame)
 
 
-def stay_ready() -> None:
+def start_ready_process() -> None:
     """Start a process that imports what the next command needs and stays for it, unless there is one."""
     from grader.runner.warm import WarmSocket, why_not_warm
 
-    if not _is_usual() or why_not_warm():
+    if not _was_started_as_usual() or why_not_warm():
         return
     try:
         place = WarmSocket.for_this_process(READY)

@@ -26,9 +26,9 @@ from grader.runner.warm_socket import (
     connect,
     connect_and_check,
     folder_of_sockets,
-    installation,
+    installation_digest,
     is_switched_off,
-    name_of,
+    socket_name_of,
 )
 from grader.sandbox import fork_messages
 from grader.sandbox.datagrams import from_tree, send
@@ -88,7 +88,7 @@ class WarmSocket:
         Raises:
             OSError: there can be none.
         """
-        return cls(folder_of_sockets(), name_of(kind), kind)
+        return cls(folder_of_sockets(), socket_name_of(kind), kind)
 
     @property
     def log(self) -> Path:
@@ -105,7 +105,7 @@ class WarmSocket:
 
     def listen(self) -> tuple[socket.socket, fork_messages.Stay]:
         """Bind the socket for a new warm process; return it with the message that makes the process stay."""
-        before = f"{self.kind}{installation()}"
+        before = f"{self.kind}{installation_digest()}"
         for name in os.listdir(self.folder):
             if name.startswith(before) and name.endswith(".sock"):
                 _stop(self.folder, name)
@@ -143,7 +143,7 @@ def warm_processes() -> Iterator[WarmProcess]:
     Raises:
         OSError: there is no folder for them.
     """
-    folder, fitting = folder_of_sockets(), {f"{name_of(kind)}.sock" for kind in (ZYGOTE, READY)}
+    folder, fitting = folder_of_sockets(), {f"{socket_name_of(kind)}.sock" for kind in (ZYGOTE, READY)}
     for name in _names(folder):
         if (called := connect(folder, name)) is not None:
             with called:

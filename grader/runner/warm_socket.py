@@ -60,12 +60,12 @@ def folder_of_sockets() -> str:
     return folder
 
 
-def installation() -> str:
+def installation_digest() -> str:
     """Return a digest of the paths of the interpreter and of this package."""
     return _digest([sys.executable, os.path.dirname(str(grader.__file__))])[:8]
 
 
-def name_of(kind: str) -> str:
+def socket_name_of(kind: str) -> str:
     """Return the name of the socket of warm processes of a kind.
 
     It changes with our code, the installed packages, the interpreter and the environment, so that only processes that
@@ -76,7 +76,7 @@ def name_of(kind: str) -> str:
     command = isolated_command("")
     places = [(path, *_file_stamp(path)) for path in (*json.loads(command[-3]), sys.executable)]
     made_of = [sys.version, command, files, places, workers_environment(), _inherited_state()]
-    return f"{kind}{installation()}-{_digest(made_of)[:32]}"
+    return f"{kind}{installation_digest()}-{_digest(made_of)[:32]}"
 
 
 def _package_files(folder: str) -> list[str]:

@@ -112,7 +112,7 @@ class ControlGroup:
         return lock is not None
 
     def entry_descriptors(self) -> list[int]:
-        """Return descriptors of the files that a thread writes to, to enter the group; [] with version 2."""
+        """Open the files through which a thread can enter the group; return their descriptors, [] with version 2."""
         if self.version != 1:
             return []
         # Opened here: in version 1 the kernel asks what whoever opened it may do, so a worker without rights can enter.

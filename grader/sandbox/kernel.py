@@ -250,7 +250,7 @@ def landlock_version() -> int:
 
 
 def landlock_create_ruleset(files: int, scopes: int) -> int:
-    """Make a Landlock ruleset that refuses these rights on files and to leave these scopes; return its descriptor."""
+    """Make a Landlock ruleset that restricts these rights on files and these scopes, and return its descriptor."""
     # Zeros at the end are what an older kernel, which knows fewer fields, takes for their absence.
     attributes = _Ruleset(handled_access_fs=files, scoped=scopes)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))

@@ -76,9 +76,9 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
 
 
 def _fork_confined(plan: LaunchPlan, keep: int | None) -> Launched | str:
-    """Fork the process that enters the sandbox; return `Launched` in it; in this one, exit when it ends, or return why.
+    """Fork a process that enters the sandbox; return `Launched` in it. In the parent, exit with it.
 
-    It returns here, with the reason, only if the sandbox could not be built.
+    The parent returns only if the sandbox could not be built, with the reason.
     """
     # It closes without a word once the server runs. A word is a reason why it does not.
     read, report = os.pipe()

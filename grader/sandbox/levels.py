@@ -187,7 +187,7 @@ class Full(Sandbox):
         seccomp.apply(self._filters)
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Set limits; start no process, open no socket and reach no other process, unless the exercise is about that.
+        """Set limits; forbid new processes, sockets and signals to others, unless the worker may start processes.
 
         Raises:
             OSError: the kernel refuses; or several processes are allowed where others share the namespaces.

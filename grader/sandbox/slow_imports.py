@@ -26,7 +26,7 @@ _KEPT = "__dynamo_disable"
 
 
 def skip_slow_imports() -> None:
-    """Patch functions of PyTorch that would import its compiler only to be excluded from compilation.
+    """Patch functions of PyTorch that are never compiled, so that they do not import its compiler when they run.
 
     These are the steps of optimizers, what operators on the meta device run in Python, checkpoints and more, as far as
     they are loaded by now. Where the compiler is loaded at the time of a call, all is as it was.

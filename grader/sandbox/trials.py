@@ -340,7 +340,7 @@ def _end_action(sandbox: Sandbox, begun: _ThrowAwayWorker) -> tuple[dict[str, st
 
 
 def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
-    """Read a socket up to the mark of the end; return what was read, and whether all processes have closed it."""
+    """Read an answer up to its end mark, or until `latest`; return it, and whether all processes closed the socket."""
     said = b""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)

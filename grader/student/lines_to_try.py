@@ -112,8 +112,8 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
         yield f"print({source})" if isinstance(node, ast.Expr) and not _prints(node) else source
 
 
-def as_in_a_prompt(lines: str) -> str:
-    """Return lines of a program in which each expression that is a line of its own is printed, as a prompt does it."""
+def with_printed_expressions(lines: str) -> str:
+    """Return a program's lines with `print` around each expression statement, as a prompt shows its value."""
     tree = _parse_example(lines)
     rows = [row.encode() for row in lines.split("\n")]  # places in a tree count bytes
     for node in reversed(tree.body if tree is not None else []):

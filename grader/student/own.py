@@ -72,7 +72,7 @@ class OwnExercise:
 def own_exercise(
     course: Course, exercise: Exercise, setup: Setup, progress: Progress | None = None
 ) -> Iterator[OwnExercise]:
-    """Open a runtime for one exercise, whose workers do not see the student's folder.
+    """Yield an `OwnExercise` with a runtime whose workers do not see the student's folder.
 
     Args:
         course: of the exercise.

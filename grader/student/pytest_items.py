@@ -77,7 +77,7 @@ class CourseLane:
         return next((item for item, file in files if file is not None and file.resolve() == path.resolve()), None)
 
     def grade(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
-        """Grade an exercise by the named checks, once, and return the result with all their parameters."""
+        """Grade an exercise by the named checks and return the result; later calls return the same result."""
         if exercise.id not in self._graded:
             own = OwnExercise(self._course, exercise, setup_of(), self._runtime)
             handed_in = own_files(self._course, [exercise])

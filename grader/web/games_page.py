@@ -92,7 +92,7 @@ class DrillPage:
         if self._asked is not question:  # a second click, on the way while the first was answered
             return
         self._asked, is_right = None, choice == answer.right
-        if self._drill.answer(right=is_right):
+        if self._drill.record_answer(right=is_right):
             self._memory.note(question, right=is_right)
         shown = pre(f">>> {question.watch}\n{answer.after}") if answer.after and not is_right else ""
         chosen = "Right" if is_right else f"You said {choice}. Wrong"

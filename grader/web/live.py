@@ -144,7 +144,7 @@ class Live:
         raise CourseError(f"this course has no exercise {id!r}")
 
     def grade(self, exercise: Exercise, *, again: bool = False) -> None:
-        """Add a job that grades an exercise, unless the content that its file has by then was graded already."""
+        """Add a job that grades an exercise; unless `again`, it does nothing if the content was graded already."""
         self._jobs.put(lambda: self._grade(exercise, again=again))
 
     async def run_lines(self, exercise: Exercise, lines: str, check: str | None = None, *, own: bool = True) -> str:

@@ -13,7 +13,7 @@ from grader.model import Exercise, GradedCheck, GradedExercise
 from grader.model.errors import GraderError
 from grader.model.score import Causes
 from grader.report.safe import for_html
-from grader.student.lines_to_try import as_in_a_prompt, lines_of
+from grader.student.lines_to_try import lines_of, with_printed_expressions
 from grader.web import look
 from grader.web.live import Live
 from grader.web.task import pre
@@ -82,7 +82,7 @@ class TryIt:
             if not line.startswith(("from grader import accelerator", "accelerator.enable("))
         )
         try:
-            printed = await self._live.run_lines(self._exercise, as_in_a_prompt(runs), self._check or None)
+            printed = await self._live.run_lines(self._exercise, with_printed_expressions(runs), self._check or None)
             self._shown.content = pre(printed or "(no output)")
         except GraderError as error:
             self._shown.content = f"<p>{for_html(str(error))}</p>"

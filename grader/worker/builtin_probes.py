@@ -91,7 +91,7 @@ def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
 
 
 def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
-    """Return how many parameters are trainable, whether the result requires a gradient, and those that get none.
+    """Return how many parameters are trainable, whether the result requires a gradient, and which get no gradient.
 
     A parameter whose gradient is all zeros counts as one without a gradient.
     """
@@ -130,7 +130,7 @@ def training_step(
 
 
 def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, batch_size: int, seed: int) -> list[Any]:
-    """Call `function(model, loader)`, where the loader iterates over the data.
+    """Call `function(model, loader)` with a loader over the data; return its result and facts about the model.
 
     Returns the result, whether the model is in training mode afterwards, whether a forward pass recorded gradients, and
     whether the model's state stayed as it was.

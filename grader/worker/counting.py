@@ -256,7 +256,7 @@ class _StorageCounter:
 
 
 def storages(value: Any) -> Iterator[torch.UntypedStorage]:
-    """Yield the storages of all plain tensors that have memory; the simulated machine counts those of its own."""
+    """Yield the storages of the plain tensors in a value that have memory; the simulated machine counts its own."""
     for tensor in parts(value):
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
         if plain and tensor.device.type != "meta":

@@ -72,7 +72,7 @@ class Libraries:
         return PlainModules(folder, files, without)
 
     def show_device(self, mode: str) -> None:
-        """Make this process see the device of a check, for good.
+        """Make this process see the device of a check, permanently.
 
         Raises:
             ValueError: there is no such device.

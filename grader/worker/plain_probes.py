@@ -69,7 +69,7 @@ def run_program(text: str) -> str:
 
 
 def is_instance(obj: Any, kind: Any) -> bool:
-    """Return whether an object is of a class: the class itself, or its module and name."""
+    """Return whether an object is an instance of a class; the class may be given as text, such as "module.Name"."""
     if isinstance(kind, str):
         return any(f"{base.__module__}.{base.__qualname__}" == kind for base in type(obj).__mro__)
     return isinstance(obj, kind)

@@ -134,7 +134,7 @@ def serve(channel: Channel, folder: str, libraries: Libraries) -> None:
         libraries: the libraries that the worker has.
     """
     loaded = LoadedModule(folder, libraries)
-    _prepare_stops()
+    _install_stop_handlers()
     with contextlib.suppress(ChannelClosed):
         while True:
             try:
@@ -156,7 +156,7 @@ class TimeIsOver(BaseException):
     """Raised in student code whose time is over, so that the message can name the line where it was."""
 
 
-def _prepare_stops() -> None:
+def _install_stop_handlers() -> None:
     """Have student code raise `TimeIsOver` at SIGUSR1, and `BdbQuit` at a breakpoint, which would wait for input."""
     sys.breakpointhook = _stop_at_breakpoint
     if hasattr(signal, "SIGUSR1"):

@@ -82,7 +82,7 @@ def disable_torch_compile() -> None:
 
 
 def show_device(mode: str) -> AcceleratorFunctions | None:
-    """Make this process see the device of a check, for good.
+    """Make this process see the device of a check, permanently.
 
     Args:
         mode: "sim" for a simulated accelerator of two devices, "sim-cuda" for one that calls itself cuda, "cuda" for

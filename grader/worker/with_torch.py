@@ -78,7 +78,7 @@ class WithTorch(Libraries):
         return Decoder(table, other, answers=True, accelerator=self._accelerator)
 
     def begin_request(self, *, timed: bool) -> None:
-        """Switch on that new memory is filled, or off for a timed request, whose time would include the filling."""
+        """Switch on the filling of new memory for a request; switch it off for a timed one, as it would take time."""
         if timed is not self._timed:
             self._timed = timed
             surroundings.fill_memory(not timed)
@@ -97,7 +97,7 @@ class WithTorch(Libraries):
         return OwnModules(folder, files)
 
     def show_device(self, mode: str) -> None:
-        """Make this process see the device of a check, for good."""
+        """Make this process see the device of a check, permanently."""
         self._accelerator = surroundings.show_device(mode)
 
     def note_loaded(self) -> None:

@@ -152,12 +152,12 @@ class _Forked(WorkerProcess):
     _lost_server: bool = False
 
     def enter_group(self) -> None:
-        """Move the worker into its control group, unless it is there: before anything of a submission is sent to it."""
+        """Move the worker into its control group, unless it is there; call this before a submission is sent to it."""
         if self.group is not None:
             with contextlib.suppress(ProcessLookupError):  # it has ended already, which its next request shows
                 self.group.take_in(self.pid)
 
-    def _await_end(self, seconds: float) -> Ended | None:
+    def _receive_end(self, seconds: float) -> Ended | None:
         """Wait for the server to say how the worker ended; return None if it does not say so in time."""
         if self._ended is None:
             # `Ended` is all that comes after `Started`.
@@ -191,7 +191,7 @@ class _Forked(WorkerProcess):
 
     def try_clean_up(self, seconds: float) -> bool:
         """Wait until the worker and all that it started end, then clean up; return False if they do not end in time."""
-        if self._await_end(seconds) is None or (self.group is not None and not self.group.remove(seconds)):
+        if self._receive_end(seconds) is None or (self.group is not None and not self.group.remove(seconds)):
             return False
         self.clean_up()
         return True
@@ -211,7 +211,7 @@ class _Forked(WorkerProcess):
         return bool(self._ended and self._ended.out_of_memory) or (self.group is not None and self.group.was_killed())
 
     def await_end(self) -> Ended | None:
-        ended = self._await_end(GRACE_S)
+        ended = self._receive_end(GRACE_S)
         if ended is None and self._lost_server:  # it ended with the server, which is not a submission's fault
             raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
         return ended

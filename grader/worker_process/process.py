@@ -263,7 +263,7 @@ class WorkerProcess:
         self.remove_files_when_gone()
 
     def remove_files(self) -> None:
-        """Remove the worker's folder and output after its end: `remove_folder` needs a folder that nobody changes."""
+        """Remove the worker's folder and output; call this after its end, when nothing changes the folder any more."""
         remove_folder(str(self.folder))
         self.output.unlink(missing_ok=True)
 

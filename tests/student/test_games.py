@@ -21,7 +21,7 @@ from grader.model.errors import CourseError
 from grader.runner.lane import Lane
 from grader.student.folder import CourseProgress, ExerciseProgress, write_progress
 from grader.student.games import drilling
-from grader.student.games.breaking import choose_fault, plant_fault, planted_fault, restore
+from grader.student.games.breaking import choose_fault, plant_fault, planted_fault, restore_own_file
 from grader.student.games.catching import caught_lines
 from grader.student.games.faults import PlantedFault
 from grader.student.own import OwnExercise
@@ -69,7 +69,7 @@ def test_what_was_written_meanwhile_is_kept(course: Course, double: Exercise) ->
     planted = plant_fault(course, double, PlantedFault("a number was another one", 5, TRIPLE))
     assert (planted.own, planted.fault.source, planted.fault.line) == (MINE, TRIPLE, 5)
     double.starter.write_text("# in the middle of something\n")
-    kept = restore(course, double, planted)
+    kept = restore_own_file(course, double, planted)
     assert kept is not None
     assert kept.read_text() == "# in the middle of something\n"
     assert double.starter.read_text() == MINE

@@ -11,7 +11,7 @@ from support import RIGHT, WarmGrade
 
 from grader.cli import main
 from grader.model import Check, GradedCheck, Outcome, Score, Verdict
-from grader.student.lines_to_try import as_in_a_prompt, lines_of
+from grader.student.lines_to_try import lines_of, with_printed_expressions
 
 
 def test_lines_of_a_failing_check_are_run(type_grade: WarmGrade, home: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -117,4 +117,4 @@ def test_doctor_answers_a_student(type_grade: WarmGrade, home: Path) -> None:
 )
 def test_a_prompt_prints_what_is_an_expression(lines: str, run: str) -> None:
     """Each keeps its line, so that a traceback names the line that was typed; a wrong text stays as it is."""
-    assert as_in_a_prompt(lines) == run
+    assert with_printed_expressions(lines) == run

@@ -91,7 +91,7 @@ def _check_found(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterat
         failing = sum(row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED for row in rows)
         yield f"The fault is still there: {failing} of {len(rows)} checks fail. To see why:  grade {exercise.id}"
         return
-    fault, replaced = planted.fault, restore(own.course, exercise, planted)
+    fault, replaced = planted.fault, restore_own_file(own.course, exercise, planted)
     report = report if solved else own.grade()
     write_progress(own.course, read_progress(own.course).after(report))
     result = "You found it!" if solved else "You did not find it this time."
@@ -107,7 +107,7 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
     """Return a random fault that the checks detect, preferably one that raises no exception.
 
     Raises:
-        CourseError: no fault is planted.
+        CourseError: the checks detect none of the faults that are tried, or the file is not UTF-8.
     """
     handed_in, exercise = own_file(own.course, own.exercise), own.exercise
     files = handed_in.of(exercise).files
@@ -165,8 +165,8 @@ def plant_fault(course: Course, exercise: Exercise, fault: PlantedFault) -> Plan
     return planted
 
 
-def restore(course: Course, exercise: Exercise, planted: Planted) -> Path | None:
-    """Put the student's own file back in the place of the one with the fault.
+def restore_own_file(course: Course, exercise: Exercise, planted: Planted) -> Path | None:
+    """Restore the student's own file; return the path of the one with the fault if that was changed, else None.
 
     Args:
         course: of the exercise.
@@ -174,7 +174,7 @@ def restore(course: Course, exercise: Exercise, planted: Planted) -> Path | None
         planted: the fault, and the student's own file.
 
     Returns:
-        Where the file with the fault is saved, if the student has changed it.
+        The path at which the file with the fault is saved, if the student has changed it; else None.
 
     Raises:
         CourseError: nothing can be written.

@@ -62,7 +62,7 @@ def _public_functions(exercise: Exercise) -> list[str]:
 def run_own_check(
     course: Course, exercise: Exercise, setup: Setup, width: int, progress: Progress | None = None
 ) -> tuple[list[str], bool]:
-    """Run a student's own check against all known answers.
+    """Run a student's own check on all known answers; return lines about the result, and whether it is perfect.
 
     Args:
         course: of the exercise.

@@ -316,7 +316,7 @@ class Drill:
     _row: int = 0
     _again: set[str] = field(default_factory=set)
 
-    def answer(self, *, right: bool) -> bool:
+    def record_answer(self, *, right: bool) -> bool:
         """Record the answer to the next question; return whether the question was answered for the first time."""
         question = self.left.pop(0)
         is_first = question.id not in self._again

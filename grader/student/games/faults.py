@@ -167,7 +167,7 @@ def _call_faults(node: ast.Call, text: _Text) -> Iterator[PlantedFault]:
     parts.sort(key=text.span)
     for place, part in enumerate(parts):
         if isinstance(part, ast.keyword) and part.arg in _DROPPED_KEYWORDS:
-            yield _dropped_argument(parts, place, text)
+            yield _fault_without_argument(parts, place, text)
         if isinstance(part, ast.keyword) and part.arg in ("dim", "axis"):
             yield from _faults_of_dim(part.value, text)
     if not isinstance(node.func, ast.Attribute):
@@ -194,7 +194,7 @@ def _call_faults(node: ast.Call, text: _Text) -> Iterator[PlantedFault]:
         yield text.fault_at(*text.span(mask), f"~({text.source_of(mask)})", "a mask is inverted")
 
 
-def _dropped_argument(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> PlantedFault:
+def _fault_without_argument(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> PlantedFault:
     """Return the fault that removes one argument of a call, with its comma."""
     start, end = text.span(parts[place])
     if place > 0:

@@ -107,7 +107,7 @@ def spans_of(runs: Sequence[TracedRun]) -> list[Span]:
 
 
 def _runs_by_check(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:
-    """Return for each check of the simulated device that runs, by its id, the title and the lines to run."""
+    """Return the checks of the simulated device that are run: by id, the title and the lines to run in its place."""
     on_device = [check for check in checks if check.device.is_simulated]
     if not on_device:
         raise CourseError(f"{exercise.id} has no check that uses a device, so it has no timeline")
