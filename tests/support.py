@@ -35,7 +35,7 @@ from grader.model.messages import Level, Setup, Start
 from grader.model.progress import Cancel, Progress
 from grader.runner.lane import Lane
 from grader.runner.open_source import open_source
-from grader.runner.promises import Reached, SandboxPlan
+from grader.runner.promises import ReachedLevel, SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource
 from grader.runner.zygote_client import Zygote
@@ -172,7 +172,7 @@ class SharedServer(WorkerSource):
         self._first = first
         self._least = least
 
-    def wait_ready(self) -> Reached:
+    def wait_ready(self) -> ReachedLevel:
         """Wait until workers can be started."""
         reached = self._server.wait_ready()
         reached.require(self._least)

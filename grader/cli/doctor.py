@@ -18,7 +18,7 @@ from grader.report.safe import WIDTH, for_terminal, prose
 
 if TYPE_CHECKING:
     from grader.model.messages import Setup
-    from grader.runner.promises import Reached
+    from grader.runner.promises import ReachedLevel
 
 _NAME = 18
 """Columns of the names of facts."""
@@ -153,7 +153,7 @@ def _course_rows() -> Iterator[tuple[str, str]]:
     yield "editor", editor or "not set: set VISUAL or EDITOR, and  grade open  uses it"
 
 
-def _doctor_lines(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> Iterator[str]:
+def _doctor_lines(facts: Mapping[str, object], reached: ReachedLevel, remains: Mapping[str, str]) -> Iterator[str]:
     """Yield what `grade doctor` prints: facts, what the sandbox prevents, and what check processes can reach."""
     for name, value in facts.items():
         notes = [
@@ -193,7 +193,7 @@ def _note_if_newer(name: str, version: str) -> str:
     return f"newer than {TESTED[name]}, with which tensorgrade was tested, so results may differ from what a task says"
 
 
-def doctor_data(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> dict[str, Any]:
+def doctor_data(facts: Mapping[str, object], reached: ReachedLevel, remains: Mapping[str, str]) -> dict[str, Any]:
     """Return the facts that `grade doctor` prints as a dict for JSON.
 
     Args:

@@ -38,7 +38,7 @@ class Call:
 
 @dataclass(frozen=True)
 class SentCall:
-    """A call as it was sent, of which its arguments are made again when somebody reads them.
+    """A call as it was sent to a worker; its arguments are decoded when somebody reads them.
 
     Attributes:
         name: of the function.

@@ -95,7 +95,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Picture:
-    """The picture below the message of a check that a student has: one of these.
+    """The facts of the picture below the message of a shown check: in `grid`, `views`, `shapes` or `moments`.
 
     Attributes:
         grid: values beside the expected ones.

@@ -7,7 +7,7 @@ import subprocess
 from typing import IO
 
 from grader.model.messages import Level
-from grader.runner.promises import Reached, SandboxPlan
+from grader.runner.promises import ReachedLevel, SandboxPlan
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource
 from grader.sandbox.process import clean_environment, isolated_command, isolated_plain_command
 from grader.wire.transport import SocketTransport, pipes_of
@@ -26,10 +26,10 @@ class FreshInterpreters(WorkerSource):
     """
 
     def __init__(self, plan: SandboxPlan) -> None:
-        self._reached = Reached(Level.NONE, [], _UNCONFINED)
+        self._reached = ReachedLevel(Level.NONE, [], _UNCONFINED)
         self._reached.require(plan.least)
 
-    def wait_ready(self) -> Reached:
+    def wait_ready(self) -> ReachedLevel:
         """Return at once that workers have no sandbox: there is nothing to wait for, and nothing to try."""
         return self._reached
 

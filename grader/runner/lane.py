@@ -36,7 +36,7 @@ from grader.model.messages import (
     to_frame,
 )
 from grader.model.progress import Cancel, Progress
-from grader.runner.promises import Reached
+from grader.runner.promises import ReachedLevel
 from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote_client import START_S, ForkedProcess
 from grader.sandbox import cgroup
@@ -203,7 +203,7 @@ class Lane:
         return any(_inode(folder) not in (None, inode) for folder, inode in self._folders.items())
 
     @property
-    def reached(self) -> Reached:
+    def reached(self) -> ReachedLevel:
         """Return how well workers are confined; wait until probes have found that out.
 
         Raises:

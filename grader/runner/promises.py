@@ -99,7 +99,7 @@ class SandboxPlan:
 
 
 @dataclass(frozen=True)
-class Reached:
+class ReachedLevel:
     """The level of confinement that was reached, and what was found.
 
     Attributes:

@@ -20,7 +20,7 @@ from typing import IO
 
 from grader.model.errors import StartError
 from grader.model.messages import Level
-from grader.runner.promises import Reached, SandboxPlan, findings, highest_level
+from grader.runner.promises import ReachedLevel, SandboxPlan, findings, highest_level
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource, packages_file
 from grader.runner.zygote_client import START_S, ForkedProcess, Zygote, start_in_new_session
 from grader.sandbox import start_messages
@@ -58,7 +58,7 @@ class WorkerServer(WorkerSource):
         self._zygote = Zygote() if self._has_own else zygote
         self._lock = threading.RLock()  # of lanes that work at once, one asks at a time
         self._generation = 0
-        self._before: Reached | None = None
+        self._before: ReachedLevel | None = None
         self._plain: WorkerServer | None = None
         self._process: ForkedProcess | subprocess.Popen[bytes]
         self._start()
@@ -100,10 +100,10 @@ class WorkerServer(WorkerSource):
                 start = partial(start_in_new_session, command, self._log, [theirs.fileno()])
                 self._process = _starter.submit(start).result()
         self._socket = ours
-        self._trial = Future[Reached]()  # it answers once, and each lane asks
+        self._trial = Future[ReachedLevel]()  # it answers once, and each lane asks
         threading.Thread(target=self._set_trial_result, args=(self._trial,), name="grade-trial", daemon=True).start()
 
-    def wait_ready(self) -> Reached:
+    def wait_ready(self) -> ReachedLevel:
         """Wait until the server has imported torch and probes have found how well its workers are confined."""
         with self._lock:
             trial, before = self._trial, self._before
@@ -117,14 +117,14 @@ class WorkerServer(WorkerSource):
             return min(found, self._plain.wait_ready(), key=lambda reached: reached.level)
         return found
 
-    def _set_trial_result(self, trial: Future[Reached]) -> None:
+    def _set_trial_result(self, trial: Future[ReachedLevel]) -> None:
         """Probe the workers, and set the result of the future `trial`, or the exception that was raised."""
         try:
             trial.set_result(self._probe_workers())
         except Exception as error:  # of any kind: it is raised where the result is waited for
             trial.set_exception(error)
 
-    def _probe_workers(self) -> Reached:
+    def _probe_workers(self) -> ReachedLevel:
         """Return how well workers are confined: probes try to reach a folder, a port and Unix sockets of the host."""
         with open_probe_targets() as targets:
             own_folders = os.path.join(targets.scratch, "first"), os.path.join(targets.scratch, "second")
@@ -140,7 +140,7 @@ class WorkerServer(WorkerSource):
             raise self._not_started()
         rows, refused = findings(message.results), message.refused
         # More may hold by chance than was wanted; what was not built is not promised.
-        return Reached(
+        return ReachedLevel(
             min(highest_level(rows), self._plan.most), rows, f"the kernel refuses: {refused}" if refused else ""
         )
 

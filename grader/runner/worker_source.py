@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from grader.runner.promises import Reached
+from grader.runner.promises import ReachedLevel
 from grader.runner.zygote_client import ForkedProcess
 from grader.wire.transport import Transport
 
@@ -67,7 +67,7 @@ class Supply:
 class WorkerSource:
     """A source of workers. Open it once, close it."""
 
-    def wait_ready(self) -> Reached:
+    def wait_ready(self) -> ReachedLevel:
         """Wait until workers can be started; return how well they are confined.
 
         Raises:

@@ -17,7 +17,7 @@ from grader.report.safe import for_html
 from grader.report.words import rows_in_full
 from grader.web import look
 from grader.web.change_form import Saved, show_buttons
-from grader.web.class_data import ClassFolder, Planned, Snapshot
+from grader.web.class_data import ClassFolder, PlannedChange, Snapshot
 
 _MOST_SAID = 8
 """So many sentences that others got are offered to click."""
@@ -42,7 +42,7 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
     total = look.html(_total(report))
     shown: dict[str, ui.html] = {}
 
-    def renew(planned: Planned) -> str:
+    def renew(planned: PlannedChange) -> str:
         """Show the reports after a change, and return a sentence on the author's new total."""
         if author not in planned.changed:
             return ""
@@ -143,7 +143,7 @@ def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: Graded
         check.on_value_change(offer)
         offer()
 
-        def plan() -> Planned:
+        def plan() -> PlannedChange:
             fields = {"exercise": exercise.id, "check": check.value, "points": points.value, "why": why.value}
             return folder.plan_override(author, {key: str(value or "") for key, value in fields.items()})
 
@@ -181,10 +181,10 @@ def _show_comment(folder: ClassFolder, author: str, graded: GradedExercise, code
             comment.style("min-width:min(30rem,100%)")
         look.html('<p class="soft">An empty comment takes back the one on that line.</p>')
 
-        def plan() -> Planned:
+        def plan() -> PlannedChange:
             return folder.plan_comment(author, graded.exercise.id, str(line.value or ""), str(comment.value or ""))
 
-        async def saved(planned: Planned) -> str:
+        async def saved(planned: PlannedChange) -> str:
             del planned
             now = await asyncio.to_thread(folder.read)
             path, text = now.files.get((author, graded.exercise.id), ("", b""))
@@ -214,7 +214,7 @@ def _show_extension(folder: ClassFolder, now: Snapshot, author: str, saved: Save
         until = ui.input("Due for this author").props('outlined dense type="datetime-local" stack-label')
         until.style("width:16rem")
 
-        def plan() -> Planned:
+        def plan() -> PlannedChange:
             return folder.plan_extension(author, handin, str(until.value or ""))
 
         show_buttons(plan, (until,), saved)

@@ -14,17 +14,17 @@ from grader.model.errors import GraderError
 from grader.model.score import points_text
 from grader.report.safe import for_html
 from grader.web import look
-from grader.web.class_data import Planned
+from grader.web.class_data import PlannedChange
 from grader.web.task import pre
 
 _MOST_ROWS = 60
 
-Saved = Callable[[Planned], str | Awaitable[str]]
+Saved = Callable[[PlannedChange], str | Awaitable[str]]
 """What is said after a change was saved, as HTML."""
 
 
 def show_buttons(
-    plan: Callable[[], Planned], fields: Sequence[ValueElement[Any]], saved: Saved, *, scores: bool = True
+    plan: Callable[[], PlannedChange], fields: Sequence[ValueElement[Any]], saved: Saved, *, scores: bool = True
 ) -> None:
     """Build two buttons below a form: "Show what it changes" and "Save".
 
@@ -34,7 +34,7 @@ def show_buttons(
         saved: the function that returns what to say after the change was saved.
         scores: whether the change may be one of scores.
     """
-    shown: dict[str, Planned] = {}
+    shown: dict[str, PlannedChange] = {}
     save_button: list[ui.element] = []
 
     def forget() -> None:
@@ -75,7 +75,7 @@ def show_buttons(
         one.on_value_change(forget)
 
 
-def _told(planned: Planned, *, scores: bool) -> str:
+def _told(planned: PlannedChange, *, scores: bool) -> str:
     parts = ["<p><b>"]
     if not scores:
         parts.append("It changes no points.")

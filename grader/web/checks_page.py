@@ -12,7 +12,7 @@ from grader.model.score import is_void
 from grader.report.safe import for_html
 from grader.web import look
 from grader.web.change_form import show_buttons
-from grader.web.class_data import ClassFolder, Planned, Snapshot
+from grader.web.class_data import ClassFolder, PlannedChange, Snapshot
 
 
 def show_exercises(now: Snapshot) -> None:
@@ -79,7 +79,7 @@ def show_checks(folder: ClassFolder, now: Snapshot, id: str) -> None:
             )
 
 
-def _show_form(exercise: Exercise, names: dict[str, str], label: str, plan: Callable[[str], Planned]) -> None:
+def _show_form(exercise: Exercise, names: dict[str, str], label: str, plan: Callable[[str], PlannedChange]) -> None:
     """Build a form in which staff choose a check of an exercise for the change that `plan` makes.
 
     Args:
@@ -91,7 +91,7 @@ def _show_form(exercise: Exercise, names: dict[str, str], label: str, plan: Call
     check = ui.select(names, value=next(iter(names)), label=label).props("outlined dense")
     check.style("min-width:min(24rem,100%)")
 
-    def saved(planned: Planned) -> str:
+    def saved(planned: PlannedChange) -> str:
         del planned
         return (
             f'<a href="{escape(exercise.id)}">Read this page again</a> to take it back; <a href="../again">Grade '

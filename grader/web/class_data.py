@@ -1,9 +1,9 @@
 """A graded class as the pages of staff need it, and what they write: points, comments, void checks, extensions, drafts.
 
 What the pages show is read again when the journal, a table of staff or a file of the course changed; results that were
-read before are not parsed again. Every change is worked out first (`Planned`), and written only if its file still is as
-it was then: two people at work never overwrite each other. The journal is open while something is written, so that no
-other process writes at the same time.
+read before are not parsed again. Every change is worked out first (`PlannedChange`), and written only if its file still
+is as it was then: two people at work never overwrite each other. The journal is open while something is written, so
+that no other process writes at the same time.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _is_about(one: Override, exercise: str, check: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedChange:
     """A change that was worked out, and that nothing has written yet.
 
     Attributes:
@@ -248,7 +248,7 @@ class ClassFolder:
 
     # -- changes
 
-    def plan_override(self, author: str, fields: Mapping[str, str]) -> Planned:
+    def plan_override(self, author: str, fields: Mapping[str, str]) -> PlannedChange:
         """Return the change that enters points by hand; without points and a reason, one that removes them.
 
         Args:
@@ -279,7 +279,7 @@ class ClassFolder:
         said = [f"This replaces {one.worth / 100:g} points: {one.why}" for one in same]
         return self._planned(path, content, {author: (before, after)}, " ".join(said))
 
-    def _plan_withdrawal(self, author: str, exercise: str, check: str) -> Planned:
+    def _plan_withdrawal(self, author: str, exercise: str, check: str) -> PlannedChange:
         with self._open() as journal:
             noted, rules = self._noted(journal, author), self._rules(journal)
             names, path = rules.names(noted), self.results.path / OVERRIDES
@@ -295,7 +295,7 @@ class ClassFolder:
         said = [f"This takes back {one.worth / 100:g} points: {one.why}" for one in gone]
         return self._planned(path, content, {author: (before, after)}, " ".join(said))
 
-    def plan_comment(self, author: str, exercise: str, line: str, text: str) -> Planned:
+    def plan_comment(self, author: str, exercise: str, line: str, text: str) -> PlannedChange:
         """Return the change to a comment on a line of code, which changes no points; an empty text removes the comment.
 
         Args:
@@ -328,7 +328,7 @@ class ClassFolder:
             said = [f"This {verb}: {one.comment}" for one in same]
         return self._planned(path, content, {}, " ".join(said))
 
-    def plan_void(self, exercise: Exercise, check: str) -> Planned:
+    def plan_void(self, exercise: Exercise, check: str) -> PlannedChange:
         """Return the change that makes a check void, with the scores of the class that it changes.
 
         Raises:
@@ -336,7 +336,7 @@ class ClassFolder:
         """
         return self._planned_edit(void_check(self.course, exercise, check))
 
-    def plan_count(self, exercise: Exercise, check: str) -> Planned:
+    def plan_count(self, exercise: Exercise, check: str) -> PlannedChange:
         """Return the change that makes a void check count again, with the scores of the class that it changes.
 
         Raises:
@@ -344,7 +344,7 @@ class ClassFolder:
         """
         return self._planned_edit(count_check(self.course, exercise, check))
 
-    def plan_extension(self, author: str, handin: HandIn, until: str) -> Planned:
+    def plan_extension(self, author: str, handin: HandIn, until: str) -> PlannedChange:
         """Return the change that gives an author another due date.
 
         Args:
@@ -361,7 +361,7 @@ class ClassFolder:
         edit = extend(self.course, handin, author, until, lambda name: fold_name(name) in names)
         return self._planned_edit(edit)
 
-    def plan_draft(self, group: SimilarSubmissions, text: str) -> Planned:
+    def plan_draft(self, group: SimilarSubmissions, text: str) -> PlannedChange:
         """Return the change that adds a known wrong answer; scores change when the class is graded again.
 
         Raises:
@@ -374,11 +374,11 @@ class ClassFolder:
         def write() -> None:
             write_draft(course, group, text)
 
-        return Planned(file, {}, "", "", write)
+        return PlannedChange(file, {}, "", "", write)
 
     def _planned(
         self, path: Path, content: str | bytes, changed: Mapping[str, tuple[Report, Report]], replaces: str
-    ) -> Planned:
+    ) -> PlannedChange:
         before = path.read_bytes() if path.is_file() else b""
         after = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
@@ -391,9 +391,9 @@ class ClassFolder:
                     )
                 write_whole(path, after)
 
-        return Planned(path.name, changed, _diff(path.name, before, after), replaces, write)
+        return PlannedChange(path.name, changed, _diff(path.name, before, after), replaces, write)
 
-    def _planned_edit(self, edit: FileEdit) -> Planned:
+    def _planned_edit(self, edit: FileEdit) -> PlannedChange:
         before = self.read().reports
         with self._open() as journal:
             after = self._reports(edit.course, journal)
@@ -407,7 +407,7 @@ class ClassFolder:
             with self._open():
                 write_edit(edit)
 
-        return Planned(edit.shown_as, changed, _diff(edit.shown_as, edit.before, edit.after), "", write)
+        return PlannedChange(edit.shown_as, changed, _diff(edit.shown_as, edit.before, edit.after), "", write)
 
     # -- what goes back
 

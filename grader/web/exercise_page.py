@@ -26,7 +26,7 @@ from grader.student.rows import next_row, solved_reference
 from grader.student.task_page import solution_lines
 from grader.web import look
 from grader.web.editor import mark, replace_text, show_editor
-from grader.web.live import Live, Result
+from grader.web.live import LiveGrading, Result
 from grader.web.map_page import links
 from grader.web.memory_page import MemoryPanel, first_with_tensors
 from grader.web.own_text import OnDisk, keep_both, read, save
@@ -62,7 +62,7 @@ class ExercisePage:
         exercise: the exercise.
     """
 
-    def __init__(self, live: Live, exercise: Exercise) -> None:
+    def __init__(self, live: LiveGrading, exercise: Exercise) -> None:
         self._live = live
         self._exercise = exercise
         self._path = exercise.starter

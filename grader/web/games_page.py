@@ -17,7 +17,7 @@ from grader.student.games import breaking, catching, drilling
 from grader.student.lines_to_try import run_lines
 from grader.web import look
 from grader.web.editor import replace_text, show_editor
-from grader.web.live import Live
+from grader.web.live import LiveGrading
 from grader.web.map_page import links
 from grader.web.own_text import OnDisk, keep_both, read, save
 from grader.web.task import pre
@@ -31,7 +31,7 @@ _COMMAND = re.compile(r"[^.:]*: {2,}grade .*$")
 class DrillPage:
     """The page of a drill: questions, one after another; a worker runs the lines, and says which choice is right."""
 
-    def __init__(self, live: Live, exercise: Exercise) -> None:
+    def __init__(self, live: LiveGrading, exercise: Exercise) -> None:
         self._live, self._exercise = live, exercise
         self._memory = drilling.AnsweredQuestions(live.course)
         questions = drilling.read_questions(live.course)
@@ -114,7 +114,7 @@ def shuffled_choices(question: drilling.Question, answer: drilling.DrillAnswer, 
     return list(answer.choices) if question.watch else chance.sample(answer.choices, len(answer.choices))
 
 
-async def show_drill(live: Live) -> None:
+async def show_drill(live: LiveGrading) -> None:
     """Build the page of the drill."""
     with look.page(live.course.title, links(live.course)):
         look.heading("Drill", 1)
@@ -126,7 +126,7 @@ async def show_drill(live: Live) -> None:
             look.html(f"<p>{for_html(str(error))}</p>")
 
 
-def show_play(live: Live, exercise: Exercise) -> None:
+def show_play(live: LiveGrading, exercise: Exercise) -> None:
     """Build the page on which a student breaks their code, and catches wrong answers."""
     with look.page(live.course.title, links(live.course)):
         look.heading(f"Play with {exercise.number} {exercise.title}", 1)
@@ -140,7 +140,7 @@ def show_play(live: Live, exercise: Exercise) -> None:
             _show_catch(live, exercise)
 
 
-def _show_break(live: Live, exercise: Exercise) -> None:
+def _show_break(live: LiveGrading, exercise: Exercise) -> None:
     said = look.html("").props('role="status" aria-live="polite"')
     buttons = ui.element("div").classes("in-line")
 
@@ -166,7 +166,7 @@ def _show_break(live: Live, exercise: Exercise) -> None:
         said.content = f"<p>A fault is planted in {for_html(exercise.file_name)}: find it, and put it right.</p>"
 
 
-async def _lines(live: Live, exercise: Exercise, *, give_up: bool) -> str:
+async def _lines(live: LiveGrading, exercise: Exercise, *, give_up: bool) -> str:
     def job(progress: Progress) -> list[str]:
         return list(breaking.play(live.course, exercise, live.setup, None, progress, give_up=give_up))
 
@@ -178,7 +178,7 @@ async def _lines(live: Live, exercise: Exercise, *, give_up: bool) -> str:
     return "".join(f"<p>{for_html(text)}</p>" for text in texts if text)
 
 
-def _show_catch(live: Live, exercise: Exercise) -> None:
+def _show_catch(live: LiveGrading, exercise: Exercise) -> None:
     """Build the editor of the student's own check, and the button that runs it on known wrong answers."""
     path = catching.own_check_path(live.course, exercise)
     try:
@@ -245,7 +245,7 @@ def _show_catch(live: Live, exercise: Exercise) -> None:
     caught = look.html("").props('role="status" aria-live="polite"').style("width:100%")
 
 
-async def _caught(live: Live, exercise: Exercise) -> str:
+async def _caught(live: LiveGrading, exercise: Exercise) -> str:
     try:
         lines, _ = await live.run_apart(
             lambda progress: catching.run_own_check(live.course, exercise, live.setup, _WIDTH, progress)

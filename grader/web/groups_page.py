@@ -18,7 +18,7 @@ from grader.report.words import VERDICTS
 from grader.web import look
 from grader.web.author_page import numbered_code_html
 from grader.web.change_form import show_buttons
-from grader.web.class_data import ClassFolder, Planned, Snapshot
+from grader.web.class_data import ClassFolder, PlannedChange, Snapshot
 from grader.web.editor import show_editor
 
 _FEW = 4
@@ -146,10 +146,10 @@ def _show_editor(folder: ClassFolder, group: SimilarSubmissions, name: str, text
     look.html(f"{for_html(name)}: write the sentence in place of TODO, and remove names of people that are left.", "p")
     area = show_editor(text, "The draft; press Escape, then Tab to leave it").style("height:22rem;width:100%")
 
-    def plan() -> Planned:
+    def plan() -> PlannedChange:
         return folder.plan_draft(group, str(area.value or ""))
 
-    def saved(planned: Planned) -> str:
+    def saved(planned: PlannedChange) -> str:
         del planned
         steps = "".join(f"<li>{for_html(step.format(exercise=group.exercise.id))}</li>" for step in STEPS)
         return f"Now</p><ul>{steps}</ul><p>"

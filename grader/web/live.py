@@ -57,7 +57,7 @@ class Result:
 Listener = Callable[[Result], None]
 
 
-class _Ending(Progress):
+class _CancelAtServerEnd(Progress):
     """A progress that cancels its run when the server ends.
 
     Args:
@@ -79,7 +79,7 @@ class _Ending(Progress):
 
 
 @dataclass
-class Live:
+class LiveGrading:
     """The grading behind the pages of a student's course. `start` begins it, `close` ends it.
 
     Attributes:
@@ -191,7 +191,7 @@ class Live:
         if not self._apart.acquire(blocking=False):
             raise CourseError("another game is not done yet; try again in a moment")
         try:
-            return await asyncio.to_thread(job, _Ending(self._ends))
+            return await asyncio.to_thread(job, _CancelAtServerEnd(self._ends))
         finally:
             self._apart.release()
 

@@ -17,7 +17,7 @@ from grader.model.errors import FormatError, GraderError
 from grader.model.picture import View
 from grader.report.safe import for_html
 from grader.web import look
-from grader.web.live import Live
+from grader.web.live import LiveGrading
 from grader.web.map_page import links
 from grader.web.task import pre
 
@@ -33,7 +33,7 @@ _NUMBERS = re.compile(r"-?\d+")
 _BY_HAND = re.compile(r"v = \w+\.as_strided\(")
 
 
-def show_memory(live: Live) -> None:
+def show_memory(live: LiveGrading) -> None:
     """Build the page on which tensors are drawn as views on their storages."""
     with look.page(live.course.title, links(live.course)):
         look.heading("See the memory", 1)
@@ -65,7 +65,7 @@ class MemoryPanel:
         own: whether the lines may use the names of the student's file.
     """
 
-    def __init__(self, live: Live, exercise: Exercise, *, own: bool = True) -> None:
+    def __init__(self, live: LiveGrading, exercise: Exercise, *, own: bool = True) -> None:
         self._live, self._exercise, self._own = live, exercise, own
         self._views: list[View] = []
         self._base = "x"

@@ -33,7 +33,7 @@ class _ComparedPairs(Progress):
         self.text = f"{done} of {total} pairs"
 
 
-class Pairs:
+class PairsPage:
     """The last comparison of all pairs of submissions, which all windows show until something is graded again."""
 
     def __init__(self) -> None:

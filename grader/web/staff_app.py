@@ -28,7 +28,7 @@ from grader.web.author_page import show_author
 from grader.web.checks_page import show_checks, show_exercises
 from grader.web.class_data import ClassFolder, Snapshot
 from grader.web.groups_page import show_group, show_groups
-from grader.web.pairs_page import Pairs
+from grader.web.pairs_page import PairsPage
 from grader.web.regrade import Regrade
 from grader.web.return_page import show_return
 
@@ -63,7 +63,7 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
     snapshot = folder.read()  # what is wrong is said before a browser opens
     folder.shows_names = snapshot.options.names
     title = snapshot.overview.handin or snapshot.course.title
-    pairs = Pairs()
+    pairs = PairsPage()
     app.on_shutdown(lambda: asyncio.to_thread(regrade.close))
     app.on_shutdown(folder.close)
 

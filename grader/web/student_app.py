@@ -14,7 +14,7 @@ from grader.student.rows import solved_reference
 from grader.web import look
 from grader.web.exercise_page import ExercisePage
 from grader.web.games_page import show_drill, show_play
-from grader.web.live import Live
+from grader.web.live import LiveGrading
 from grader.web.map_page import links, show_map
 from grader.web.memory_page import show_memory
 
@@ -27,7 +27,7 @@ def declare(course: Course, setup: Setup, *, poll: bool = False) -> None:
         setup: how runs are set up.
         poll: whether files are looked at again and again, for network drives.
     """
-    live = Live(course, setup, poll)
+    live = LiveGrading(course, setup, poll)
     app.on_startup(lambda: live.start(asyncio.get_running_loop()))
     app.on_shutdown(lambda: asyncio.to_thread(live.close))
 

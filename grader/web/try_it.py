@@ -15,7 +15,7 @@ from grader.model.score import Causes
 from grader.report.safe import for_html
 from grader.student.lines_to_try import lines_of, with_printed_expressions
 from grader.web import look
-from grader.web.live import Live
+from grader.web.live import LiveGrading
 from grader.web.task import pre
 
 _MOST_CHECKS = 3
@@ -30,7 +30,7 @@ class TryIt:
         draw: draws what lines make, in the panel beside the exercise; None if there is no panel.
     """
 
-    def __init__(self, live: Live, exercise: Exercise, draw: Callable[[str], Awaitable[None]] | None) -> None:
+    def __init__(self, live: LiveGrading, exercise: Exercise, draw: Callable[[str], Awaitable[None]] | None) -> None:
         self._live, self._exercise, self._draw = live, exercise, draw
         self._check = ""
         head = [] if "torch" in exercise.without else ["import torch"]

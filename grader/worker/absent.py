@@ -77,7 +77,7 @@ class Absent:
 
 
 class PlainModules(OwnModules):
-    """The modules of a submission, in a worker without these packages.
+    """The modules of a submission, in a worker without the packages that its exercise forbids.
 
     A statement at the top of a file that needs one of them is left out, and what it would have bound is `Absent`. Only
     imports are left out without a note.

@@ -160,7 +160,7 @@ class LineCounter:
 
 
 class Uses(TorchFunctionMode):
-    """Sees each use of PyTorch in Python."""
+    """A mode that counts the uses of tensors in Python that take their numbers out of PyTorch, such as `tolist`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -175,7 +175,7 @@ class Uses(TorchFunctionMode):
 
 
 class Operators(TorchDispatchMode):
-    """Sees each operator that PyTorch dispatches."""
+    """A mode that counts the operators that PyTorch dispatches, and what they cost."""
 
     def __init__(self, arguments: Any) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

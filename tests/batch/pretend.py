@@ -53,7 +53,7 @@ class PretendLane:
         compared: the same of runs that compare with known mistakes.
     """
 
-    reached = type("Reached", (), {"level": Level.FULL})
+    reached = type("ReachedLevel", (), {"level": Level.FULL})
 
     def __init__(self, exercises: Sequence[Exercise], judge: Judge = by_words, seconds: float = 0) -> None:
         self.progress, self.cancel = Progress(), Cancel()

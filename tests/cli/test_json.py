@@ -16,7 +16,7 @@ from grader.cli import main
 from grader.cli.doctor import TESTED, _doctor_lines, doctor_data
 from grader.model import Course
 from grader.model.messages import Level
-from grader.runner.promises import PROMISES, Reached
+from grader.runner.promises import PROMISES, ReachedLevel
 
 
 def test_next(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +31,7 @@ def test_next(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_doctor() -> None:
     """Facts, the level, what holds and what does not, and what would raise the level, and of check processes."""
     holds, fails = PROMISES[0], replace(PROMISES[-1], why_not="it could")
-    reached = Reached(Level.REDUCED, [holds, fails], "")
+    reached = ReachedLevel(Level.REDUCED, [holds, fails], "")
     data = doctor_data({"processors": 2}, reached, {"network": "nothing"})
     assert json.loads(json.dumps(data)) == {
         "facts": {"processors": 2},
@@ -54,7 +54,7 @@ def test_doctor_names_versions_newer_than_tested() -> None:
     assert {name: ".".join(pins[name].split(".")[:2]) for name in TESTED} == TESTED
 
     def said(**facts: object) -> str:
-        return " ".join(" ".join(_doctor_lines(facts, Reached(Level.FULL, [], ""), {})).split())
+        return " ".join(" ".join(_doctor_lines(facts, ReachedLevel(Level.FULL, [], ""), {})).split())
 
     newer = "newer than 2.13, with which tensorgrade was tested"
     assert f"torch 2.14.1+cu130: it works; {newer}" in said(torch="2.14.1+cu130", numpy="2.5.5")

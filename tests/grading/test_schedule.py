@@ -38,7 +38,7 @@ WORDS = ("passed", "inconclusive", "failed", "passed", "timed_out", "inconclusiv
 class ScriptedLane:
     """Gives the first verdicts for a whole run, then one of the later ones for each repeat."""
 
-    reached = type("Reached", (), {"level": type("Level", (), {"word": "full"})})
+    reached = type("ReachedLevel", (), {"level": type("Level", (), {"word": "full"})})
 
     def __init__(self, first: dict[str, Verdict], *later: Verdict, late: bool = False) -> None:
         self.progress, self.cancel = Progress(), Cancel()

@@ -29,18 +29,18 @@ _SENSELESS = ("AttributeError", "NameError", "NotImplementedError", "TypeError",
 
 
 @dataclass(frozen=True)
-class Planted:
-    """A fault that is in a student's file now, the student's own text, and the name of the file that has this text."""
+class FaultyFile:
+    """A student's file with a planted fault: the fault, the student's own text, and the file in which that is saved."""
 
     fault: PlantedFault
     own: str
     old: str
 
 
-def planted_fault(course: Course, exercise: Exercise) -> Planted | None:
+def planted_fault(course: Course, exercise: Exercise) -> FaultyFile | None:
     """Return the fault that is planted in an exercise's file now, or None."""
     try:
-        planted = from_json(Planted, _planted_path(course, exercise).read_bytes())
+        planted = from_json(FaultyFile, _planted_path(course, exercise).read_bytes())
     except (OSError, FormatError):
         return None
     # A student who has put the file back has no fault in it.
@@ -82,7 +82,7 @@ def play(
     yield f"To give up:               grade break {exercise.id} --give-up"
 
 
-def _check_found(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterator[str]:
+def _check_found(own: OwnExercise, planted: FaultyFile, *, give_up: bool) -> Iterator[str]:
     """Grade the file; if the fault is found or given up, restore the student's own file. Yield sentences on that."""
     exercise, report = own.exercise, own.grade()
     solved = report.exercises[0].passes
@@ -140,7 +140,7 @@ def _first_failed_verdict(broken: GradedExercise) -> Verdict | None:
     return None
 
 
-def plant_fault(course: Course, exercise: Exercise, fault: PlantedFault) -> Planted:
+def plant_fault(course: Course, exercise: Exercise, fault: PlantedFault) -> FaultyFile:
     """Save the student's file beside itself, and write the version with the fault in its place.
 
     Args:
@@ -155,7 +155,7 @@ def plant_fault(course: Course, exercise: Exercise, fault: PlantedFault) -> Plan
     with failing_as(f"{Places.of(exercise).starter.as_posix()} cannot be written"):
         text = path.read_bytes()
         old = free_name(path)
-        planted = Planted(fault, text.decode("utf-8"), old.name)
+        planted = FaultyFile(fault, text.decode("utf-8"), old.name)
         make_own_folder(course.root)
         _planted_path(course, exercise).parent.mkdir(exist_ok=True)
         # In this order: wherever it is interrupted, the student's own text is in a file, and known to be.
@@ -165,7 +165,7 @@ def plant_fault(course: Course, exercise: Exercise, fault: PlantedFault) -> Plan
     return planted
 
 
-def restore_own_file(course: Course, exercise: Exercise, planted: Planted) -> Path | None:
+def restore_own_file(course: Course, exercise: Exercise, planted: FaultyFile) -> Path | None:
     """Restore the student's own file; return the path of the one with the fault if that was changed, else None.
 
     Args:
