@@ -73,7 +73,7 @@ def is_empty(content: bytes, name: str) -> bool:
 
 
 def _does_nothing(statement: ast.stmt, blank: set[str]) -> bool:
-    """Return whether a statement does nothing; `blank` has the names whose value is None, and gets new ones."""
+    """Return whether a statement does nothing; add names to which it assigns None to `blank`, which has such names."""
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):
             return True

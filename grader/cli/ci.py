@@ -166,7 +166,7 @@ def _plan(
 
 
 def _notes_for_log(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterator[str]:
-    """Yield sentences for the log: if the author can change the checks, notes on files, if nothing has changed."""
+    """Yield sentences for the job's log, such as that the author of the code can change its checks."""
     from grader.report.export.formats import log_line
 
     if checkout.is_own:

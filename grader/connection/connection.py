@@ -267,7 +267,7 @@ class Connection:
         return replace(self, record=record, student=None, reference=None)
 
     def begin_check(self, record: Record, limits: Limits | None = None) -> None:
-        """Begin a check with a record of its own, and with limits of its own if they are given."""
+        """Use this record, and these limits if they are given, for the check that begins now."""
         self.record, self._seeded = record, False
         self.limits = limits or self.limits
 

@@ -115,7 +115,7 @@ class Record:
         return [sent.read() for sent in self.sent]
 
     def begin_call(self, name: str) -> None:
-        """Note the name of a function that is called now, as the last one so far."""
+        """Record that a function is called now, by putting its name at the end of `called`."""
         self.called.pop(name, None)
         self.called[name] = None
 

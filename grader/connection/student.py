@@ -182,7 +182,7 @@ class Probe:
         return partial(self._run, name)
 
     def _run(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Run a function of the probe file in the worker that has its arguments' objects, or in the student's."""
+        """Run a function of the probe file in the worker that has the objects in its arguments, or the student's."""
         proxies = (each for each in parts([args, kwargs]) if is_proxy(each))
         connection = next(map(connection_of, proxies), self._connection)
         space = connection.load_probe(self._path.stem, self._path.read_text(encoding="utf-8"))
@@ -196,7 +196,7 @@ class Probe:
 def call_builtin_probe(
     function: Proxy, name: str, values: Sequence[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1
 ) -> Any:
-    """Have a probe of ours call a function, and return the probe's result; note it as a call of the function.
+    """Have a built-in probe call a function, and return the probe's result; record a call of the function.
 
     Args:
         function: lives in a worker.

@@ -42,7 +42,7 @@ def divide(points: int, shares: Sequence[int]) -> list[int]:
 def score_checks(
     points: int, checks: Sequence[Check], outcomes: Sequence[Outcome], withheld_shares: int
 ) -> tuple[list[GradedCheck], int]:
-    """Return each check with its points, before `hold_back`, and the points that withheld checks decide.
+    """Return each check with its points, which `hold_back` may reduce, and the points that withheld checks decide.
 
     Args:
         points: the points of the exercise, in hundredths.

@@ -21,7 +21,7 @@ from typing import IO
 from grader.model.errors import StartError
 from grader.model.messages import Level
 from grader.runner.promises import ReachedLevel, SandboxPlan, findings, highest_level
-from grader.runner.worker_source import CheckProcess, Supply, WorkerSource, packages_file
+from grader.runner.worker_source import CheckProcess, Supply, WorkerSource, torch_file
 from grader.runner.zygote_client import START_S, ForkedProcess, Zygote, start_in_new_session
 from grader.sandbox import start_messages
 from grader.sandbox.child import SAID_NOTHING, end, tail
@@ -131,7 +131,7 @@ class WorkerServer(WorkerSource):
             for path in own_folders:
                 os.mkdir(path, mode=0o700)
             # What workers must not read is tried with what they would like to: the course, or what they do without.
-            wished = (packages_file() if self._is_plain else self._plan.readable) or targets.file
+            wished = (torch_file() if self._is_plain else self._plan.readable) or targets.file
             file, pid = os.path.realpath(wished), os.getpid()
             message = self._ask(
                 TryOut(file, targets.folder, pid, targets.port, targets.socket, _MEMORY_MB, own_folders)

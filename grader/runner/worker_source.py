@@ -16,7 +16,7 @@ from grader.runner.zygote_client import ForkedProcess
 from grader.wire.transport import Transport
 
 
-def packages_file() -> Path | None:
+def torch_file() -> Path | None:
     """Return a file of PyTorch's, which workers without PyTorch must not be able to read."""
     found = importlib.util.find_spec("torch")
     return Path(found.origin) if found is not None and found.origin else None

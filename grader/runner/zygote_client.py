@@ -50,13 +50,13 @@ class ForkedProcess:
         Raises:
             StartError: it was not forked.
         """
-        if not self._is_answered(START_S):
+        if not self._wait_for_answer(START_S):
             raise StartError("a process of ours was not forked in time")
         if self._pidfd == -1:
             raise StartError("the process that others are forked from is gone")
         return self._pid
 
-    def _is_answered(self, seconds: float) -> bool:
+    def _wait_for_answer(self, seconds: float) -> bool:
         """Wait for the zygote's answer; return whether it came, even if it says that nothing was forked."""
         with self._lock:
             if self._pid or self.returncode is not None:
@@ -85,7 +85,7 @@ class ForkedProcess:
         """
         latest = time.monotonic() + (START_S if timeout is None else timeout)
         if self.returncode is None:
-            over = self._is_answered(latest - time.monotonic()) and (
+            over = self._wait_for_answer(latest - time.monotonic()) and (
                 self._pidfd == -1 or bool(select.select([self._pidfd], [], [], max(0.0, latest - time.monotonic()))[0])
             )
             if not over:
@@ -96,7 +96,7 @@ class ForkedProcess:
 
     def cancel(self) -> None:
         """Stop waiting for a process that was not forked yet: the zygote kills it as soon as it is."""
-        if self.returncode is None and not self._is_answered(0):
+        if self.returncode is None and not self._wait_for_answer(0):
             with self._lock:
                 self._answer.close()
                 self.returncode = -1
@@ -201,7 +201,7 @@ class Zygote:
         return ForkedProcess(ours)
 
     def last_output(self) -> str:
-        """Return the last lines that the zygote printed."""
+        """Return the end of what the zygote printed."""
         return tail(self._log)
 
     def _close(self) -> None:

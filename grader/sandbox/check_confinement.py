@@ -112,7 +112,7 @@ def _open_no_socket() -> None:
 
 
 def what_remains() -> dict[str, str]:
-    """Return what a confined check process can still reach here, by the kinds in `REACH`; a new process tries it."""
+    """Return what a confined check process can still reach here, for each kind in `REACH`; a new process tries it."""
     with open_probe_targets() as targets:
         command = isolated_command("grader.sandbox.check_confinement", *map(str, targets))
         ran = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)

@@ -39,7 +39,7 @@ def from_tree(tree: Mapping[str, Any]) -> Message:
 
 
 def _make_record(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
-    """Make a record from its fields, as JSON has them."""
+    """Make a record of a class from its fields as JSON has them: lists become tuples, and dicts records."""
     # JSON has no tuples, and no records in records.
     tuples = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
     parts: Mapping[str, Callable[..., Any]] = getattr(kind, "PARTS", {})

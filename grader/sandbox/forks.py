@@ -89,7 +89,7 @@ class ForkServer:
             self._selector.register(self._leader, selectors.EVENT_READ, lambda _: self._end_with_session())
 
     def serve(self) -> Callable[[], None]:
-        """Answer requests and reap children until all hosts are gone; return what this process must do then.
+        """Answer requests and reap children until all hosts are gone; return the function to call next.
 
         Returns:
             What the process is to do from now on: one that was forked, what it was forked for; this one, to end. A
@@ -158,7 +158,7 @@ class ForkServer:
                 os.close(descriptor)
 
     def _forget_host(self, host: socket.socket) -> None:
-        """Forget a host that is gone, and end those of its worker servers that do not end by themselves."""
+        """Forget a host that is gone; kill its worker servers later if they have not ended by themselves by then."""
         self._selector.unregister(host)
         host.close()
         self._due |= dict.fromkeys(self._hosts.pop(host) & self._children.keys(), time.monotonic() + GRACE_S)

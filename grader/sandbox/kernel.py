@@ -125,7 +125,7 @@ def set_mount_flags(target: str, flags: int, *, recursive: bool) -> None:
 
 
 def enter_root(folder: str) -> None:
-    """Make a mounted folder the root of this mount namespace, and let go of the old root; see pivot_root(2)."""
+    """Make a mounted folder the root of this mount namespace, and unmount the old root; see pivot_root(2)."""
     os.chdir(folder)
     # Onto itself: the old root then lies above the new one, and can be taken off without a folder to put it in.
     _check(_LIBC.pivot_root(b".", b"."), "pivot_root")
@@ -172,7 +172,7 @@ def collapse_pages(proc: int | None) -> None:
 
 
 def disable_huge_pages() -> None:
-    """Get no more huge pages, and keep those that were inherited: see PR_SET_THP_DISABLE in prctl(2)."""
+    """Let this process get no new huge pages; inherited ones stay. See PR_SET_THP_DISABLE in prctl(2)."""
     with contextlib.suppress(OSError):  # a kernel without huge pages
         _prctl(_PR_SET_THP_DISABLE, 1)
 

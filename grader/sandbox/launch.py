@@ -32,7 +32,7 @@ _WORLD = (kernel.OF_A_WORKER ^ kernel.CLONE_NEWUSER) | kernel.CLONE_NEWPID | ker
 
 
 def main() -> None:
-    """Start the command in namespaces, or without them where there can be none."""
+    """Start the command of the worker server in namespaces, or without them where there can be none."""
     kernel.die_with_parent()
     if os.getppid() != int(sys.argv[2]):  # it was gone before we asked
         return
@@ -65,7 +65,7 @@ def launch(plan: LaunchPlan, keep: int | None = None) -> Launched:
 
 
 def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
-    """Return what a worker at the level `reduced` may read, or None where the kernel or the machine cannot limit it."""
+    """Return the paths that a worker at the level `reduced` may read; None if this machine cannot limit them."""
     from grader.sandbox import landlock
 
     try:

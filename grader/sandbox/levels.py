@@ -208,13 +208,13 @@ class Full(Sandbox):
         return memory_together(self._proc, roots, allowed)
 
     def end(self, pid: int) -> None:
-        """End a worker, and with the holder of its namespaces all that it has started."""
+        """End a worker and all that it has started, by killing the process that holds its namespaces."""
         super().end(pid)
         if namespaces := self._namespaces_of.pop(pid, None):
             self._close(namespaces)
 
     def _close(self, namespaces: Namespaces) -> None:
-        """End namespaces with all that lives in them."""
+        """Kill the process that holds namespaces, and with it all processes in them."""
         os.kill(namespaces.holder, signal.SIGKILL)
         os.close(namespaces.pidfd)
         # Not waited for: it is there until all that it held were reaped, those by this process, too.

@@ -45,7 +45,7 @@ def main() -> Callable[[], None]:
     """Import what children need, then fork the processes that hosts ask for until all hosts have closed their sockets.
 
     Returns:
-        What is to be done where this frame is gone: in a process that was forked, what it is to do.
+        The function that the caller calls next, when this frame is gone: in a forked process, its own main function.
     """
     gc.disable()  # see `grader.worker.__main__`
     for name in _IMPORTED:
@@ -102,7 +102,7 @@ def _beginning(libraries: Any, message: Message) -> Beginning | None:
 
 
 def _become_template(requests: socket.socket) -> None:
-    """Import what check processes need; fork them until the zygote is gone."""
+    """Import what check processes need, then fork them on request until the zygote is gone."""
     kernel.die_with_parent()
     kernel.disable_huge_pages()  # or a few bytes that are written cost a copy of 2 MB
     kernel.close_all_but(requests.fileno())

@@ -22,7 +22,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def missing_package(package: str) -> ModuleNotFoundError:
-    """Return the error that an import of a package raises here, as the exercise is solved without it."""
+    """Return the error that an import of a forbidden package raises."""
     return ModuleNotFoundError(_SENTENCE.format(package), name=package)
 
 
@@ -69,7 +69,7 @@ class Absent:
         raise missing_package(self.__dict__["package"])
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise the error of the import."""
+        """Raise the error that the import of the package raises."""
         raise missing_package(self.__dict__["package"])
 
     def __instancecheck__(self, instance: object) -> NoReturn:
@@ -93,7 +93,7 @@ class PlainModules(OwnModules):
         self._packages = frozenset(packages)
 
     def install(self) -> None:
-        """Make import statements find these modules before installed ones, and none of the packages."""
+        """Make import statements find these modules before installed ones, and raise for forbidden packages."""
         super().install()
         sys.meta_path.insert(0, AbsentPackages(self._packages))
 

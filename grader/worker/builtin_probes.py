@@ -226,7 +226,7 @@ def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> lis
 
 
 def _start_rank(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> int:
-    """Fork a child that is one rank, and writes its answer into the folder; return its process id."""
+    """Fork a child that runs one rank and writes its result into the folder; return its process id."""
     pid = os.fork()
     if pid:
         return pid
@@ -238,7 +238,7 @@ def _start_rank(function: Callable[..., Any], args: list[Any], rank: int, size: 
 
 
 def _run_rank(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> dict[str, Any]:
-    """Run the call on this rank, and return its result or error."""
+    """Call the function as one rank, and return how that ended; see `run_on_ranks`."""
     dist = importlib.import_module(_DISTRIBUTED)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(size), LOCAL_RANK=str(rank))

@@ -67,7 +67,7 @@ class WorkerProcess:
         """Kill the worker with everything that it started."""
 
     def signal(self, number: int) -> None:
-        """Send the process a signal, if it still exists. What it started gets none."""
+        """Send the process a signal, if it still exists; processes that it started get none."""
 
     def await_end(self) -> Ended | None:
         """Wait a moment for the end of the worker, and return how it ended; None if it has not ended.
@@ -256,7 +256,7 @@ class WorkerProcess:
         return text, more
 
     def close(self) -> None:
-        """End the process and remove its folder, as soon as it is gone."""
+        """Kill the worker, and have its folder removed as soon as it is gone."""
         self.kill()
         self.channel.close()
         self._printed.close()
