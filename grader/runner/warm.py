@@ -148,7 +148,7 @@ def warm_processes() -> Iterator[WarmProcess]:
         if (called := connect(folder, name)) is not None:
             with called:
                 said = ask(called, DESCRIBE)
-            if said and isinstance(described := from_tree(said), fork_messages.Description):
+            if said and isinstance(described := from_tree(said), fork_messages.Described):
                 memory = sum(map(_memory_kib, described.pids)) >> 10
                 yield WarmProcess(name in fitting, described.pids, memory, described.idle_s)
 

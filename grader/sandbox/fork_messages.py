@@ -1,7 +1,7 @@
 """Messages with a process that others are forked from, and about what it forks.
 
 host -> who forks    what is to be forked, with a socket for the answer and what the process gets; `Describe`, `Stop`
-who forks -> host    on that socket `Forked` with a pidfd, or `Refused`; a `Description` for a `Describe`
+who forks -> host    on that socket `Forked` with a pidfd, or `Refused`; `Described` for a `Describe`
 
 Of these processes, the zygote has its `StartServer` and `StartCheckProcess` in `start_messages`. The one that runs
 commands has `RunCommand`, and says on the same socket how the command `Ended`. A process that is to `Stay` receives
@@ -57,12 +57,14 @@ class Stay(Message):
 
 @dataclass(frozen=True)
 class Describe(Message):
-    """Answer with a `Description`; with it comes a socket for the answer."""
+    """Answer with a `Described`; with it comes a socket for the answer."""
 
 
 @dataclass(frozen=True)
-class Description(Message):
+class Described(Message):
     """The state of a process that others are forked from.
+
+    This message must keep its name: `grade doctor` reads it from processes that an older version may have left.
 
     Attributes:
         pids: its processes that stay.

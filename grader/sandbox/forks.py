@@ -169,7 +169,7 @@ class ForkServer:
         left = self._quiet_since + self._stay.idle_s - time.monotonic() if self._stay is not None else 0.0
         # Who asked may have ended, or be too slow to read: then nobody waits for it.
         with socket.socket(fileno=os.dup(answer)) as sock, contextlib.suppress(OSError):
-            send(sock, fork_messages.Description(pids, left))
+            send(sock, fork_messages.Described(pids, left))
 
     def _end_with_session(self) -> None:
         self._take_no_calls()
