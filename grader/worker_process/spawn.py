@@ -78,7 +78,7 @@ class SpawnStarter(Starter):
     def start_worker(
         self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
     ) -> WorkerProcess:
-        """Return the warm spare worker, or if there is none a new worker, and start another spare.
+        """Return the warm spare worker, or a new worker if no spare is left, and start another spare.
 
         Args:
             limits: what it may use.
