@@ -334,7 +334,7 @@ class Connection:
         called: Proxy | None = None,
         noted: Call | None = None,
     ) -> Any:
-        """Call an object in the worker and return its result; change the arguments as the worker changed its copies.
+        """Call an object in the worker and return its result; arguments that it mutates there are mutated here, too.
 
         Of a probe, `called` is the function that it calls, which messages name; its caller has noted the call.
 

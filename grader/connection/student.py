@@ -50,7 +50,7 @@ class Student:
         return connection.ask("get", [proxy_of_name(connection, ""), name], f"{connection.owner} `{name}`", name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set a name of the module, in the worker."""
+        """Assign a value to a name of the module, in the worker."""
         connection = connection_behind(self)
         connection.names()[name] = "callable" if is_proxy(value) else "value"
         connection.ask("set", [proxy_of_name(connection, ""), name, value], f"{connection.owner} `{name}`")

@@ -310,7 +310,7 @@ def function_of(row: GradedCheck) -> str:
 
 
 def _rank(row: GradedCheck) -> tuple[int, ...]:
-    """Return a sort key that puts a check first which makes others fail; equal ones keep the order in which they ran.
+    """Return a sort key that puts checks first whose cause makes others fail; equal ones keep the order of the run.
 
     Of wrong results those of shown checks come first, because their messages are complete. A hidden check may meet the
     same with inputs that it cannot show, under a rule that is not to blame. An exception or a wrong kind, which end any

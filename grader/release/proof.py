@@ -88,7 +88,7 @@ class Secret:
         return self._is_same_exercise(path) or (not of_checks and len(self.text) >= _SHORTEST_ALONE)
 
     def _is_same_exercise(self, path: Path) -> bool:
-        """Return whether a file of the copy is of the same exercise, or the page of its module."""
+        """Return whether a file of the copy belongs to the secret's exercise, or is a page of its module."""
         if self.exercise is None:
             return False
         module, shown = self.exercise.module, layout.Places.of(self.exercise).shown

@@ -41,7 +41,7 @@ class EarlyProcesses:
             raise
 
     def take_zygote(self, opened: Callable[..., Zygote], **options: bool) -> Zygote:
-        """Return the zygote that was started early; after the first call, one that `opened` opens.
+        """Return the zygote that was started early; if it was taken before, a new one that `opened` opens.
 
         The caller closes it.
         """

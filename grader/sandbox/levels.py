@@ -94,7 +94,7 @@ class Sandbox:
         return 0
 
     def end(self, pid: int) -> None:
-        """End a worker with everything that it started; or end what it left, if it has ended by itself.
+        """End a worker and everything that it started, even if the worker itself has ended already.
 
         Here: end the session; what has left it goes on.
         """
@@ -115,7 +115,7 @@ class Reduced(Sandbox):
         self._alone = seccomp.load("alone")
 
     def give_up_rights(self) -> None:
-        """Start a session of its own, without capabilities."""
+        """Make this worker a session of its own, and give up capabilities and the means to gain privileges."""
         super().give_up_rights()
         _give_up_privileges()
 
@@ -201,7 +201,7 @@ class Full(Sandbox):
         return WORK
 
     def memory_of(self, pid: int, allowed: int) -> int:
-        """Return the memory of a worker and what it started: also of orphans, which the holder of namespaces adopts."""
+        """Return the bytes of memory of a worker and of all that it started, orphans among them."""
         if (namespaces := self._namespaces_of.get(pid)) is None:
             return 0
         roots = [pid_in_proc(self._proc, each) for each in (pid, namespaces.holder)]

@@ -95,9 +95,9 @@ def open_namespaces(proc: int, here: int, *, of_one: bool) -> Namespaces:
     """Make namespaces for workers, and wait until they are set up; the arguments are those of `begin_namespaces`.
 
     Args:
-        proc: as there.
-        here: as there.
-        of_one: as there.
+        proc: a descriptor of a proc file system's folder.
+        here: a pidfd of this process, which names its own process namespace.
+        of_one: whether they are for one worker.
 
     Raises:
         OSError: the kernel refuses a step.

@@ -106,7 +106,7 @@ def pack(
     progress: Progress,
     cells: Mapping[str, ExerciseFiles] | None = None,
 ) -> Receipt:
-    """Grade the files of a hand-in, and return their zip with a receipt and what is wrong with them.
+    """Grade the files of a hand-in, and return a `Receipt`: their zip, the report, and problems of the files.
 
     Args:
         course: in the student's folder.

@@ -261,7 +261,7 @@ class ExercisePage:
                 self._ask_which_text(now)
 
     def _ask_which_text(self, other: OnDisk) -> None:
-        """Ask the student which text counts, as both the file's and the page's changed; the other is kept beside it."""
+        """Ask the student whether the file's text or the page's counts; the other one is then kept beside the file."""
         self._conflict.clear()
         with self._conflict, ui.element("div").classes("warn"):
             name = escape(self._exercise.file_name)

@@ -310,9 +310,9 @@ class LoadedModule:
         self._spaces[f"probe:{name}"] = module
 
     def _run_prepared_calls(self, frame: Frame, function: Any) -> Reply:
-        """Make the prepared timed calls, and return their replies; with `hold`, keep the result for a later request.
+        """Make the prepared timed calls, and return their replies, or hold the result for a later request.
 
-        If the frame has numbers, they are first written into the arguments.
+        The frame says which of both. If it has numbers, they are first written into the arguments.
         """
         blocks, in_place = self._prepared.blocks, frame.tree["in_place"]
         if len(frame.data):

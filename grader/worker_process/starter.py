@@ -109,7 +109,7 @@ def caps_of(limits: Limits) -> Caps:
 
 
 def await_first_message(worker: WorkerProcess) -> None:
-    """Wait for a worker's first message: that it is warm, or confined. A failure before that is ours.
+    """Wait for a worker's first message, which says that it is warm or confined; raise if it ends before that.
 
     Raises:
         WorkerLost: it ends, or says nothing; it is closed.

@@ -261,7 +261,7 @@ class AnsweredQuestions:
         return self._path.relative_to(self._course.root).as_posix()
 
     def rank(self, question: Question) -> int:
-        """Return a question's rank in the order of questions: 0 if it was answered wrong before, 3 if right.
+        """Return a question's rank in the order of questions: 0 if answered wrong before, 1 or 2 if new, 3 if right.
 
         Of those that are new, the ones of begun modules come first: others may ask what is not taught yet.
         """
