@@ -1,4 +1,4 @@
-"""Grading in a CI job: a checkout in, every file and line that a platform reads out.
+"""Grading in a CI job: reads a checkout, and writes every file and line that the platform reads.
 
 job     which course grades a checkout, what was changed in it, and what the platform gets
 clones  the repositories of a class, as they were at a time; reports of many jobs as one gradebook

@@ -1,4 +1,4 @@
-"""The platforms that grade, and the files by which each does: workflows, images, an autograder, of `templates/`."""
+"""The files by which each platform grades, made from `templates/`: workflows, images, an autograder."""
 
 from __future__ import annotations
 

@@ -110,10 +110,10 @@ class Cluster:
             self._client = self._open(self._connect())
         own = Future[WorkResult]()
         own.set_running_or_notify_cancel()
-        self._send(self._client, work, own)
+        self._send_work(self._client, work, own)
         return own
 
-    def _send(self, client: Client, work: Work, own: Future[WorkResult], *, again: bool = False) -> None:
+    def _send_work(self, client: Client, work: Work, own: Future[WorkResult], *, again: bool = False) -> None:
         id, submission = work.exercise.id, work.submission
         slim = replace(submission, exercises={id: submission.of(work.exercise)})  # nothing of others travels with it
         sent = id, slim, Outcomes.of(work.before) if work.before is not None else None
@@ -133,7 +133,7 @@ class Cluster:
         except CancelledError:
             # Dask cancels what it cannot fetch, as the worker was lost just after it had graded.
             if client.status == "running" and not again:
-                self._send(client, work, own, again=True)
+                self._send_work(client, work, own, again=True)
             else:
                 own.set_exception(StartError(f"the cluster was lost, with what it was grading; {_AGAIN}"))
         except Exception as error:  # a defect of ours there
@@ -291,13 +291,13 @@ class NodePlugin(WorkerPlugin):
         try:
             await self._loop.run_in_executor(self._thread, self._open, Path(worker.local_directory))
         except Exception as error:  # of any kind: who started the batch reads it
-            self._say(str(error) if isinstance(error, GraderError) else f"{type(error).__name__}: {error}")
+            self._report_slots(str(error) if isinstance(error, GraderError) else f"{type(error).__name__}: {error}")
             return
         await worker.set_resources(**{self.name: worker.state.nthreads})
         # The scheduler looks again at work that no worker could do when a worker goes on after a pause.
         worker.status = Status.paused
         worker.status = Status.running
-        self._say("")
+        self._report_slots("")
 
     def _open(self, place: Path) -> None:
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="grade-course-", dir=place)))  # mode 0700
@@ -311,7 +311,7 @@ class NodePlugin(WorkerPlugin):
         )
         self._lanes.collected()  # a worker that cannot confine student code is refused before it has work
 
-    def _say(self, refused: str) -> None:
+    def _report_slots(self, refused: str) -> None:
         who = {"address": self._worker.contact_address, "host": socket.gethostname()}
         slots = 0 if refused else self._worker.state.nthreads
         self._worker.log_event(self.name, {**who, "slots": slots, "why": " ".join(refused.split())})
@@ -337,7 +337,7 @@ class NodePlugin(WorkerPlugin):
     async def _give_up(self, why: str) -> None:
         # In the scheduler alone: work that is here already would otherwise wait for its resource for ever.
         await self._worker.scheduler.set_resources(worker=self._worker.contact_address, resources={self.name: 0})
-        self._say(why)
+        self._report_slots(why)
 
     async def teardown(self, worker: Worker) -> None:
         """End the lanes, and remove the course."""
@@ -353,7 +353,7 @@ def grade_on_worker(name: str, sent: RemoteWork) -> RemoteResult:
 
 
 class BatchPlugin(SchedulerPlugin):
-    """A plugin of the scheduler for one batch: it gives up what two workers were lost with, and what none can do.
+    """A scheduler plugin for one batch: works fail if two workers were lost with them, or if no worker takes them.
 
     When the batch has ended, even by a fault, the workers close their lanes.
 

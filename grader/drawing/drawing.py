@@ -144,19 +144,24 @@ def _drawing_beside_expected(name: str, value: Any, expected: Any) -> Drawing:
             f"values are drawn side by side for at most 2 dims of at most {_MOST_GRID}; index a part of {name}"
         )
     same = torch.isclose(got.double(), wanted.double(), equal_nan=True) if not got.is_complex() else got == wanted
-    grid = Grid(_rows(wanted), _rows(got), tuple(tuple(not each for each in row) for row in _two_dims(same)), got.dim())
+    grid = Grid(
+        _rows_of_texts(wanted),
+        _rows_of_texts(got),
+        tuple(tuple(not each for each in row) for row in _as_matrix(same)),
+        got.dim(),
+    )
     if bool(same.all()):
         return Drawing(Picture(), (), (f"{name} is as expected: all {got.numel()} elements agree.",))
     return Drawing(Picture(grid=grid))
 
 
-def _two_dims(value: Any) -> list[list[Any]]:
+def _as_matrix(value: Any) -> list[list[Any]]:
     rows: list[list[Any]] = value.reshape((1,) * (2 - value.dim()) + tuple(value.shape)).tolist()
     return rows
 
 
-def _rows(value: Any) -> tuple[tuple[str, ...], ...]:
+def _rows_of_texts(value: Any) -> tuple[tuple[str, ...], ...]:
     def text(each: Any) -> str:
         return f"{each:.4g}" if isinstance(each, float) else str(each)
 
-    return tuple(tuple(text(each) for each in row) for row in _two_dims(value))
+    return tuple(tuple(text(each) for each in row) for row in _as_matrix(value))

@@ -19,7 +19,7 @@ Found = tuple[list[str], Drawing | None]
 """The sentences of a reason, and its drawing."""
 
 
-def shapes_of(operands: Sequence[Operand], *, broadcast: bool) -> Drawing | None:
+def shapes_drawing(operands: Sequence[Operand], *, broadcast: bool) -> Drawing | None:
     """Return the drawing of the operands' shapes; None if there are not two that can be drawn.
 
     Args:
@@ -30,7 +30,7 @@ def shapes_of(operands: Sequence[Operand], *, broadcast: bool) -> Drawing | None
     return Drawing(Picture(shapes=Shapes(rows, broadcast=broadcast))) if len(rows) > 1 else None
 
 
-def marked_shapes(*operands: tuple[Operand, Sequence[int]]) -> Drawing | None:
+def misfits_drawing(*operands: tuple[Operand, Sequence[int]]) -> Drawing | None:
     """Return the drawing of shapes some of whose dims do not fit; None if they cannot be drawn.
 
     Args:
@@ -59,7 +59,7 @@ def remedy(operand: Operand, call: str) -> str:
 
 
 def one_dtype(operands: Sequence[Operand], rule: str) -> Found:
-    """Return a rule that operands must have one dtype as a sentence, which dtypes they have, and a remedy.
+    """Return an explanation: the rule that operands must have one dtype, which dtypes they have, and a remedy.
 
     Args:
         operands: the operands. Those after the first whose names are not source belong to a layer.

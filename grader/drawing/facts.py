@@ -51,7 +51,7 @@ def _of_tensor(name: str, value: Any) -> tuple[Tensor, _StoragePlace]:
         )
     if value.is_nested:
         raise TypeError(f"{name} is a nested tensor, which has no one shape; draw one of its parts: {name}.unbind()[0]")
-    value = value.detach() if (grad := _grad(value)) else value
+    value = value.detach() if (grad := _grad_phrase(value)) else value
     shape, dtype = tuple(value.shape), str(value.dtype).removeprefix("torch.")
     view, memory, contiguous = None, _StoragePlace(object(), 0, 0), False
     if value.layout is torch.strided:
@@ -62,12 +62,12 @@ def _of_tensor(name: str, value: Any) -> tuple[Tensor, _StoragePlace]:
         strides = tuple(value.stride())
         view = View(name, shape, strides, value.storage_offset(), storage.nbytes() // size)
         contiguous = value.is_contiguous()
-    values = _texts(value) if view is not None and value.device.type != "meta" else ()
+    values = _element_texts(value) if view is not None and value.device.type != "meta" else ()
     facts = Tensor(view, name, shape, dtype, str(value.device), contiguous, grad, values, value.element_size())
     return facts, memory
 
 
-def _grad(value: torch.Tensor) -> str:
+def _grad_phrase(value: torch.Tensor) -> str:
     if not value.requires_grad:
         return ""
     return "a leaf that requires grad" if value.is_leaf else "requires grad"
@@ -84,13 +84,13 @@ def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[Tensor, _StorageP
     address = value.__array_interface__["data"][0]
     strides = tuple(step // size for step in value.strides)
     view = View(name, value.shape, strides, (address - start) // size, (end - start) // size)
-    texts = tuple(_text(each) for each in islice(value.flat, MOST_VALUES))
+    texts = tuple(_element_text(each) for each in islice(value.flat, MOST_VALUES))
     contiguous = bool(value.flags.c_contiguous)
     facts = Tensor(view, name, value.shape, str(value.dtype), "cpu (NumPy)", contiguous, "", texts, size)
     return facts, _StoragePlace(id(whole), start, end)
 
 
-def _texts(value: torch.Tensor) -> tuple[str, ...]:
+def _element_texts(value: torch.Tensor) -> tuple[str, ...]:
     """Return the first elements of a tensor as texts, at most `MOST_VALUES`."""
     if not value.numel():
         return ()
@@ -100,11 +100,11 @@ def _texts(value: torch.Tensor) -> tuple[str, ...]:
         value = value.int_repr()  # what is in the storage
     if value.numel() <= MOST_VALUES:
         flat = value.detach().resolve_conj().resolve_neg().cpu().reshape(-1)
-        return tuple(_text(each) for each in flat.tolist())
-    return tuple(_text(value[index].item()) for index in indices)
+        return tuple(_element_text(each) for each in flat.tolist())
+    return tuple(_element_text(value[index].item()) for index in indices)
 
 
-def _text(value: Any) -> str:
+def _element_text(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "T" if value else "F"
     if isinstance(value, (float, np.floating)):

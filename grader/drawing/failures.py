@@ -108,7 +108,7 @@ class Watcher(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Call a function of PyTorch, and record the call if it raises."""
+        """Call a function of PyTorch; record the call if it raises, else the tensors that it changed in place."""
         del types
         tensors = list(_tensors_of([*args, *(kwargs or {}).values()]))
         before = [(each._version, each.grad_fn) for each in tensors]
@@ -158,7 +158,7 @@ def ipython_shell() -> Any:
 
 
 def _shown_file(name: str) -> str:
-    """Return the name of a file of code as a reader knows it: a notebook's cell has a file of its own."""
+    """Return the name of a file of code for a reader, such as "Cell In[3]" for the file of a notebook's cell."""
     name_of_cell = getattr(getattr(ipython_shell(), "compile", None), "format_code_name", None)  # since IPython 8
     cell = name_of_cell(name) if name_of_cell is not None else None
     return " ".join(cell) if cell else name
@@ -258,7 +258,7 @@ def operands_of(failed: FailedCall, frame: FrameType | None, node: ast.AST | Non
             named = layers.get(place, "") if not key else f"the {key}" if layers else key
             tensors.append((source or named, value))
         elif isinstance(value, (tuple, list)):
-            inner = _elements(node, place)
+            inner = _sources_of_items(node, place)
             for number, each in enumerate(value):
                 if isinstance(each, torch.Tensor):
                     tensors.append((inner[number] if number < len(inner) else f"{source or 'list'}[{number}]", each))
@@ -284,23 +284,23 @@ def _operand_sources(node: ast.AST | None, function: str) -> list[str]:
             return [ast.unparse(value), ast.unparse(index)]
         case ast.UnaryOp(operand=operand):
             return [ast.unparse(operand)]
-        case ast.Call(func=ast.Attribute(value=value, attr=name), args=args) if _is_same(name, function):
-            return [*([] if _is_module(value) else [ast.unparse(value)]), *map(ast.unparse, args)]
-        case ast.Call(func=ast.Name(id=name), args=args) if _is_same(name, function):
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=args) if _is_name_of(name, function):
+            return [*([] if _is_torch_module(value) else [ast.unparse(value)]), *map(ast.unparse, args)]
+        case ast.Call(func=ast.Name(id=name), args=args) if _is_name_of(name, function):
             return [*map(ast.unparse, args)]
     return []
 
 
-def _is_same(name: str, function: str) -> bool:
+def _is_name_of(name: str, function: str) -> bool:
     return function.strip("_").endswith(name.strip("_"))
 
 
-def _is_module(node: ast.expr) -> bool:
+def _is_torch_module(node: ast.expr) -> bool:
     text = ast.unparse(node)
     return text in ("torch", "F", "functional") or text.startswith(("torch.nn", "torch.linalg", "torch.special", "nn."))
 
 
-def _elements(node: ast.AST | None, place: int) -> list[str]:
+def _sources_of_items(node: ast.AST | None, place: int) -> list[str]:
     match node:
         case ast.Call(args=args) if place < len(args) and isinstance(args[place], ast.List | ast.Tuple):
             return [ast.unparse(each) for each in args[place].elts]  # type: ignore[attr-defined]

@@ -34,12 +34,12 @@ def draw(*values: Any, expected: Any = None, **named: Any) -> None:
         TypeError: a value cannot be drawn.
         ValueError: there is nothing to draw.
     """
-    names = _names(sys._getframe(1), values)
+    names = _names_of_values(sys._getframe(1), values)
     _show(drawing_of({**dict(zip(names, values, strict=True)), **named}, expected))
 
 
 class explain:  # noqa: N801  used as `with explain():`
-    """Explain an error of PyTorch that leaves the block, below its traceback; the error goes on.
+    """Explain an error of PyTorch that a `with` block raises, below its traceback; the error is not caught.
 
     It says which operands clash in which dims, and what to try, with a picture of shapes or storages:
 
@@ -121,7 +121,7 @@ def _show(drawing: Drawing) -> None:
     click.echo("\n".join(drawing.lines(_columns(), plain=is_plain, colours=shows_colours())))
 
 
-def _names(frame: FrameType, values: tuple[Any, ...]) -> list[str]:
+def _names_of_values(frame: FrameType, values: tuple[Any, ...]) -> list[str]:
     """Return a name for each value: its source in the caller's call, else the caller's variable that holds it."""
     code = frame.f_code
     positions = list(code.co_positions())[frame.f_lasti // 2]

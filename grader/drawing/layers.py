@@ -11,7 +11,7 @@ from grader.drawing.explanation_parts import (
     MOST_READ,
     Found,
     dtype_name,
-    marked_shapes,
+    misfits_drawing,
     named_shapes,
     one_dtype,
     remedy,
@@ -23,8 +23,8 @@ _SPACE = {"conv1d": ("length",), "conv2d": ("height", "width"), "conv3d": ("dept
 """Convolutions, and their dims of space."""
 
 
-def layers(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return what a layer cannot take; None if that is not the reason."""
+def explain_layer(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return why a layer of `torch.nn` raised; None if the call was not one, or its operands show no reason."""
     if len(operands) < 2:
         return None
     first, weight = operands[:2]
@@ -57,11 +57,14 @@ def _convolution(operands: Sequence[Operand], name: str, groups: int) -> Found |
     if first.shape[dim] == channels:
         return None
     takes = f"The layer takes {counted(channels, 'channel')}, in dim {dim}"
-    said = [f"{takes}; {first.name} {first.shape} has {first.shape[dim]} there.", *_moved(first, channels, dim)]
-    return said, marked_shapes((first, [dim]), (weight, [1])) if groups == 1 else None
+    said = [
+        f"{takes}; {first.name} {first.shape} has {first.shape[dim]} there.",
+        *_channels_remedy(first, channels, dim),
+    ]
+    return said, misfits_drawing((first, [dim]), (weight, [1])) if groups == 1 else None
 
 
-def _moved(first: Operand, channels: int, dim: int) -> Iterator[str]:
+def _channels_remedy(first: Operand, channels: int, dim: int) -> Iterator[str]:
     """Yield a remedy if the channels are in the last dim, as in images of other libraries."""
     if first.shape[-1] == channels and first.code:
         shape = (*first.shape[:dim], channels, *first.shape[dim:-1])
@@ -82,7 +85,7 @@ def _linear(operands: Sequence[Operand]) -> Found | None:
     flat = [dim for dim in range(1, len(first.shape) - 1) if math.prod(first.shape[dim:]) == features]
     if flat and first.code:
         said.append(f"Try: {first.code}.flatten({flat[0]}), which has shape {(*first.shape[: flat[0]], features)}.")
-    return said, marked_shapes((first, [-1]), (weight, [-1]))
+    return said, misfits_drawing((first, [-1]), (weight, [-1]))
 
 
 def _embedding(first: Operand, weight: Operand) -> Found | None:
@@ -102,7 +105,7 @@ def _batch_norm(first: Operand, features: int) -> Found | None:
         return None
     takes = f"The layer takes {counted(features, 'feature')}, in dim 1"
     said = f"{takes}; {first.name} {first.shape} has {first.shape[1]} there."
-    return [said, *(_moved(first, features, 1) if len(first.shape) > 2 else ())], None
+    return [said, *(_channels_remedy(first, features, 1) if len(first.shape) > 2 else ())], None
 
 
 def _layer_norm(first: Operand, sizes: tuple[int, ...]) -> Found | None:
@@ -113,14 +116,14 @@ def _layer_norm(first: Operand, sizes: tuple[int, ...]) -> Found | None:
 
 
 def _first_outside(index: torch.Tensor, size: int, ignored: int | None = None) -> int | None:
-    """Return the first number that is not from 0 to below a size, nor the ignored one; None if all are."""
+    """Return the first number of a tensor that is neither in `range(size)` nor `ignored`; None if there is none."""
     if index.device.type == "meta" or index.numel() > MOST_READ:
         return None
     return next((each for each in index.flatten().tolist() if not 0 <= each < size and each != ignored), None)
 
 
-def losses(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return what a loss cannot take; None if that is not the reason."""
+def explain_loss(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return why a loss of `torch.nn` raised; None if the call was not one, or its operands show no reason."""
     if len(operands) < 2:
         return None
     match failed.name:
@@ -156,7 +159,7 @@ def _loss_of_classes(name: str, first: Operand, target: Operand, ignored: int) -
         return [said, remedy(first, "movedim(-1, 1)")], None
     if target.shape[:1] != wanted[:1]:
         said = f"{name} needs one target for each row: {both}."
-        return [said], marked_shapes((first, [0]), (target, [0])) if target.shape else None
+        return [said], misfits_drawing((first, [0]), (target, [0])) if target.shape else None
     said = f"{name} takes the classes in dim {dim}, so the target must have shape {wanted}: {both}."
     return [said, *([remedy(target, f"argmax({dim})")] if target.shape == first.shape else [])], None
 

@@ -23,14 +23,14 @@ from grader.drawing.explanation_parts import (
     MOST_READ,
     Found,
     dtype_name,
-    marked_shapes,
+    misfits_drawing,
     named_shapes,
     one_dtype,
-    shapes_of,
+    shapes_drawing,
 )
 from grader.drawing.facts import drawn_tensors
 from grader.drawing.failures import FailedCall, Operand, mutates, operands_of, student_expression
-from grader.drawing.layers import layers, losses
+from grader.drawing.layers import explain_layer, explain_loss
 from grader.model.picture import NamedShape, Picture, Shapes
 from grader.model.score import counted
 
@@ -83,13 +83,13 @@ class Explanation:
         yield from self.sentences
 
 
-def _memory(operands: Sequence[Operand]) -> Drawing:
+def _memory_drawing(operands: Sequence[Operand]) -> Drawing:
     values = {one.name: one.value for one in operands}
     facts = tuple(drawn_tensors(values))
     return Drawing(Picture(views=tuple(one.view for one in facts if one.view is not None)), facts)
 
 
-def _devices(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_devices(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     # A tensor without dims may lie on the CPU.
     devices = list(dict.fromkeys(str(one.value.device) for one in operands if one.value.dim()))
     if len(devices) < 2:
@@ -107,7 +107,7 @@ def _devices(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     return said, None
 
 
-def _in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if not operands or not mutates(failed.name):
         return None
     first = operands[0]
@@ -133,7 +133,7 @@ def _in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
         return [
             f"Several indices of {first.name} read the same element of its storage, so it cannot be written in place.",
             f"Try: {first.code}.clone() first.",
-        ], _memory([first])
+        ], _memory_drawing([first])
     return None
 
 
@@ -161,7 +161,7 @@ def _base_is_leaf(value: torch.Tensor) -> bool:
     return base is not None and base.is_leaf and base.requires_grad
 
 
-def _matmul(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_matmul(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if failed.name not in _MATMUL or len(operands) < (1 if failed.name in ("mm", "bmm") else 2):
         return None
     if len(operands) == 1:  # multiplied by itself
@@ -187,31 +187,32 @@ def _matmul(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
             sentences.append(f"Try: {left.code} @ {right.code}.mT, which swaps the last two dims of {right.name}.")
         elif len(left.shape) > 1 and left.shape[-2] == outer and left.code and right.code:
             sentences.append(f"Try: {left.code}.mT @ {right.code}, which swaps the last two dims of {left.name}.")
-        return sentences, marked_shapes((left, [-1]), (right, [dim]))
+        return sentences, misfits_drawing((left, [-1]), (right, [dim]))
     batch = [one.shape[:-2] for one in (left, right)]
     if _broadcast_shape(batch) is None:
-        return [f"The dims before the last two are broadcast, and {batch[0]} and {batch[1]} clash."], shapes_of(
+        return [f"The dims before the last two are broadcast, and {batch[0]} and {batch[1]} clash."], shapes_drawing(
             [Operand(f"{one.name} (without its last 2 dims)", one.value[..., 0, 0]) for one in (left, right)],
             broadcast=True,
         )
     return None
 
 
-def _lists(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_lists(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if failed.name not in _LISTS or len(operands) < 2:
         return None
     dim = failed.kwargs.get("dim", failed.args[1] if len(failed.args) > 1 else 0)
     if failed.name == "stack":
         what = "stack needs tensors of one shape, because it adds a dim"
-        return [f"{what}: {named_shapes(operands)}.", "Try: cat, which joins along a dim that is there."], shapes_of(
-            operands, broadcast=False
-        )
+        return [
+            f"{what}: {named_shapes(operands)}.",
+            "Try: cat, which joins along a dim that is there.",
+        ], shapes_drawing(operands, broadcast=False)
     dims = {len(one.shape) for one in operands}
     if len(dims) > 1:
         return [
             f"{failed.name} needs tensors with equally many dims: {named_shapes(operands)}.",
             "Try: unsqueeze the smaller one.",
-        ], shapes_of(operands, broadcast=False)
+        ], shapes_drawing(operands, broadcast=False)
     (count,) = dims
     if not isinstance(dim, int) or not -count <= dim < count:
         return [f"dim={dim} does not exist: the tensors have {count} dims."], None
@@ -222,11 +223,11 @@ def _lists(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
         sentences = [f"{rule}. Dim {bad[0]} is not: {named_shapes(operands)}."]
         if len(bad) == 1 and len({one.shape[own] for one in operands}) == 1:
             sentences.append(f"Try: dim={bad[0]}.")
-        return sentences, marked_shapes(*((one, bad) for one in operands))
+        return sentences, misfits_drawing(*((one, bad) for one in operands))
     return None
 
 
-def _views(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_views(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if failed.name not in _VIEWS or not operands:
         return None
     first = operands[0]
@@ -247,7 +248,7 @@ def _views(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
             "its elements do not lie in that order.",
             f"Try: {first.code}.reshape{sizes if len(sizes) > 1 else f'({sizes[0]})'}, which copies where it must, "
             f"or {first.code}.contiguous() first.",
-        ], _memory([first])
+        ], _memory_drawing([first])
     return None
 
 
@@ -259,7 +260,7 @@ def _sizes(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int, ...] | 
     return None
 
 
-def _indexing(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_indexing(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     """Return what is wrong with an index into the first operand; None if that is not the reason."""
     if failed.name not in _INDEX or not operands or len(failed.args) < 2:
         return None
@@ -283,7 +284,7 @@ def _indexing(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
             return found
     tensors = [Operand(f"index {dim}", part) for dim, part in enumerate(parts) if _is_positions(part)]
     if len(tensors) > 1 and _broadcast_shape([one.shape for one in tensors]) is None:
-        return ["Index tensors are broadcast to each other, and these clash."], shapes_of(tensors, broadcast=True)
+        return ["Index tensors are broadcast to each other, and these clash."], shapes_drawing(tensors, broadcast=True)
     return _new_values(failed, first, index) if failed.name == "__setitem__" else None
 
 
@@ -302,7 +303,7 @@ def _index_part(first: Operand, dim: int, part: Any) -> Found | None:
         if tuple(part.shape) == want:
             return None
         said = f"A mask needs the shape of what it selects from, {want} of {first.name}; it has {tuple(part.shape)}."
-        return [said], shapes_of([first, Operand("the mask", part)], broadcast=False)
+        return [said], shapes_drawing([first, Operand("the mask", part)], broadcast=False)
     if isinstance(part, torch.Tensor) and (part.is_floating_point() or part.is_complex()):
         kind = dtype_name(part)
         remedy = "Try: .long() for positions, or a comparison for a mask."
@@ -337,7 +338,7 @@ def _new_values(failed: FailedCall, first: Operand, index: Any) -> Found | None:
         return None
     rows = [target, Operand("the new values", failed.args[2])]
     said = f"The new values must broadcast to the shape of what they replace, {target.shape}."
-    return [said], shapes_of(rows, broadcast=True)
+    return [said], shapes_drawing(rows, broadcast=True)
 
 
 def _index_dtype(index: torch.Tensor) -> Found:
@@ -345,7 +346,7 @@ def _index_dtype(index: torch.Tensor) -> Found:
     return [f"The index must have dtype int64, got {kind}.", "Try: .long()."], None
 
 
-def _dtypes(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_dtypes(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if not operands:
         return None
     first = operands[0]
@@ -367,7 +368,7 @@ def _dtypes(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     return None
 
 
-def _expanding(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_expanding(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if (
         failed.name not in ("expand", "broadcast_to", "expand_as", "permute", "transpose", "squeeze", "unsqueeze")
         or not operands
@@ -394,7 +395,7 @@ def _expanding(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     return _no_dim(first, wrong[0], room) if wrong else None
 
 
-def _dim_argument(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_dim_argument(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     """Return which `dim` of the call the first operand does not have; None if that is not the reason."""
     if not operands or operands[0].value is not next(iter(failed.args), None):
         return None
@@ -419,7 +420,7 @@ def _no_dim(first: Operand, dim: int, room: int) -> Found:
     ], None
 
 
-def _einsum(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_einsum(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     """Return why an equation of einsum does not fit its operands; None if that is not the reason."""
     equation = failed.args[0] if failed.name == "einsum" and failed.args else None
     if not isinstance(equation, str) or "..." in equation:
@@ -442,7 +443,7 @@ def _einsum(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     return None
 
 
-def _one_value(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_one_value(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if failed.name not in ("item", "__bool__", "__float__", "__int__", "__index__") or not operands:
         return None
     first = operands[0]
@@ -453,7 +454,7 @@ def _one_value(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     return [f"{first.name} {first.shape} has {first.value.numel():,} elements, and {what}.", f"Try: {remedy}."], None
 
 
-def _autograd(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_autograd(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if not operands:
         return None
     first = operands[0]
@@ -483,12 +484,12 @@ def _autograd(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
             "Try: compute the loss again, or backward(retain_graph=True) the first time.",
         ], None
     if _SAVED_CHANGED in text:
-        return _saved_changed(failed, text), None
+        return _sentences_of_changed_tensor(failed, text), None
     return None
 
 
-def _saved_changed(failed: FailedCall, text: str) -> list[str]:
-    """Return what is said of a tensor that backward needs and that was changed: by which line, if there is one."""
+def _sentences_of_changed_tensor(failed: FailedCall, text: str) -> list[str]:
+    """Return sentences about a tensor that backward needs and that was changed in place: by which line, if known."""
     found, made = _CHANGED.search(text), re.search(r"output \d+ of (\w+?)(?:Backward\d*)?,", text)
     kept = "A tensor that backward needs was changed in place after it was used"
     if made is not None:
@@ -514,7 +515,7 @@ def _broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         return None
 
 
-def _broadcast(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+def _explain_broadcast(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     if len(operands) < 2 or not _broadcasts(failed.name):
         return None
     shapes = [one.shape for one in operands]
@@ -523,7 +524,7 @@ def _broadcast(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
         if mutates(failed.name) and outcome != shapes[0]:
             return [
                 f"The result has shape {outcome}, and in place {operands[0].name} keeps its shape {shapes[0]}."
-            ], shapes_of(operands, broadcast=True)
+            ], shapes_drawing(operands, broadcast=True)
         return None
     longest = max(len(shape) for shape in shapes)
     aligned = [(1,) * (longest - len(shape)) + shape for shape in shapes]
@@ -534,7 +535,7 @@ def _broadcast(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     ]
     if len(operands) == 2 and not mutates(failed.name):
         sentences += _suggested_dims(operands[0], operands[1])
-    return sentences, shapes_of(operands, broadcast=True)
+    return sentences, shapes_drawing(operands, broadcast=True)
 
 
 def _broadcasts(name: str) -> bool:
@@ -555,7 +556,7 @@ def _name_out_of_place(name: str) -> str:
 
 
 def _suggested_dims(left: Operand, right: Operand) -> Iterator[str]:
-    """Yield a suggestion to give the smaller operand dims of size 1, if there is one way in which it then fits."""
+    """Yield a suggestion to add dims of size 1 to the smaller operand, if it then fits in exactly one way."""
     for one, other in ((right, left), (left, right)):
         count, room = len(one.shape), len(other.shape)
         ways = [
@@ -579,8 +580,9 @@ def _suggested_dims(left: Operand, right: Operand) -> Iterator[str]:
 
 
 _REASONS: tuple[Callable[[FailedCall, Sequence[Operand]], Found | None], ...] = (
-    _autograd, _devices, _dim_argument, _in_place, _einsum, _matmul, _lists, _views, _indexing, _dtypes, layers, losses,
-    _expanding, _one_value, _broadcast,
+    _explain_autograd, _explain_devices, _explain_dim_argument, _explain_in_place, _explain_einsum, _explain_matmul,
+    _explain_lists, _explain_views, _explain_indexing, _explain_dtypes, explain_layer, explain_loss,
+    _explain_expanding, _explain_one_value, _explain_broadcast,
 )  # fmt: skip
 """All reasons; the first that applies is given."""
 

@@ -1,4 +1,4 @@
-"""`python -m grader.drawing.script FILE [ARGUMENT]...`: a script, run as Python runs it, below `explain`."""
+"""`python -m grader.drawing.script FILE [ARGUMENT]...`: runs a script as Python does, in a block of `explain`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.drawing.for_you import explain
 
 
 def main(arguments: list[str]) -> int:
-    """Run a script below `explain`, and return its exit status."""
+    """Run a script in a block of `explain`, and return its exit status."""
     path = arguments[0]
     sys.argv = arguments
     sys.path[0] = os.path.dirname(os.path.abspath(path))

@@ -56,7 +56,7 @@ def findings(text: str, solution: str = "") -> list[Finding]:
         source = CheckSource(ast.parse(text), solution)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    return sorted({*_ungraded_functions(source), *_process_wide(source), *_lines_around_calls(source)})
+    return sorted({*_ungraded_functions(source), *_process_wide_changes(source), *_lines_around_calls(source)})
 
 
 _XFAIL = re.compile(r"pytest\.(mark\.)?xfail|unittest\.expectedFailure")
@@ -112,7 +112,7 @@ _FIXTURES = {
 }
 
 
-def _process_wide(source: CheckSource) -> Iterator[Finding]:
+def _process_wide_changes(source: CheckSource) -> Iterator[Finding]:
     """Yield each line that changes an object of the check process, such as a seed, with no effect on student code."""
     # A mode that ends with its block counts only where student code is called in it: see below.
     ends = {node.context_expr for node in source.nodes if isinstance(node, ast.withitem)}

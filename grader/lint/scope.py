@@ -17,7 +17,7 @@ CHECK, FIXTURE = "grader.check.check", "pytest.fixture"
 
 
 class CheckSource:
-    """A check file.
+    """The syntax tree of a check file, with the names that it imports and defines.
 
     Args:
         tree: its syntax tree.
@@ -137,7 +137,7 @@ _NUMBERS = {ExprKind.RESULT, ExprKind.DERIVED}
 
 
 class Scope:
-    """One function. A name is what all assignments to it agree on.
+    """One function of a check file, with the kinds of its names: those on which all assignments agree.
 
     Args:
         source: the file.

@@ -131,7 +131,7 @@ class TimedWorker:
         connection = self.connection
         wait = connection.starter.waiting(student=not connection.secret)
         with wait, connection.exclusive(), self._prepared(inputs):
-            return self._go(inputs, seconds or connection.limits.call_s, idle=idle)
+            return self._time_request(inputs, seconds or connection.limits.call_s, idle=idle)
 
     def memory_growth(self, inputs: Inputs) -> tuple[clock.MemoryUse, clock.MemoryUse, Any] | None:
         """Call the function once; return the memory of its process just before and just after, and the result.
@@ -151,7 +151,7 @@ class TimedWorker:
 
     @contextmanager
     def _prepared(self, inputs: Inputs) -> Iterator[None]:
-        """Load the module, send the arguments of a timed call, and let the `with` block write their elements."""
+        """Load the module, and send the arguments of a timed call with zeros, which the `with` block overwrites."""
         connection, started = self.connection, time.monotonic()
         try:
             if connection.record.renew is not None:
@@ -174,7 +174,7 @@ class TimedWorker:
             self._mapped = None
 
     def add_late_work(self) -> None:
-        """Add the CPU time since the last reply to its call. What the worker does later counts for the next call."""
+        """Add the worker's CPU time since its last reply to the time of that call; later work counts for the next."""
         if self._last is not None:
             self._last.cpu_s += self._take_late_cpu_s()
 
@@ -184,7 +184,7 @@ class TimedWorker:
         late, self._reply_cpu = now - self._reply_cpu, now
         return late if self._last is not None else 0.0
 
-    def _go(self, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
+    def _time_request(self, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
         late, worker, started = self._take_late_cpu_s(), self.connection.live_worker(), time.monotonic()
         message = self._message(inputs, ["name", "", "last"] if idle else self._child)
         try:

@@ -31,7 +31,7 @@ class EncodedCall:
     noted: Sequence[Any] = ()
 
     def with_own_memory(self) -> EncodedCall:
-        """Return the same call with a copy of its memory, which later changes of the values do not reach."""
+        """Return the same call with a copy of its memory, so that later changes of the values do not change it."""
         return replace(self, memory=(b"".join(self.memory),))
 
     def values(self) -> list[Any]:
@@ -43,7 +43,7 @@ class EncodedCall:
         return self._decoded(self.noted)[0]
 
     def with_copies(self) -> EncodedCall:
-        """Return the same call with a table of copies: its reply changes the copies, and not the values."""
+        """Return the same call with copies of its values in the table, so that its reply changes only the copies."""
         return replace(self, table=self._decoded(self.tree["roots"])[1])
 
     def _decoded(self, roots: Sequence[Any]) -> tuple[list[Any], ObjectTable]:

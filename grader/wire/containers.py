@@ -57,7 +57,7 @@ class PlainEncoder:
         self._kept: list[Any] = []  # plain forms of subclasses, whose ids must not be used again
 
     def encode(self, values: Sequence[Any]) -> tuple[dict[str, Any], list[memoryview]]:
-        """Return the tree of a message, and its blocks.
+        """Return the tree and the blocks of memory of a message with these values.
 
         Raises:
             Unsupported: a value cannot be sent.
@@ -105,7 +105,7 @@ class PlainEncoder:
         if (number := self._numbers.get(id(value))) is not None:
             return ["ref", number]
         if type(value) in CONTAINERS or self._has_memory(value):
-            return self._new(value)
+            return self._add_object(value)
         if isinstance(value, self.tags.types) and (plain := self.tags.to_plain(value)) is not None:
             return plain
         # A subclass, such as a named tuple, an OrderedDict or an enum of strings, is sent as what it derives from.
@@ -116,12 +116,12 @@ class PlainEncoder:
             if isinstance(value, kind) and not isinstance(value, self.no_tuples):
                 self._kept.append(plain_form := kind(value))
                 self._kept.append(value)
-                child = self._new(plain_form)
+                child = self._add_object(plain_form)
                 self._numbers[id(value)] = child[1]
                 return child
         return self._other(value)
 
-    def _new(self, obj: Any) -> list[Any]:
+    def _add_object(self, obj: Any) -> list[Any]:
         number = self._numbers[id(obj)] = len(self._table.objects)
         self._table.objects.append(obj)
         return ["ref", number]

@@ -154,7 +154,7 @@ class Encoder(PlainEncoder):
 
 
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
-    """Return whether PyTorch can resolve a lazily conjugated or negated view of a dtype: of some it can make one only.
+    """Return whether PyTorch can resolve a lazily conjugated or negated view of a dtype; some it can only make.
 
     Args:
         dtype: of the view.

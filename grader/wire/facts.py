@@ -68,7 +68,7 @@ def device_of(tensor: torch.Tensor) -> str:
 
 
 def note_facts(tensor: torch.Tensor, facts: TensorFacts) -> None:
-    """Keep facts of a tensor for as long as it lives. Writes in place add up over the calls of a check."""
+    """Record the facts of a tensor for as long as it lives, and add up their counts of in-place writes."""
     before: TensorFacts | None = _known.get(tensor)
     if before is not None and before.version:
         facts = replace(facts, version=facts.version + before.version)

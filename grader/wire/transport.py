@@ -46,7 +46,7 @@ def patience_until(moment: float) -> Patience:
 
 
 class _Stream:
-    """Reads from a stream of bytes as many as are wanted."""
+    """A buffered stream of bytes, of which a caller reads exactly as many as it needs."""
 
     def __init__(self) -> None:
         self._arrived = memoryview(bytearray(_AT_ONCE))
@@ -223,7 +223,7 @@ class PipeTransport(_Stream):
             self._write_fd = None
 
     def close(self) -> None:
-        """Close both ends."""
+        """Close both descriptors."""
         self.close_writing()
         os.close(self._read_fd)
 
@@ -282,7 +282,7 @@ class PatientPipes(PipeTransport):
         super().close_writing()
 
     def close(self) -> None:
-        """Close both ends. The process at the other end is dead by now, so that the threads end too."""
+        """Close both descriptors. The process at the other end is dead by now, so that the threads end too."""
         while self._reader.is_alive():
             with contextlib.suppress(queue.Empty):
                 self._incoming.get(timeout=0.01)  # makes room for a reader that holds one more chunk
