@@ -145,7 +145,7 @@ def preload() -> None:
     # All three are made at first use and kept; made here, every forked child has them.
     torch.jit._builtins._get_builtin_table()
     torch.utils._device._device_constructors()
-    warning_lines.names_of_ours()
+    warning_lines.own_namespaces()
 
 
 def preload_operations() -> None:

@@ -1,4 +1,4 @@
-"""What CUDA has and the simulated device lacks: an error with a sentence, and a record of those that there were."""
+"""The error for what CUDA has and the simulated device lacks, and a count of these errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replacing functions and classes of PyTorch's: the new one has all that others may ask of the old one."""
+"""Replaces functions and classes of PyTorch's: the new one keeps names, attributes and documentation of the old."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def _wrap_like(original: Any, new: Any) -> Any:
         return new
     # One function may answer under several names; each is a function of its own, as the originals are.
     if not isinstance(new, types.FunctionType) or "__wrapped__" in vars(new):
-        if original in _chain(new):
+        if original in _wrapped_functions(new):
             return new
-        new = _another(new)
+        new = _forwarding_function(new)
     return functools.update_wrapper(new, original)
 
 
 class _MissingName:
-    """An attribute that objects of a class of ours lack; those who ask the class itself find it, as PyTorch's has it.
+    """An attribute that a class of ours has, as PyTorch's does, and that raises `NotImplementedError` of its objects.
 
     It is not a data descriptor, so that an object may have the attribute of its own.
     """
@@ -123,12 +123,12 @@ def _refusing_method(why: str) -> Any:
     return refuse
 
 
-def _chain(function: Any) -> Iterator[Any]:
+def _wrapped_functions(function: Any) -> Iterator[Any]:
     while (function := getattr(function, "__wrapped__", None)) is not None:
         yield function
 
 
-def _another(function: Any) -> Any:
+def _forwarding_function(function: Any) -> Any:
     def answer(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 

@@ -140,7 +140,7 @@ def trace_events(spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
 
 
 class _Tracks:
-    """The row of each span: spans of one thread must not overlap, so that streams get threads of their own."""
+    """The process and thread of a trace that show each span: spans of one thread must not overlap."""
 
     def __init__(self) -> None:
         self.ends: dict[tuple[int, str], list[float]] = {}

@@ -27,7 +27,7 @@ _RUNNING: list[None] = []
 
 
 class DeviceGuard(torch._C._acc.DeviceGuard):
-    """The device guard that C++ calls: it has the kind of the device."""
+    """The device guard that C++ calls in backward; it returns the type of the device."""
 
     def type_(self) -> Any:
         """Return the `DeviceType`; first store a pending Python error, at which C++ would end the process."""

@@ -1,4 +1,4 @@
-"""What CUDA says where the CPU's kernels, which do the work here, say the same in other words."""
+"""Error messages of the CPU's kernels, which compute here, in the words of CUDA's kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands between the brackets of `x[...]`: which of it PyTorch takes for one index, and which for several."""
+"""The index in `x[...]`: lists and arrays become tensors, and some lists stand for a tuple of indices."""
 
 from __future__ import annotations
 

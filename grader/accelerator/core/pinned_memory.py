@@ -18,11 +18,11 @@ def is_pinned(tensor: torch.Tensor) -> bool:
 def pin_storage(tensor: torch.Tensor) -> torch.Tensor:
     """Mark the storage of a CPU tensor as pinned, and return the tensor."""
     # Python keeps this object as long as the memory lives, so every tensor over the memory finds the mark.
-    pinned_bytes(tensor.untyped_storage())
+    mark_pinned(tensor.untyped_storage())
     return tensor
 
 
-def pinned_bytes(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+def mark_pinned(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     """Mark a CPU storage as pinned, and return it."""
     the_machine().asked_for = True
     storage._pinned = True  # type: ignore[attr-defined]

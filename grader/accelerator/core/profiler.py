@@ -1,4 +1,4 @@
-"""The profiler: PyTorch's own tells which operators ran, the virtual clock when, and what the device did for them.
+"""The profiler: PyTorch's own records which operators ran, and the virtual clock when, and the work of the device.
 
 While it runs, each step of the virtual clock leaves a mark among the profiler's events, with its number as its name.
 Afterwards the times of all events are looked up on the clock, and what the CPU did inside an operator of the device
@@ -63,7 +63,7 @@ class _Step:
 
 
 class Recorder:
-    """What the virtual clock reports while a profiler runs."""
+    """Records what the virtual clock reports while a profiler runs."""
 
     def __init__(self, clock: Clock) -> None:
         self.start = clock.host
@@ -105,12 +105,12 @@ def _is_call(event: FunctionEvent) -> bool:
 
 
 def _is_own(event: FunctionEvent) -> bool:
-    """Return whether an event is a call of a function of ours."""
+    """Return whether an event is a call of a function of this package."""
     return _is_call(event) and event.name.startswith(_OWN)
 
 
 def _is_below_own(event: FunctionEvent, around: list[FunctionEvent]) -> bool:
-    """Return whether an event is a Python function by which an operator of the device runs here; a GPU has none."""
+    """Return whether an event is a Python function that runs only because the device is simulated."""
     if not _is_call(event):
         return False
     # What a function of ours calls may be the program's or PyTorch's, which stay; Python's own are ours.

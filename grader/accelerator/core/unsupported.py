@@ -1,4 +1,4 @@
-"""What a device does not have: the errors that say so."""
+"""Errors for operators and layouts that the simulated device does not support."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.accelerator.core.sparse import LAYOUTS
 from grader.accelerator.refusals import refusal
 
 
-def refuse_odd(func: Any, value: torch.Tensor) -> None:
+def refuse_unsupported_layout(func: Any, value: torch.Tensor) -> None:
     """Raise unless an operator's result is dense, or sparse in a layout that the device supports."""
     # mkldnn's tensors have a layout of their own.
     layout = value.layout

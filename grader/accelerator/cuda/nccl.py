@@ -106,7 +106,7 @@ def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if nccl is None:
         return NotImplemented
     tensors: list[SimTensor] = []
-    inner = [_strip(arg, tensors) for arg in args]
+    inner = [_unwrap_tensors(arg, tensors) for arg in args]
     inner[place] = nccl.inside.boxed()
     name, index = func._overloadpacket.__name__, tensors[0]._place.index
     _check_tensors(name, args)
@@ -133,7 +133,7 @@ def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _exchange_parts(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
-    """Run a collective whose tensors may have several sizes with NCCL, and not with gloo; return whether it is one.
+    """Run a collective that takes tensors of several sizes with NCCL, and not with gloo; return False for any other.
 
     Args:
         name: the operator's.
@@ -212,7 +212,7 @@ def check_operation(operation: Any) -> None:
 
 
 def factor_of(operation: Any) -> Any:
-    """Return the factor of a sum that multiplies first, as `dist._make_nccl_premul_sum` makes it; None for others."""
+    """Return the factor by which the reduction PREMUL_SUM multiplies before it adds; None for other reductions."""
     sums: Any = operation == dist.ReduceOp.PREMUL_SUM
     return operation.__getstate__()[1] if sums and hasattr(operation, "__getstate__") else None
 
@@ -225,11 +225,11 @@ def finished_work() -> Any:
     return core._create_work_from_future(done)
 
 
-def _strip(value: Any, tensors: list[SimTensor]) -> Any:
+def _unwrap_tensors(value: Any, tensors: list[SimTensor]) -> Any:
     if isinstance(value, SimTensor):
         tensors.append(value)
         return value._inner
-    return [_strip(item, tensors) for item in value] if isinstance(value, (list, tuple)) else value
+    return [_unwrap_tensors(item, tensors) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _advance_clock(

@@ -98,7 +98,7 @@ def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
     if facts.flops is None and (kind is None or kind is torch.float32) and not facts.is_linalg:
         return most, nbytes
     times = call.machine.spec.rate_factor(kind or torch.float32, facts.name if facts.flops is not None else "")
-    return _operations(call, out, most) / times, nbytes
+    return _float32_operations(call, out, most) / times, nbytes
 
 
 def _bytes_of(shell: SimTensor) -> int:
@@ -106,14 +106,14 @@ def _bytes_of(shell: SimTensor) -> int:
     return min(nbytes, shell._block.requested) if shell._inner.layout is torch.strided else nbytes
 
 
-def _operations(call: Dispatch, out: object, most: int) -> float:
+def _float32_operations(call: Dispatch, out: object, most: int) -> float:
     facts = call.facts
     if facts.flops is not None:
         try:
             if facts.flops_of_shapes is None:
                 return facts.flops(*call.inner, **call.named, out_val=out)
             named = tuple([(name, _shape_of(value)) for name, value in call.named.items()])
-            return _of_shapes(facts.flops_of_shapes, tuple(map(_shape_of, call.inner)), named, _shape_of(out))
+            return _flops_of_shapes(facts.flops_of_shapes, tuple(map(_shape_of, call.inner)), named, _shape_of(out))
         except (AssertionError, TypeError, ValueError, IndexError, RuntimeError):
             return most  # a formula that does not know these arguments
     # PyTorch has no formula for these; n³ is the right order for factorisations and solvers of n x n matrices.
@@ -125,7 +125,7 @@ def _operations(call: Dispatch, out: object, most: int) -> float:
 
 # The formulas of attention and of linear layers call others, which look for tensors in what they are given.
 @functools.lru_cache(maxsize=1024)
-def _of_shapes(formula: Callable[..., int], shapes: Any, named: Any, out_shape: Any) -> int:
+def _flops_of_shapes(formula: Callable[..., int], shapes: Any, named: Any, out_shape: Any) -> int:
     return formula(*shapes, **dict(named), out_shape=out_shape)
 
 

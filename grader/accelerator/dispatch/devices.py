@@ -79,7 +79,7 @@ def check_devices(call: Dispatch) -> None:
     most = len(hosts) if facts.name.startswith("_foreach_") else 2 if facts.name == "where" else 1
     if facts.pointwise and facts.name not in _WRAPPED and same and len(scalars) == len(hosts) <= most:
         return
-    raise RuntimeError(_two_devices(call, first, hosts))
+    raise RuntimeError(_different_devices_text(call, first, hosts))
 
 
 def _share_a_place(shells: list[SimTensor]) -> bool:
@@ -110,7 +110,7 @@ def _move_indices(machine: Machine, args: Any, place: Device) -> None:
             machine.transfer(HOST_TO_DEVICE, place.index, index.numel() * index.element_size())
 
 
-def _two_devices(call: Dispatch, first: Device, hosts: list[torch.Tensor]) -> str:
+def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Tensor]) -> str:
     facts, func, args, shells = call.facts, call.func, call.args, call.shells
     # PyTorch notices in three places, each with words of its own: in the iterator over elements, in convolutions, and
     # in the wrapper that is generated around a kernel.

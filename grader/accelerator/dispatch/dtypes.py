@@ -1,4 +1,4 @@
-"""What a GPU's kernels refuse of dtypes, and the CPU's compute."""
+"""Dtypes that a GPU's kernels refuse, and the CPU's kernels take."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import torch
 
 from grader.accelerator.core.sparse import parts_of
 from grader.accelerator.core.tensor import SimTensor, hold_parts, refresh, wrap
-from grader.accelerator.core.unsupported import refuse_odd
+from grader.accelerator.core.unsupported import refuse_unsupported_layout
 from grader.accelerator.dispatch.record import Dispatch
 from grader.accelerator.sim.machine import Machine
 from grader.accelerator.sim.races import Block
@@ -42,7 +42,7 @@ def _wrap_new(call: Dispatch, out: torch.Tensor) -> Any:
         return out
     layout = out.layout
     if layout is not torch.strided or out.is_nested or out.is_quantized:
-        refuse_odd(call.func, out)
+        refuse_unsupported_layout(call.func, out)
     storage: torch.UntypedStorage | None = None
     block: Block | None
     if call.facts.is_view and layout is call.shells[0]._inner.layout is torch.strided:

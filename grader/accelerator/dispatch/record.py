@@ -84,10 +84,10 @@ def record(machine: Machine, facts: OperatorFacts, func: Any, args: Any, kwargs:
             inner.append(arg)
         else:
             real = real and kind is not complex
-            inner.append(_strip(arg, shells, hosts))
+            inner.append(_unwrap_argument(arg, shells, hosts))
     named: dict[str, Any] = {}
     for name, value in kwargs.items():
-        named[name] = value if type(value) in _REAL else _strip(value, shells, hosts)
+        named[name] = value if type(value) in _REAL else _unwrap_argument(value, shells, hosts)
     # With many tensors it takes longer to look at each than the answer saves.
     if real and (hosts or len(shells) > _MANY):
         real = False
@@ -98,7 +98,7 @@ def record(machine: Machine, facts: OperatorFacts, func: Any, args: Any, kwargs:
     return Dispatch(machine, facts, func, args, kwargs, inner, named, shells, hosts, real)
 
 
-def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
+def _unwrap_argument(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
     kind = type(value)
     if kind is SimTensor or kind is SimParameter:
         shells.append(value)
@@ -113,7 +113,7 @@ def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> An
                 shells.append(item)
                 inner.append(item._inner)
             else:
-                inner.append(_strip(item, shells, hosts))
+                inner.append(_unwrap_argument(item, shells, hosts))
         return inner
     if isinstance(value, SimTensor):  # of a class that the program derived
         shells.append(value)

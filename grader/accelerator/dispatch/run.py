@@ -51,7 +51,7 @@ _COMPOSITE = DispatchKeySet(DispatchKey.CompositeExplicitAutograd)
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """The way in which an operator runs; made once for each.
+    """How an operator runs, decided at its first call.
 
     Attributes:
         func: the operator.
@@ -222,7 +222,7 @@ def _target_device(call: Dispatch) -> Device | None:
 
 
 def _compute_random(way: _Way, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
-    """Run an operator that draws random numbers on inner CPU tensors; they come from the device's generator."""
+    """Run an operator that draws random numbers on inner CPU tensors, with numbers from the device's generator."""
     facts, func = way.facts, way.compute
     if facts.generator < 0:
         return func(*inner, **named) if place is None else _run_with_cpu_state_of(place, func, inner, named)

@@ -40,7 +40,7 @@ def _reason_of_isin(elements: Any, among: Any) -> str:
 
 
 def _reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
-    """Return whether an operator reads numbers: an empty tensor has none, and `equal` of the same memory reads none."""
+    """Return whether the host needs an operator's numbers: empty tensors have none, and `x.equal(x)` needs none."""
     del more
     if not isinstance(other, torch.Tensor):
         return first.numel() > 0

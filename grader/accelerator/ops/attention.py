@@ -1,4 +1,4 @@
-"""`scaled_dot_product_attention`: one fused kernel where a GPU has one, and the CPU's numbers.
+"""`scaled_dot_product_attention`: counted as one fused kernel where a GPU has one, and computed on the CPU.
 
 PyTorch asks each kind of device which kernel it wants, by a way that is not open to ours, and would take attention
 apart into products, which need memory for all pairs of places.

@@ -1,4 +1,4 @@
-"""Which of CUDA's kernels of attention take what is given, and why others do not, in PyTorch's words."""
+"""Which of CUDA's attention kernels take the given arguments, and PyTorch's messages why others do not."""
 
 from __future__ import annotations
 

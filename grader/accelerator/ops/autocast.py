@@ -96,17 +96,17 @@ def register() -> list[torch.library.Library]:
         (_HALF, _cast_to_lower(torch.float16)),
         (_FULL, _cast_to_float32),
         (_FULL_BY_DTYPE, _add_float32_dtype),
-        (_WIDEST, _widest),
+        (_WIDEST, _cast_to_widest),
     ]
-    for names, rule in [*rules, (("binary_cross_entropy",), _unsafe)]:
+    for names, rule in [*rules, (("binary_cross_entropy",), _refuse_unsafe)]:
         for name in names:
             packet, _, overload = name.partition(".")
             if (operator := getattr(getattr(ATEN, packet, None), overload or "default", None)) is not None:
-                library.impl(name, _kernel(operator, rule), "AutocastPrivateUse1")
+                library.impl(name, _kernel_with_rule(operator, rule), "AutocastPrivateUse1")
     return [others, library]
 
 
-def _kernel(operator: Any, rule: Callable[..., tuple[Any, Any]]) -> Any:
+def _kernel_with_rule(operator: Any, rule: Callable[..., tuple[Any, Any]]) -> Any:
     def run(*args: Any, **kwargs: Any) -> Any:
         with _Without(_KEY):
             args, kwargs = rule(operator, args, kwargs)
@@ -162,7 +162,7 @@ def _add_float32_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]
     return args, kwargs
 
 
-def _widest(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _cast_to_widest(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     del operator
     dtypes_given: list[torch.dtype] = []
     _map_tensors((args, kwargs), lambda tensor: dtypes_given.append(tensor.dtype) or tensor)  # type: ignore[func-returns-value]
@@ -177,6 +177,6 @@ def _widest(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     return _cast_to_float32(None, args, kwargs) if widest is torch.float32 else (args, kwargs)
 
 
-def _unsafe(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _refuse_unsafe(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     del operator, args, kwargs
     raise RuntimeError(_UNSAFE)

@@ -22,10 +22,10 @@ _ON_GPU_ALONE = frozenset(
 
 def compute_in_float32(func: Any, name: str) -> Callable[..., Any]:
     """Return `func`, or a function that computes half precision in float32 if the CPU's kernel does not take it."""
-    return _through_single(func) if name.removesuffix("_") in _ON_GPU_ALONE else func
+    return _compute_halves_in_float32(func) if name.removesuffix("_") in _ON_GPU_ALONE else func
 
 
-def _through_single(func: Any) -> Callable[..., Any]:
+def _compute_halves_in_float32(func: Any) -> Callable[..., Any]:
     schema = func._schema.arguments
     writes = {argument.name for argument in schema if argument.alias_info is not None and argument.alias_info.is_write}
 

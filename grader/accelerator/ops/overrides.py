@@ -1,4 +1,4 @@
-"""Operators that run in a way of their own: those between devices, and those that change what a tensor looks at."""
+"""Operators with an implementation here: copies between devices, and changes of a tensor's storage or sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.accelerator.core.pinned_memory import is_pinned, pin_storage
 from grader.accelerator.core.sparse import nbytes_of, parts_of
 from grader.accelerator.core.storage import ELSEWHERE
 from grader.accelerator.core.tensor import LEGACY, SimTensor, refresh, wrap
-from grader.accelerator.core.unsupported import refuse_odd, unsupported_error
+from grader.accelerator.core.unsupported import refuse_unsupported_layout, unsupported_error
 from grader.accelerator.ops.attention import attend
 from grader.accelerator.sim.capture import Capture
 from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
@@ -99,7 +99,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         # To `meta` and the like: no bytes of the device go anywhere.
         return func(inner, **options, device=device)
     made = func(inner, **options)
-    refuse_odd(func, made)
+    refuse_unsupported_layout(func, made)
     here = machine.to_inner_device(device) if device is not None and machine.is_ours(device) else source.device
     if capture := machine.capturing(here.index):
         capture.record_operator(functools.partial(func, inner, **options), made, [made])
@@ -157,7 +157,7 @@ def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return args[0]
 
 
-def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _pack_padded_sequence(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run `pack_padded_sequence`, which reads the lengths on the host and returns the batch sizes on the host."""
     source, lengths = args[0], args[1]
     if not isinstance(source, SimTensor):
@@ -184,7 +184,7 @@ def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return torch.zeros(*args, **kwargs)
 
 
-def _like_a_dense_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _new_empty_strided(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run `new_empty_strided` for a layout that has no strides: return a dense tensor.
 
     The engine keeps the dense gradient of a compressed sparse tensor as it is. Here it takes the tensor for a dense
@@ -195,7 +195,7 @@ def _like_a_dense_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return func(*args, **{**kwargs, "layout": torch.strided})
 
 
-def _rank_into(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _matrix_rank_out(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run `linalg.matrix_rank` with `out=`, which PyTorch's code does not write to if it is a wrapper subclass."""
     out = kwargs.get("out")
     if out is None:
@@ -225,9 +225,9 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "resize_": _resize,
     "resize_as_": _resize,
     "_efficientzerotensor": _zero_tensor,
-    "_pack_padded_sequence": _pack,
-    "linalg_matrix_rank": _rank_into,
-    "new_empty_strided": _like_a_dense_tensor,
+    "_pack_padded_sequence": _pack_padded_sequence,
+    "linalg_matrix_rank": _matrix_rank_out,
+    "new_empty_strided": _new_empty_strided,
     "scaled_dot_product_attention": attend,
 }
 """The functions that run operators in another way, by the names of the operators."""

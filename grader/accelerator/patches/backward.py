@@ -17,7 +17,7 @@ from grader.accelerator.sim.machine import Machine
 def install(machine: Machine) -> None:
     """Replace autograd's `_engine_run_backward`, and `apply` of the nodes that call a custom function's backward."""
     _patch_backward(machine)
-    _check_gradients(machine)
+    _patch_custom_functions(machine)
 
 
 def _patch_backward(machine: Machine) -> None:
@@ -72,7 +72,7 @@ def _device_of(machine: Machine, output: Any) -> torch.device:
     return machine.public(metadata.device)
 
 
-def _check_gradients(machine: Machine) -> None:
+def _patch_custom_functions(machine: Machine) -> None:
     """Let a custom function raise for a gradient on a wrong device; PyTorch does not check wrapper subclasses."""
     node: Any = torch.autograd.function.BackwardCFunction
     original = node.apply

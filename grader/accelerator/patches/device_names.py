@@ -49,7 +49,7 @@ def _patch_device_attributes() -> None:
 
 
 class _DeviceKind(type):
-    """`torch.device`, which C++ calls by the inner name where it is given a number alone."""
+    """The metaclass of the class that replaces `torch.device`, by which `torch.device(1)` has the public name."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], int) and not isinstance(args[0], bool):

@@ -73,7 +73,7 @@ def _patch_stager(machine: Machine, module: Any) -> None:
 
 
 def _patch_random_numbers(machine: Machine, module: Any) -> None:
-    """Let parts of a DTensor draw numbers of their own, and copies of it the same ones.
+    """Let each shard of a DTensor draw random numbers of its own, and all replicas the same ones.
 
     PyTorch's own moves the offset in the state of CUDA's generator, which ours does not have.
     """

@@ -44,7 +44,7 @@ def install(machine: Machine) -> None:
     for name in sorted(set(_called_driver_functions()) - _HARMLESS):
         of_build = name in _OF_THE_BUILD and hasattr(torch._C, name)
         if not of_build and not isinstance(getattr(torch._C, name, None), type):
-            put(torch._C, name, _refusal(name))
+            put(torch._C, name, _refusing_function(name))
     if not hasattr(torch._C, _CLASS_OF_TREES):
         put(torch._C, _CLASS_OF_TREES, type("AllocatorState", (), {}))  # as that module makes it itself without CUDA
     # Fake tensors are CUDA's for C++, too, whose guard asks the driver. This is what PyTorch does without a GPU.
@@ -74,7 +74,7 @@ def _names_in(code: types.CodeType) -> Iterator[str]:
             yield from _names_in(constant)
 
 
-def _refusal(name: str) -> Any:
+def _refusing_function(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         del args, kwargs
         raise refusal(f"torch._C.{name} asks CUDA's driver, which the simulated device does not have")

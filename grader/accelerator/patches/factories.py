@@ -1,4 +1,4 @@
-"""Functions of `torch` that take a device are given the one that PyTorch knows."""
+"""Functions of `torch` that make tensors take the device by its public name, and give C++ the inner one."""
 
 from __future__ import annotations
 

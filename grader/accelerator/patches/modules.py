@@ -48,7 +48,7 @@ def install(machine: Machine) -> None:
                 named[name] = torch.nn.Parameter(move_once(param), param.requires_grad)
             params = []
         for param in params:
-            _move(param, move_once)
+            _move_parameter(param, move_once)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
@@ -74,7 +74,7 @@ def _move_lazy(module: torch.nn.Module, move: Any) -> None:
             new.__dict__.update({**buffer.__dict__, **new.__dict__})
 
 
-def _move(param: torch.Tensor, move: Any) -> None:
+def _move_parameter(param: torch.Tensor, move: Any) -> None:
     # The gradient is taken along, as PyTorch does; it is set again at last, when the parameter has its new place.
     new = move(param)
     grad = None if param.grad is None else move(param.grad).requires_grad_(param.grad.requires_grad)

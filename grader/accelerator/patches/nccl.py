@@ -86,7 +86,7 @@ def _replace_collectives(machine: Machine, c10d: Any) -> None:
     running: _Running = weakref.WeakKeyDictionary()
     for name in _WRITES:
         if hasattr(c10d, name):  # an older PyTorch has fewer
-            new = _collective(machine, running, name, getattr(c10d, name))
+            new = _wrap_collective(machine, running, name, getattr(c10d, name))
             for owner in (c10d, dist):
                 if hasattr(owner, name):
                     put(owner, name, new)
@@ -94,10 +94,10 @@ def _replace_collectives(machine: Machine, c10d: Any) -> None:
     # Whoever is given the future waits by it. What is known to be completed needs no wait.
     for name in ("wait", "synchronize", "block_current_stream", "get_future", "is_completed"):
         if hasattr(dist.Work, name):
-            put(dist.Work, name, _waiting(machine, running, ended, getattr(dist.Work, name)))
+            put(dist.Work, name, _wrap_wait(machine, running, ended, getattr(dist.Work, name)))
 
 
-def _collective(machine: Machine, running: _Running, name: str, original: Any) -> Any:
+def _wrap_collective(machine: Machine, running: _Running, name: str, original: Any) -> Any:
     c10d: Any = importlib.import_module("torch.distributed.distributed_c10d")
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
     signature = inspect.signature(original)
@@ -127,7 +127,7 @@ def _collective(machine: Machine, running: _Running, name: str, original: Any) -
 
 
 def _multiply_first(name: str, given: dict[str, Any], factor: Any) -> None:
-    """Let a collective sum what is multiplied by a factor before: gloo, which does the work, has no such operation."""
+    """Multiply the inputs of a PREMUL_SUM by its factor and make it a SUM: gloo, which does the work, lacks it."""
     given["op"] = dist.ReduceOp.SUM
     if name in ("all_reduce", "reduce"):
         given["tensor"].mul_(factor)  # NCCL does not keep it either
@@ -160,7 +160,7 @@ def _let_coalesce(machine: Machine) -> None:
     put(kind, "_end_coalescing", end_coalescing)
 
 
-def _waiting(machine: Machine, running: _Running, ended: weakref.WeakSet[Any], original: Any) -> Any:
+def _wrap_wait(machine: Machine, running: _Running, ended: weakref.WeakSet[Any], original: Any) -> Any:
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
 
     def wait(self: Any, *args: Any, **kwargs: Any) -> Any:

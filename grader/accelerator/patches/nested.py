@@ -33,10 +33,10 @@ def install(machine: Machine) -> None:
 
     put(torch.Tensor, "_make_wrapper_subclass", staticmethod(wrapper))
     for name in ("nested_tensor", "as_nested_tensor"):
-        put(torch.nested, name, _jagged_alone(machine, getattr(torch.nested, name)))
+        put(torch.nested, name, _wrap_constructor(machine, getattr(torch.nested, name)))
 
 
-def _jagged_alone(machine: Machine, original: Any) -> Any:
+def _wrap_constructor(machine: Machine, original: Any) -> Any:
     @functools.wraps(original)
     def call(tensors: Any, *args: Any, **kwargs: Any) -> Any:
         layout = kwargs.get("layout") or torch.strided

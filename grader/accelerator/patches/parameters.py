@@ -1,4 +1,4 @@
-"""Parameters, and tensors of derived classes, that are made of a tensor of the device are of its classes."""
+"""Parameters and subclasses of tensors that are made of a tensor on the device are on the device, too."""
 
 from __future__ import annotations
 

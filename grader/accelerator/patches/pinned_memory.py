@@ -1,4 +1,4 @@
-"""Pinned memory."""
+"""`pin_memory` and `is_pinned` of tensors and storages mark ordinary host memory; `to_dlpack` is refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.pinned_memory import is_pinned, pinned_bytes, pinned_copy
+from grader.accelerator.core.pinned_memory import is_pinned, mark_pinned, pinned_copy
 from grader.accelerator.core.storage import SimStorage, plain_copy
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import put
@@ -33,7 +33,7 @@ def install(machine: Machine) -> None:
         del device
         if isinstance(self, SimStorage):
             raise TypeError("cannot pin 'torch.storage.UntypedStorage' only CPU memory can be pinned")
-        return self if of_storage(self) else pinned_bytes(plain_copy(self))
+        return self if of_storage(self) else mark_pinned(plain_copy(self))
 
     def to_dlpack(tensor: torch.Tensor) -> Any:
         return tensor.__dlpack__() if isinstance(tensor, SimTensor) else original(tensor)

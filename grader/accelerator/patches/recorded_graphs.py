@@ -60,12 +60,12 @@ def _patch_dispatch_modes(machine: Machine) -> None:
             original.__func__(cls, **kwargs)
         own = vars(cls).get("__torch_dispatch__")
         if isinstance(own, types.FunctionType) and not cls.__module__.startswith("torch."):
-            cls.__torch_dispatch__ = _public(machine, own)
+            cls.__torch_dispatch__ = _wrap_dispatch(machine, own)
 
     put(mode, "__init_subclass__", classmethod(init_subclass))
 
 
-def _public(machine: Machine, original: Any) -> Any:
+def _wrap_dispatch(machine: Machine, original: Any) -> Any:
     @functools.wraps(original)
     def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = kwargs.get("device") if kwargs else None

@@ -33,7 +33,7 @@ def install(machine: Machine) -> None:
 
     put(torch.nn.RNNBase, "flatten_parameters", flatten_parameters)
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-        put(torch._VF, name, _looking(getattr(torch._VF, name)))
+        put(torch._VF, name, _warn_if_apart(getattr(torch._VF, name)))
 
 
 def _is_acceptable(tensor: Any) -> bool:
@@ -87,7 +87,7 @@ def _are_joined(weights: Sequence[torch.Tensor], biases: int, projects: bool) ->
     return True
 
 
-def _looking(original: Any) -> Any:
+def _warn_if_apart(original: Any) -> Any:
     @functools.wraps(original)
     def call(*args: Any) -> Any:
         # A packed sequence comes with the sizes of its batches, so that all else stands one place later.

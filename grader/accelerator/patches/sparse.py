@@ -11,17 +11,17 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let PyTorch's checks of a sparse tensor's parts, as `torch.load` asks for them since 2.14, see the CPU's numbers.
+    """Let PyTorch's checks of a sparse tensor's parts, which `torch.load` calls since 2.14, read the inner tensors.
 
     They are C++ that looks at the memory; a wrapper has none.
     """
     del machine
     for kind in ("coo", "compressed", "csr", "csc", "bsr", "bsc"):
         if (original := getattr(torch, name := f"_validate_sparse_{kind}_tensor_args", None)) is not None:
-            put(torch, name, _on_inner(original))
+            put(torch, name, _with_inner_tensors(original))
 
 
-def _on_inner(original: Any) -> Any:
+def _with_inner_tensors(original: Any) -> Any:
     def check(*args: Any, **kwargs: Any) -> Any:
         return original(*(getattr(arg, "_inner", arg) for arg in args), **kwargs)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.pinned_memory import pinned_bytes
+from grader.accelerator.core.pinned_memory import mark_pinned
 from grader.accelerator.core.storage import ELSEWHERE, SimStorage, as_storage, move_storage
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import put
@@ -30,7 +30,7 @@ def _patch_moves(machine: Machine) -> None:
         if isinstance(self, SimStorage):
             made = self.cpu()
             # As with tensors: such a copy goes to pinned memory.
-            return pinned_bytes(made) if non_blocking else made
+            return mark_pinned(made) if non_blocking else made
         return original_to(self, device=device, non_blocking=non_blocking)
 
     def by_name(self: Any, device: Any = None, non_blocking: bool = False) -> SimStorage:

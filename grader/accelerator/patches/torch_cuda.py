@@ -53,7 +53,7 @@ def install(machine: Machine) -> None:
         if isinstance(value, type) and not issubclass(value, BaseException):
             new: Any = refusing_class(value, _REFUSED.format(name))
         elif callable(value) and not isinstance(value, type):
-            new = _refusal(name)
+            new = _refusing_function(name)
         else:
             continue
         # In the module that defines it, too: some programs take it from there, and so do pickles.
@@ -61,10 +61,10 @@ def install(machine: Machine) -> None:
             if owner is torch.cuda or getattr(owner, name, None) is value:
                 put(owner, name, new)
     for name in ("_record_memory_history", "_snapshot", "_dump_snapshot"):
-        put(torch.cuda.memory, name, _refusal(f"memory.{name}"))
+        put(torch.cuda.memory, name, _refusing_function(f"memory.{name}"))
 
 
-def _refusal(name: str) -> Any:
+def _refusing_function(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         del args, kwargs
         raise refusal(_REFUSED.format(name))

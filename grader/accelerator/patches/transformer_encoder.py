@@ -1,4 +1,4 @@
-"""`nn.TransformerEncoder` gives zeros for what is padded, where PyTorch would use nested tensors."""
+"""`nn.TransformerEncoder` returns zeros for padding where PyTorch would use nested tensors."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _models: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
 
 
 class _WithoutPinnedMemory(TorchDispatchMode):
-    """Let C++ have ordinary memory of the host where it asks for pinned memory."""
+    """A dispatch mode that allocates ordinary host memory where C++ asks for pinned memory."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run an operator of backward; it allocates ordinary memory in place of pinned memory."""

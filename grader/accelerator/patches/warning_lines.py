@@ -1,4 +1,4 @@
-"""Warnings at lines of ours, where functions of ours stand for PyTorch's, are shown at the line that called them."""
+"""Warnings that point at lines of this package are shown at the program's line that called into it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME = __package__.rpartition(".")[0]
 
 
 @functools.cache
-def names_of_ours() -> list[dict[str, Any]]:
+def own_namespaces() -> list[dict[str, Any]]:
     """Return the namespaces of this package's modules; cached, as the search touches all memory that a fork shares."""
     return [vars(module) for name, module in list(sys.modules.items()) if name.startswith(f"{_NAME}.")]
 
@@ -29,7 +29,7 @@ def install(machine: Machine) -> None:
     del machine
     # Without a registry Python does not look whether the line was warned of already: it comes here each time, and this
     # looks into the caller's registry.
-    for names in names_of_ours():
+    for names in own_namespaces():
         names["__warningregistry__"] = None
     # This is what Python shows a warning with, whoever catches it: `catch_warnings` replaces other functions.
     shown: Any = warnings

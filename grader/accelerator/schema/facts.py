@@ -1,4 +1,4 @@
-"""What is to know about an operator before it runs, read from its schema once."""
+"""What is known of an operator before it runs, read from its schema once."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def facts_of(func: Any) -> OperatorFacts:
         is_view=func.is_view,
         works=name not in NO_KERNEL and not func.is_view,
         # Outside inference mode autograd takes operators that are made of others apart before they come here.
-        decomposes=_has(func, "CompositeImplicitAutograd") and not _has(func, "CPU"),
+        decomposes=_has_kernel(func, "CompositeImplicitAutograd") and not _has_kernel(func, "CPU"),
         indexing=name in _INDEXING,
         scatters=scatters,
         checked=scatters
@@ -235,7 +235,7 @@ def _resizes(func: Any, name: str, takes_out: bool) -> bool:
     return takes_out or tagged or func.namespace != "aten"
 
 
-def _has(func: Any, key: str) -> bool:
+def _has_kernel(func: Any, key: str) -> bool:
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), key))
 
 

@@ -1,4 +1,4 @@
-"""Work that is recorded for a graph, and taken back: what its kernels were, what they use, and how to do it again."""
+"""The record of a CUDA graph while it is captured: its kernels, the memory that they use, and how to run them again."""
 
 from __future__ import annotations
 

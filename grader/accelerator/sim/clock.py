@@ -1,4 +1,4 @@
-"""The virtual clock: the host gives out work and goes on, devices do it in order, a wait brings the two together."""
+"""The virtual clock: the host submits work and goes on, devices do it in order, and some calls of the host wait."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class Busy:
         while place < len(taken) and start + seconds > taken[place][0]:
             start = max(start, taken[place][1])
             place += 1
-        self._enter(place, start, start + seconds)
+        self._insert_span(place, start, start + seconds)
         return start
 
-    def _enter(self, place: int, start: float, end: float) -> None:
+    def _insert_span(self, place: int, start: float, end: float) -> None:
         # What follows without a gap is one span: however much a queue is given, the list stays short.
         before = place > 0 and self.taken[place - 1][1] == start
         after = place < len(self.taken) and self.taken[place][0] == end

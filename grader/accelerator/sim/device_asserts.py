@@ -1,4 +1,4 @@
-"""Device-side asserts: what a kernel finds wrong with numbers on the device, which the host hears of later.
+"""Device-side asserts: errors that a kernel finds in numbers on the device, and that a later call raises.
 
 Only a device that calls itself cuda has them. Under its own name the device raises at once, with the CPU's words.
 """

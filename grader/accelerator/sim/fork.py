@@ -1,4 +1,4 @@
-"""Processes that are forked from one that used the device: as on CUDA, they have none."""
+"""Processes that are forked from one that used the device: as on CUDA, they cannot use it."""
 
 from __future__ import annotations
 

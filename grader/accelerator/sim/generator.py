@@ -1,4 +1,4 @@
-"""Random numbers of a simulated device: a generator for each index, and `torch.Generator` for devices of ours."""
+"""Random numbers of simulated devices: a generator for each device, and the class that replaces `torch.Generator`."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Gpu:
-    """Teraflops and gigabytes per second, as datasheets have them."""
+    """The numbers of a GPU's datasheet, in teraflops and gigabytes per second."""
 
     name: str
     gib: int

@@ -35,7 +35,7 @@ _STAGED_AT_ONCE = 1 << 16
 """Bytes of pageable memory that CUDA sets aside before it returns; it waits for the device with more."""
 
 
-class _Here(threading.local):
+class _ThreadState(threading.local):
     """The current device of a thread, and its current stream on each."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class _Here(threading.local):
 class Device:
     """One simulated device: its memory, generator, current stream, and the fault that stopped it."""
 
-    def __init__(self, kind: str, index: int, spec: Spec, here: _Here) -> None:
+    def __init__(self, kind: str, index: int, spec: Spec, here: _ThreadState) -> None:
         self._here = here
         self.index = index
         self.inner = torch.device(INNER, index)
@@ -85,7 +85,7 @@ class Machine:
     def __init__(self, kind: str, indices: int, spec: Spec) -> None:
         self.kind = kind
         self.spec = spec
-        self._here = _Here()
+        self._here = _ThreadState()
         self.devices = [Device(kind, index, spec, self._here) for index in range(indices)]
         self.streams = 0
         # Weak: a storage is freed with the last tensor that looks at it, and nobody else may hold its block.
@@ -230,7 +230,7 @@ class Machine:
         return capture if capture is not None and self.devices[index].queue in capture.queues else None
 
     def use(self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """Record that a kernel on a device's current stream uses memory: look for races, and for pending collectives.
+        """Record that a kernel on a device's current stream uses memory: report races, wait for pending collectives.
 
         Args:
             place: the device.

@@ -80,7 +80,7 @@ class DeviceMemory:
         if nbytes >= LARGE:
             free = min(free, _free_on_host())
         if nbytes > free:
-            raise self._no_host(nbytes, free)
+            raise self._no_host_memory_error(nbytes, free)
 
     def allocate(self, nbytes: int, *, hosted: bool = True) -> int:
         """Allocate bytes, and return their number after rounding up, which `free` needs later.
@@ -94,7 +94,7 @@ class DeviceMemory:
         if current > self.capacity or self.share != 1.0:
             self._check_share(nbytes)
         if current > _HOST and hosted:
-            raise self._no_host(nbytes, _HOST - self.current)
+            raise self._no_host_memory_error(nbytes, _HOST - self.current)
         self.current = current
         self.total += nbytes
         if current > self.peak:
@@ -106,9 +106,9 @@ class DeviceMemory:
     def _check_share(self, nbytes: int) -> None:
         if nbytes > self.room:
             self.statistics.full += 1
-            raise torch.OutOfMemoryError(self._no_room(nbytes))
+            raise torch.OutOfMemoryError(self._no_room_text(nbytes))
 
-    def _no_host(self, nbytes: int, free: int) -> torch.OutOfMemoryError:
+    def _no_host_memory_error(self, nbytes: int, free: int) -> torch.OutOfMemoryError:
         sizes = map(size_text, (_HOST, max(free, 0)))
         return torch.OutOfMemoryError(_NO_HOST.format(size_text(nbytes), self.kind, self.index, *sizes))
 
@@ -121,7 +121,7 @@ class DeviceMemory:
             if len(changes) >= _MANY_CHANGES:
                 self.statistics.add_up()
 
-    def _no_room(self, nbytes: int) -> str:
+    def _no_room_text(self, nbytes: int) -> str:
         name = "GPU" if self.kind == "cuda" else self.kind
         used, whole, free = size_text(self.current), size_text(self.capacity), size_text(self.capacity - self.current)
         allowed = f"{size_text(int(self.share * self.capacity))} allowed; " if self.share < 1 else ""

@@ -1,4 +1,4 @@
-"""What `torch.cuda.memory_stats` tells: nothing is cached, so that each block is a segment, and some storage's."""
+"""The numbers of `torch.cuda.memory_stats`: nothing is cached, so each segment is the memory of one storage."""
 
 from __future__ import annotations
 

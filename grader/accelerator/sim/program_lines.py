@@ -1,4 +1,4 @@
-"""The line of the program that something is done for."""
+"""The line of the program at which it called PyTorch or this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory of a storage and who uses it; streams that use it without waiting for each other.
+"""The memory of each storage, and the race detector: streams that use memory without waiting for each other.
 
 Such a race is reported at the line that should have waited.
 
@@ -193,16 +193,16 @@ class Races:
         """
         number = self._given[queue] = self._given.get(queue, 0) + 1
         self._last = this = (queue, number, name, site_of_program())
-        conflict = self._conflict(this, reads, writes) if self.several else ""
+        conflict = self._conflict_text(this, reads, writes) if self.several else ""
         for block in reads:
             block.reads[queue] = this
         for block in writes:
             block.written = this
             block.reads = {queue: this}
         if conflict:
-            self._report(f"{name} on {queue_text(queue)} {conflict}")
+            self._report_race(f"{name} on {queue_text(queue)} {conflict}")
 
-    def _conflict(self, this: Access, reads: Sequence[Block], writes: Sequence[Block]) -> str:
+    def _conflict_text(self, this: Access, reads: Sequence[Block], writes: Sequence[Block]) -> str:
         conflicts: list[tuple[str, Access]] = []
         queue = this[0]
         # Autograd runs backward on the streams of forward and lets them wait for each other. Here it runs on one.
@@ -228,7 +228,7 @@ class Races:
         other, number = access[0], access[1]
         return other == queue or number <= max(self._known.get(queue, {}).get(other, 0), self._host.get(other, 0))
 
-    def _report(self, text: str) -> None:
+    def _report_race(self, text: str) -> None:
         self.count += 1
         if self.strict:
             raise _sanitizer_error(text)

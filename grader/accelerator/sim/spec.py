@@ -1,4 +1,4 @@
-"""How fast and how large a simulated device is: a few numbers, and what they make of work and transfers."""
+"""How fast and how large a simulated device is: a few numbers, from which the times of work and transfers follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waits that a program did not ask for in so many words: told, or forbidden, as `set_sync_debug_mode` says."""
+"""Waits that a program did not call for explicitly: reported or refused, as `set_sync_debug_mode` was set."""
 
 from __future__ import annotations
 

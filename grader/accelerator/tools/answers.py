@@ -35,7 +35,7 @@ OWNERS: dict[str, Callable[[], Any]] = {
     "torch.backends.cuda.cufft_plan_cache": lambda: torch.backends.cuda.cufft_plan_cache[0],
     "torch.cuda.Event()": lambda: _arguments()["event"],
     "torch.cuda.Stream()": lambda: _arguments()["stream"],
-    "torch.cuda.CUDAGraph()": lambda: _captured(torch.ones(1, device="cuda")),
+    "torch.cuda.CUDAGraph()": lambda: _captured_graph(torch.ones(1, device="cuda")),
     "torch.cuda.get_device_properties()": lambda: torch.cuda.get_device_properties(0),
 }
 
@@ -44,7 +44,7 @@ _OF_THE_LANGUAGE = ("typing", "functools", "contextlib", "collections", "threadi
 
 def _arguments() -> dict[str, Any]:
     """Return a value for each argument without a default, by the argument's name."""
-    recorded = _recorded()
+    recorded = _recorded_event()
     tensor = torch.ones(1, 1, device="cuda")
     return {
         **dict.fromkeys(("device", "peer_device", "seed", "index", "device_index"), 0),
@@ -64,22 +64,22 @@ def _arguments() -> dict[str, Any]:
         "enabled": True,
         "debug_mode": 0,
         "size": 512,
-        "params": _attention(tensor),
+        "params": _attention_params(tensor),
     }
 
 
-def _recorded() -> torch.cuda.Event:
+def _recorded_event() -> torch.cuda.Event:
     event = torch.cuda.Event(enable_timing=True)
     event.record()
     return event
 
 
-def _attention(tensor: torch.Tensor) -> Any:
+def _attention_params(tensor: torch.Tensor) -> Any:
     states = tensor.view(1, 1, 1, 1)
     return torch.backends.cuda.SDPAParams(states, states, states, None, 0.0, False, False)
 
 
-def _captured(tensor: torch.Tensor) -> torch.cuda.CUDAGraph:
+def _captured_graph(tensor: torch.Tensor) -> torch.cuda.CUDAGraph:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         tensor.add_(1)
@@ -102,7 +102,7 @@ def names_of(owner: Any) -> list[str]:
     return found
 
 
-def _use(owner: Any, name: str) -> None:
+def _use_name(owner: Any, name: str) -> None:
     value = getattr(owner, name)
     if not callable(value) or (isinstance(value, type) and issubclass(value, BaseException)):
         return
@@ -119,7 +119,7 @@ def _use(owner: Any, name: str) -> None:
 def outcome(label: str, name: str) -> str:
     """Use a name in this process; return "works", "refused", or the error that it should not raise."""
     try:
-        _use(OWNERS[label](), name)
+        _use_name(OWNERS[label](), name)
     except NotImplementedError as error:
         return REFUSED if str(error) else "NotImplementedError without a sentence"
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Runs a program with a simulated CUDA, and tells at the end what its use cost."""
+"""Runs a program with a simulated CUDA, and prints at the end what its use cost."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not options.module and options.script is None:
         parser.error("name a script, or a module after -m")
     try:
-        program = _module(*options.module) if options.module else _script(options.script, options.arguments)
+        program = (
+            _module_program(*options.module) if options.module else _script_program(options.script, options.arguments)
+        )
         if options.trace:
             with open(options.trace, "a", encoding="utf-8"):
                 pass  # before the program runs for an hour: can it be written?
@@ -53,12 +55,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         machine.clock.most = _MOST_TRACED
     with virtual_time() if options.virtual_time else contextlib.nullcontext():
         status = _run_to_status(program.run)
-    _flush()
+    _flush_output()
     machine.races.warn_of_overwritten_copies(all_of_them=True)
     sys.stderr.write("\n".join(_summary(machine, ledger, virtual=options.virtual_time)) + "\n")
     if options.trace:
         write_trace(machine.clock.spans, options.trace)
-        sys.stderr.write(_of_trace(machine, options.trace))
+        sys.stderr.write(_trace_line(machine, options.trace))
     return status
 
 
@@ -69,8 +71,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--virtual-time", action="store_true", help="clocks that the program reads are virtual")
     parser.add_argument("--spec", metavar="NAME", default="", help=f"imitate a GPU: {', '.join(NAMES)}")
-    parser.add_argument("--devices", metavar="N", type=_count, default=1, help="how many devices there are; 1")
-    parser.add_argument("--memory", metavar="GIB", type=_gib, help="how much memory each device has")
+    parser.add_argument("--devices", metavar="N", type=_parse_count, default=1, help="how many devices there are; 1")
+    parser.add_argument("--memory", metavar="GIB", type=_parse_gib, help="how much memory each device has")
     parser.add_argument("--trace", metavar="FILE", help="write what happened, for ui.perfetto.dev")
     parser.add_argument(
         "-m",
@@ -85,19 +87,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 16:
         raise argparse.ArgumentTypeError(f"from 1 to 16, not {text}")
     return int(text)
 
 
-def _gib(text: str) -> int:
+def _parse_gib(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"a whole number of GiB, at least 1, not {text}")
     return int(text)
 
 
-def _read(script: Path) -> types.CodeType:
+def _compile_script(script: Path) -> types.CodeType:
     with io.open_code(str(script)) as file:
         try:
             return compile(file.read(), str(script), "exec", dont_inherit=True)
@@ -123,10 +125,10 @@ class _Program(NamedTuple):
     folder: Path
 
 
-def _script(script: str, arguments: list[str]) -> _Program:
+def _script_program(script: str, arguments: list[str]) -> _Program:
     """Return a program that runs a script as `python SCRIPT` does."""
     path = Path(script).resolve()
-    code = _read(path)
+    code = _compile_script(path)
 
     def run() -> None:
         module = types.ModuleType("__main__")
@@ -140,7 +142,7 @@ def _script(script: str, arguments: list[str]) -> _Program:
     return _Program(run, path.parent)
 
 
-def _module(name: str, *arguments: str) -> _Program:
+def _module_program(name: str, *arguments: str) -> _Program:
     """Return a program that runs a module as `python -m` does; the current folder counts as the program's own."""
 
     def run() -> None:
@@ -167,7 +169,7 @@ def _run_to_status(run: Callable[[], object]) -> int:
             sys.stderr.write(f"{end.code}\n")
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException as error:
-        _flush()
+        _flush_output()
         note_missing(error)
         sys.stderr.write("".join(_traceback_of(error)))
         return 130 if isinstance(error, KeyboardInterrupt) else 1
@@ -183,7 +185,7 @@ def _traceback_of(error: BaseException) -> Iterator[str]:
     return shown.format()
 
 
-def _flush() -> None:
+def _flush_output() -> None:
     # What the program printed comes before what is reported about it, also where one of both is a file.
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
@@ -209,14 +211,14 @@ def _summary(machine: Machine, ledger: Ledger, *, virtual: bool) -> Iterator[str
             yield f"device {device.index}          {share}, peak {size_text(device.memory.peak)}"
             if device.fault is not None and not device.fault_is_reported:
                 yield f"a kernel failed, and nothing waited for it: {device.fault.text}"
-    yield from _lines(ledger)
+    yield from _slowest_lines(ledger)
 
 
 def _copies(count: int) -> str:
     return f"{count:,} {'copy' if count == 1 else 'copies'}"
 
 
-def _lines(ledger: Ledger) -> Iterator[str]:
+def _slowest_lines(ledger: Ledger) -> Iterator[str]:
     slowest = ledger.slowest(_LINES)
     if not slowest:
         return
@@ -228,7 +230,7 @@ def _lines(ledger: Ledger) -> Iterator[str]:
         yield f"{times[1:]}  {os.path.basename(file)}:{number} {text}"[:width].rstrip()
 
 
-def _of_trace(machine: Machine, path: str) -> str:
+def _trace_line(machine: Machine, path: str) -> str:
     left = machine.clock.count - len(machine.clock.spans)
     more = f"; the first {len(machine.clock.spans):,} spans, {left:,} more are left out" if left else ""
     return f"trace             {path}{more}; open it in https://ui.perfetto.dev\n"

@@ -75,7 +75,7 @@ class Ledger:
         seconds = span.end - span.start
         if span.place != "host":
             self._devices.setdefault(span.place, _BusyTime()).add(span.start, span.end, now)
-        if (line := self._line()) is None:
+        if (line := self._program_line()) is None:
             return
         cost = self.lines.setdefault(line, Cost())
         if span.place != "host":
@@ -93,7 +93,7 @@ class Ledger:
         """Return the `count` lines that took the most virtual time, with their costs."""
         return sorted(self.lines.items(), key=lambda item: -item[1].slower_side)[:count]
 
-    def _line(self) -> Line | None:
+    def _program_line(self) -> Line | None:
         frame: FrameType | None = sys._getframe(2)
         while frame is not None and not self._is_of_program(frame.f_code):
             frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Programs that read a clock, on the virtual one: with it, timing without a wait is seen to be wrong."""
+"""Clocks that a program reads, replaced by the virtual one: it shows that timing without a wait is wrong."""
 
 from __future__ import annotations
 
