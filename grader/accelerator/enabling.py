@@ -165,7 +165,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     Args:
         mode: "sim" for a device of that name; "cuda" for one that calls itself cuda and answers for `torch.cuda`;
             "none" for no accelerator at all, even if the machine has one.
-        indices: how many devices there are.
+        indices: the number of devices.
         spec: how fast and large each is.
 
     Returns:

@@ -25,12 +25,12 @@ class Span(NamedTuple):
     Attributes:
         name: the operator, "host to device" and the like, or what the host waits for.
         place: "host", or the index of the device.
-        start: in virtual seconds.
-        end: in virtual seconds.
-        stream: of a device: the number of the stream.
-        unit: of a device: the part of it that works, "kernels" or a direction in which bytes go.
-        nbytes: how many bytes are moved, through memory or over the bus.
-        shapes: of the tensors that an operator was given.
+        start: its begin, in virtual seconds.
+        end: its end, in virtual seconds.
+        stream: the number of the stream, if a device did it.
+        unit: the part of the device that works: "kernels", or a direction in which bytes go.
+        nbytes: the number of bytes that are moved, through memory or over the bus.
+        shapes: the shapes of the tensors that an operator was given.
     """
 
     name: str
@@ -55,11 +55,11 @@ def timeline(spans: Sequence[Span], *, rows: int = 20, width: int = 80, marks: s
     """Return a text that draws each span of virtual time as a bar in a row of its own.
 
     Args:
-        spans: those of a clock.
+        spans: the spans of a clock.
         rows: the most rows; the longest spans are kept, and the last line says how many are left out.
-        width: of a line, in characters.
-        marks: of work of a device, of work of the host, and of a wait of the host.
-        side: at both ends of a bar.
+        width: the width of a line, in characters.
+        marks: the characters for work of a device, work of the host, and a wait of the host.
+        side: the character at both ends of a bar.
 
     Returns:
         A line for each span; "" where there are no spans.
@@ -111,8 +111,8 @@ def write_trace(spans: Sequence[Span], path: str | os.PathLike[str]) -> None:
     kernels, copies of each direction. An arrow leads from a launch to its kernel.
 
     Args:
-        spans: those of a clock, in its order.
-        path: of the file; it is written over.
+        spans: the spans of a clock, in its order.
+        path: the path of the file, which is overwritten.
     """
     text = json.dumps({"displayTimeUnit": "ns", "traceEvents": list(trace_events(spans))}, indent=0)
     with open(path, "w", encoding="utf-8") as file:

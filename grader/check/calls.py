@@ -279,7 +279,7 @@ def training_step(
         loss: an expression that makes the loss.
         optimizer: an expression that makes the optimizer of `model`.
         steps: how often the step is called; the second call shows gradients that the first one left.
-        seed: of the generators when the model is made.
+        seed: the seed of the generators when the model is made.
 
     Returns:
         The last result, and the parameters and gradients by name, as detached tensors.
@@ -307,7 +307,7 @@ def evaluation(
         data: tensors with one row for each sample, such as inputs and targets; the loader iterates over their rows.
         model: an expression that makes the model, with `torch` and `nn`.
         batch_size: rows in a batch of the loader; let the last batch be smaller.
-        seed: of the generators when the model is made.
+        seed: the seed of the generators when the model is made.
 
     Returns:
         The result, and in which modes the model ran.
@@ -327,7 +327,7 @@ def report(function: Proxy, name: str, number: int) -> None:
 
     Args:
         function: a function of the student's.
-        name: of the count, such as "ops".
+        name: the name of the count, such as "ops".
         number: what was counted in one call.
     """
     counters = connection_of(function).record.counters
@@ -393,9 +393,9 @@ def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None)
     Args:
         function: a function of the student's, which returns a tensor.
         *args: its arguments.
-        degree: of a result that grows by the factor c ** degree where all tensor arguments grow by c, such as 2 of a
-            sum of squares. Then (gradient * x).sum() must be degree times the result, within 0.1 %, which reveals a
-            gradient that covers only a part of the computation.
+        degree: the exponent of a result that grows by the factor c ** degree where all tensor arguments grow by c, such
+            as 2 of a sum of squares. Then (gradient * x).sum() must be degree times the result, within 0.1 %, which
+            reveals a gradient that covers only a part of the computation.
 
     Raises:
         CheckFailed: no gradient reaches any floating-point argument, or the gradient does not match the result.

@@ -47,16 +47,16 @@ class Counts:
             apply_, map_.
         lines: lines of the student's files that ran most often, each with how often.
         line_count: how often any line of these files ran, and any of their functions was called.
-        bytes: of new storages, all together.
+        bytes: the size of all new storages together.
         peak: bytes of new storages that were alive at a time, after any operator.
         transfers: copies between devices.
         transferred: bytes copied between devices.
         syncs: how often the program waited for a device.
-        collectives: by name.
+        collectives: the number of collectives, by name.
         sent: bytes handed to collectives.
         versions: in-place changes of the arguments.
         moments: what host and devices did first in virtual time, if an accelerator is simulated.
-        moment_count: how many moments there were in all.
+        moment_count: the number of all moments.
         result: what the call returned.
     """
 
@@ -80,7 +80,7 @@ class Counts:
         """Return one of the counts as an int; for counts by name, such as "ops", return their sum.
 
         Args:
-            name: of the count, such as "ops".
+            name: the name of the count, such as "ops".
         """
         value = getattr(self, name)
         return value.total() if isinstance(value, Counter) else int(value)
@@ -141,7 +141,7 @@ def moments_of(rows: Any, most: int) -> Iterator[Moment]:
 
     Args:
         rows: what the worker sent.
-        most: how many rows are read.
+        most: the largest number of rows that are read.
 
     Yields:
         One moment for each row.

@@ -43,7 +43,7 @@ def check(
         category: what it is about, one of `grader.model.CATEGORIES`.
         share: its share of the exercise's points.
         shown: whether students see its inputs; by default, whether it lies in the exercise's own folder.
-        try_this: for a hidden check, a call that a student can try, which is not the hidden input.
+        try_this: a call that a student can try, for a hidden check; it is not the hidden input.
         call_s: CPU seconds of one call, if not the exercise's own.
         device: "none"; "sim" for a simulated accelerator, or CUDA on request; "sim-cuda" for the same under the name
             cuda, for a task that says `.cuda()` or `torch.cuda.is_available()`; "cuda" for CUDA only.
@@ -90,7 +90,7 @@ class Rng(torch.Generator):
         Args:
             low: the least that can be drawn.
             high: the greatest that can be drawn.
-            count: how many.
+            count: the number of ints.
         """
         return tuple(self.integer(low, high) for _ in range(count))
 
@@ -112,7 +112,7 @@ class Rng(torch.Generator):
         In a hidden check, those that stand in the shown checks come last: an answer may be right for them alone.
 
         Args:
-            count: how many.
+            count: the number of sizes.
             low: the least that can be drawn.
             high: the greatest that can be drawn.
 
@@ -140,8 +140,8 @@ class Rng(torch.Generator):
         Args:
             low: the least that can be drawn.
             high: the greatest that can be drawn.
-            *shape: of the tensor; without sizes it has no dims.
-            dtype: of the tensor.
+            *shape: the shape of the tensor; without sizes it has no dims.
+            dtype: the dtype of the tensor.
         """
         return torch.randint(low, high + 1, shape, generator=self).to(dtype)
 
@@ -169,7 +169,7 @@ class Accelerator:
 
     Attributes:
         type: what it is, which is a str such as "sim"; "sim-cuda" has devices of the type cuda.
-        count: how many there are.
+        count: the number of devices.
     """
 
     type: DeviceKind = DeviceKind.SIM
@@ -181,7 +181,7 @@ class Accelerator:
         The check is not run on a machine that has too few.
 
         Args:
-            index: of the device, from 0.
+            index: the index of the device, from 0.
         """
         if index is None:
             return self.type.type_name
@@ -196,7 +196,7 @@ class Accelerator:
 
         Args:
             tensor: any tensor; it is copied.
-            index: of the device.
+            index: the index of the device.
         """
         copy = tensor.detach().clone()
         # This process has no such device. The worker puts the tensor where its facts say.
@@ -293,7 +293,7 @@ def assert_preserves_dtype(
     Args:
         function: a function of the student's, which returns a tensor.
         *args: its arguments; floating-point tensors are converted to each dtype.
-        dtypes: those that the task names.
+        dtypes: the dtypes that the task names.
         what: the name of the result in messages.
 
     Raises:

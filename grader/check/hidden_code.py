@@ -122,7 +122,7 @@ def hidden_code(source: SubmittedSource, allow: Collection[str] = ()) -> Mention
     """Return the first mention, in code that runs, of a name that could hide what code does, or None.
 
     Args:
-        source: of the submission.
+        source: the source of the submission.
         allow: words that are allowed.
     """
     search, fine = _search_in(source), set[int]()  # ids of nodes that only begin an expression which hides nothing
@@ -315,7 +315,7 @@ class _Search:
         return all(self._is_class(file, part) for file, note in notes for part in parts_of_annotation(note))
 
     def _is_class(self, file: str, part: ast.AST) -> bool:
-        """Return whether a part of an annotation names a class of a library or of the student's own."""
+        """Return whether a part of an annotation is a class of a library or of the student's own, None, or `...`."""
         match part:
             case ast.Constant(value=value):
                 return value is None or value is Ellipsis
@@ -391,7 +391,7 @@ def _hiding_calls(
     Args:
         function: what is called.
         args: its arguments.
-        keywords: those by name.
+        keywords: its arguments by name.
         fine: ids of nodes that hide nothing; others are added.
         functions: names that mean functions of the file's.
     """

@@ -92,7 +92,7 @@ class _Scope(NamedTuple):
 
 
 def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: Collection[str] = ()) -> None:
-    """Fail if the source of a function, or of the student's functions that it uses, contains a loop.
+    """Fail if the source of a function, or of the student's functions that it uses, has more than `most` loops.
 
     That is what "no explicit loop" means in most tasks. Loops are `for` and `while`, also over dims; comprehensions
     and generator expressions; `map`, `filter`, `functools.reduce`, `itertools.starmap` and its like, `iter` with two
@@ -106,7 +106,7 @@ def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: 
         function: a function or a class of the student's.
         args: arguments of a call, such as one of another check. Nothing is called: `max(x)` is a loop where x is a
             tensor here, and none where x is a list.
-        most: how many loops may be written, such as 1 for a task that asks for one loop.
+        most: the number of loops that may be written, such as 1 for a task that asks for one loop.
         allow: names of loops that do not count: "for", "while", "comprehension", "recursion", or the name of what is
             called, such as "map", "sum" or "numpy.vectorize".
 
@@ -146,7 +146,7 @@ def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] |
     """Return the loops in a function and in the student's functions that it uses, in the order of their lines.
 
     Args:
-        source: of the submission.
+        source: the source of the submission.
         function: the name of the function; "" for all functions of its files.
         known: whether each parameter is surely not a tensor, by the `id` of its node.
     """

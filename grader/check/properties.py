@@ -47,7 +47,7 @@ def unequal_failure(
         expected: stands below the head.
         actual: stands below that; a picture replaces both.
         about: the property.
-        picture: of both, if there is one.
+        picture: a picture of both, if there is one.
         head: the same as the public text, with numbers.
 
     Returns:
@@ -228,7 +228,7 @@ def assert_device(actual: Any, expected: str, what: str = "the result") -> None:
 
     Args:
         actual: the student's tensor or module.
-        expected: such as "cpu"; "cuda" allows any index, "cuda:1" only that one.
+        expected: a device such as "cpu"; "cuda" allows any index, "cuda:1" only that one.
         what: the name of `actual` in messages.
 
     Raises:

@@ -133,7 +133,7 @@ def item_of(what: str, key: object) -> str:
 
     Args:
         what: what they call the value.
-        key: of the item.
+        key: the key of the item.
     """
     is_code = " " not in what or what.endswith((")", "]"))
     return f"{what}[{key!r}]" if is_code else f"item {key!r} of {what}"
@@ -158,7 +158,7 @@ def number_text(number: Any, digits: int) -> str:
 
     Args:
         number: an int, a float or a bool.
-        digits: how many digits a float has.
+        digits: the number of digits of a float.
     """
     return f"{number:.{digits}g}" if isinstance(number, float) else str(number)
 
@@ -167,7 +167,7 @@ def with_article(name: str) -> str:
     """Return a name with "a" or "an" before it.
 
     Args:
-        name: such as "int".
+        name: a name such as "int".
     """
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
@@ -271,7 +271,7 @@ def timeline_of(moments: Sequence[Moment], left_out: int) -> str:
 
     Args:
         moments: what took virtual time, the first of it.
-        left_out: how many moments are not drawn.
+        left_out: the number of moments that are not drawn.
     """
     from grader.accelerator.timeline import shift_spans, timeline  # for a message only
 
@@ -293,7 +293,7 @@ def grid_picture(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tens
     Args:
         expected: the right values.
         actual: the student's, of the same shape.
-        wrong: where they differ, a bool tensor of the same shape.
+        wrong: a bool tensor of the same shape: whether they differ.
     """
     if expected.dim() not in (1, 2) or expected.numel() < 2:
         return None

@@ -52,7 +52,7 @@ class Mention:
     """A name that code mentions.
 
     Attributes:
-        name: such as "torch.nn.functional.relu" or "builtins.sum"; ".relu" for a method of something.
+        name: a dotted name such as "torch.nn.functional.relu" or "builtins.sum"; ".relu" for a method of something.
         file, line: where.
     """
 
@@ -65,7 +65,7 @@ class SubmittedSource:
     """The source of a submission. A file that is not Python is left out: code that imports it does not load.
 
     Args:
-        files: by relative name.
+        files: the contents of the files, by relative name.
         module: the exercise module. Only its file is read, and those that it imports: others are of other exercises.
         graded: names of which those of the functions that checks call are some; None if all functions may be called.
 
@@ -75,12 +75,12 @@ class SubmittedSource:
         imports: the packages that are imported and used.
         module: the exercise module.
         own_modules: the names of the student's own modules.
-        trees: by file.
-        names: by file, what the names that it imports stand for.
-        used: by file, the names that code uses that runs.
-        bindings: by name, the statements at the top of files that bind it.
-        global_names: by file, the ids of the nodes of names that are not local to a function.
-        assigned_at: by file, the line at which the top of the file has first assigned a name.
+        trees: the syntax trees, by file.
+        names: what the names that a file imports stand for, by file.
+        used: the names that code uses that runs, by file.
+        bindings: the statements at the top of files that bind a name, by name.
+        global_names: the ids of the nodes of names that are not local to a function, by file.
+        assigned_at: the line at which the top of a file has first assigned a name, by file.
     """
 
     def __init__(self, files: Mapping[str, bytes], module: str, graded: Collection[str] | None = None) -> None:

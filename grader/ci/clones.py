@@ -47,7 +47,7 @@ class Repository:
     """One repository of the class.
 
     Attributes:
-        server: where it lies, as the beginning of a URL.
+        server: the server that has it, as the beginning of a URL.
         path: its owner, or groups, and its name.
     """
 

@@ -36,7 +36,7 @@ class PlatformFiles(NamedTuple):
         uses: the options that its files use, besides `--package`.
         then: what to do with the files.
         install: the folder of what a job installs: the requirement, the versions of all packages, and a wheel.
-        secret: where the secret lies that all inputs come from: beside the hidden checks, which no student sees either.
+        secret: the path of the secret that all inputs come from, beside the hidden checks, which no student sees, too.
     """
 
     uses: tuple[str, ...]
@@ -97,7 +97,7 @@ class Wishes:
         index: the index that has such a requirement, in place of the one that the job uses; "" for that one.
         confinement: the least level of confinement; "" for that of `grade ci` or `grade batch`.
         handin: the hand-in whose exercises count; None for all.
-        fail_below: as `grade ci` has it; "" for its default.
+        fail_below: the option `--fail-below` of `grade ci`; "" for its default.
         hidden: when Gradescope shows hidden checks; "" for the default of `grade ci`.
 
     Raises:
@@ -237,7 +237,7 @@ def package(course: Course, wishes: Wishes) -> Files:
 
 
 def write_all(files: Files, folder: Path) -> None:
-    """Write files into a folder, all of them or none.
+    """Write files into a folder; write none if one of them is there already.
 
     Raises:
         CourseError: one of them is there already, or nothing can be written.

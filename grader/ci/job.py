@@ -56,8 +56,8 @@ class Checkout:
     """A checkout and the course that grades it.
 
     Attributes:
-        folder: of the checkout, or of the part of it that is graded.
-        course: with the checks.
+        folder: the folder of the checkout, or of the part of it that is graded.
+        course: the course with the checks.
         is_own: whether the checks are the checkout's own, so that its author can change them.
     """
 
@@ -70,7 +70,7 @@ def open_checkout(folder: Path, course: Path | None) -> Checkout:
     """Return a checkout with the course that grades it.
 
     Args:
-        folder: of the checkout.
+        folder: the folder of the checkout.
         course: the course, outside of the checkout; None for the one that the checkout is a copy of.
 
     Raises:
@@ -101,8 +101,8 @@ def changed_exercises(checkout: Checkout, submission: Submission, since: str) ->
     """Return the exercises in whose folders a Python file, a notebook or an archive changed since a commit.
 
     Args:
-        checkout: with the course.
-        submission: as it was read.
+        checkout: the checkout, with its course.
+        submission: the submission that was read from it.
         since: the commit, or what the platform names in its place.
 
     Raises:
@@ -152,7 +152,7 @@ class Platform:
         log: how a report is written in its log.
         author: the owner of the repository by its name; "" if no variable has it.
         is_public: whether everybody can read the log, as far as is known.
-        root: of the repository, as annotations name files from there.
+        root: the root of the repository, as annotations name files from there.
     """
 
     environ: Mapping[str, str]
@@ -335,10 +335,10 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
     """Write the JSON of a report, and a file for each format that does not go to standard output.
 
     Args:
-        report: of the job.
-        json_path: of the JSON; None if nobody wants it.
+        report: the report of the job.
+        json_path: the path of the JSON; None if nobody wants it.
         formats: each with its place; those that go to standard output are left out.
-        options: of the formats.
+        options: the options of the formats.
         staff: whether the JSON has what only staff may read.
 
     Raises:

@@ -69,7 +69,7 @@ def open_cluster(address: str, plan: RunPlan, slots: int, progress: Progress) ->
     """Open a cluster whose machines grade in lanes of their own; connect to it with the first work.
 
     Args:
-        address: as on the command line: a scheduler's address, its file, or local:N.
+        address: an address as on the command line: a scheduler's address, its file, or local:N.
         plan: what is graded, and how.
         slots: how much is graded at once, where the cluster is made here.
         progress: learns what somebody should know of a worker.
@@ -150,7 +150,7 @@ class Cluster:
             self.progress.noted(f"{said['host']} ({said['address']}) is refused: {said['why']}")
 
     def _open(self, client: Client) -> Client:
-        """Have all Dask workers open lanes; return the client when each connected worker has answered."""
+        """Have all Dask workers open lanes; return the client when each of them has answered or is refused."""
         where = str(client.scheduler_info(n_workers=0)["address"])
         if not where.startswith(("tls://", "wss://")):
             self.progress.noted(
@@ -232,8 +232,8 @@ def _local_cluster(processes: int, threads: int) -> SpecCluster:
     """Start a cluster on this machine, with TLS: all ports want a certificate that is made here and kept in memory.
 
     Args:
-        processes: how many workers it has.
-        threads: of each, which is how much it grades at once.
+        processes: the number of workers.
+        threads: the number of threads of each worker, which is how much it grades at once.
     """
     security = Security.temporary()
     node = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
@@ -268,7 +268,7 @@ class NodePlugin(WorkerPlugin):
     that other workers never get any.
 
     Args:
-        name: of the batch.
+        name: the name of the batch.
         packed: the run plan, see `pack_plan`.
         expected: what `machine_facts` must return there.
         local: whether the batch started the process: Ctrl-C in its terminal is then for the batch alone.
@@ -358,9 +358,9 @@ class BatchPlugin(SchedulerPlugin):
     When the batch has ended, even by a fault, the workers close their lanes.
 
     Args:
-        name: of the batch.
+        name: the name of the batch.
         client: the id of its client.
-        wait_s: for how many seconds work waits for a worker.
+        wait_s: the seconds for which work waits for a worker.
         local: whether the workers end with the batch, and close their lanes then.
     """
 

@@ -22,7 +22,7 @@ class Drawing:
 
     Attributes:
         picture: its facts.
-        tensors: those that are drawn, with dtype and device.
+        tensors: the tensors that are drawn, with dtype and device.
         sentences: what is said below, such as what two tensors share.
     """
 
@@ -101,7 +101,7 @@ def drawing_of(values: Mapping[str, Any], expected: Any = None) -> Drawing:
 
     Args:
         values: tensors and NumPy arrays by name; or shapes, as tuples of numbers.
-        expected: for one tensor: the values that it should have, drawn beside its own.
+        expected: the values that a single tensor should have, drawn beside its own.
 
     Raises:
         TypeError: a value cannot be drawn.

@@ -75,7 +75,7 @@ class FailedCall:
     Attributes:
         function: what was called.
         args: its arguments.
-        kwargs: those by name.
+        kwargs: its arguments by name.
         error: what it raised.
         changes: the in-place changes before it.
     """

@@ -27,7 +27,7 @@ def draw(*values: Any, expected: Any = None, **named: Any) -> None:
 
     Args:
         values: tensors, NumPy arrays, or shapes as tuples.
-        expected: for one small tensor: the values that it should have.
+        expected: the values that a single small tensor should have.
         named: the same with names of your own.
 
     Raises:
@@ -56,7 +56,7 @@ class explain:  # noqa: N801  used as `with explain():`
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Add the explanation to the error."""
+        """Add an explanation to the error with which the block ended, if a call of PyTorch raised it."""
         self._watcher.__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
         failed = self._watcher.failed
         remove_our_frames(traceback)

@@ -556,7 +556,7 @@ def _name_out_of_place(name: str) -> str:
 
 
 def _suggested_dims(left: Operand, right: Operand) -> Iterator[str]:
-    """Yield a suggestion to add dims of size 1 to the smaller operand, if it then fits in exactly one way."""
+    """Yield a suggestion: dims of size 1 for the smaller operand, if one way fits; for two vectors, all pairs."""
     for one, other in ((right, left), (left, right)):
         count, room = len(one.shape), len(other.shape)
         ways = [

@@ -56,7 +56,7 @@ def cells_svg(tensors: Sequence[Tensor], title: str, description: str) -> str:
 
     Args:
         tensors: facts of the tensors; those without strides are left out.
-        title: of the drawing, for readers who cannot see it.
+        title: the title of the drawing, for readers who cannot see it.
         description: what it shows, likewise.
     """
     drawn = [(facts, facts.view) for facts in tensors if facts.view is not None]

@@ -19,7 +19,7 @@ class Tensor:
         name: what the student calls it.
         shape: its shape.
         dtype: without "torch.".
-        device: such as "cpu" or "cuda:0".
+        device: the device, such as "cpu" or "cuda:0".
         contiguous: whether its elements lie one behind another in the order of their indices.
         grad: "requires grad", "leaf that requires grad" or "".
         values: its first elements as text, in the order of their indices; none where they cannot be read.

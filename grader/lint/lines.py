@@ -49,7 +49,7 @@ def findings(text: str, solution: str = "") -> list[Finding]:
     """Return the findings in a check file, by line; an empty list if it is not valid Python.
 
     Args:
-        text: of the check file.
+        text: the text of the check file.
         solution: the text of the reference, if there is one, which says what of the student's is a class.
     """
     try:
@@ -173,7 +173,7 @@ _UNSENDABLE: dict[ExprKind | None, tuple[str, str]] = {
 
 
 def _lines_around_calls(source: CheckSource) -> Iterator[Finding]:
-    """Yield each line of a check that does not affect the student code that it calls, such as a `with` around it."""
+    """Yield lines around calls of student code, such as a `with` or a `backward`, that do not affect it."""
     for scope in scopes(source):
         yield from _contexts_without_effect(scope)
         for node in scope.nodes:

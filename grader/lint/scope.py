@@ -29,7 +29,7 @@ class CheckSource:
         functions: all functions, also those inside others.
         top: the functions at the top level, by name.
         classes: the names of its classes.
-        local: those of its functions and classes.
+        local: the names of its functions and classes.
     """
 
     def __init__(self, tree: ast.Module, solution: str = "") -> None:

@@ -13,7 +13,7 @@ def sizes_in(text: str) -> frozenset[int]:
     """Return the whole numbers that may be sizes of a tensor, and the lengths of the lists that may become one.
 
     Args:
-        text: of a check file; one that is not valid Python has none.
+        text: the text of a check file; one that is not valid Python has no sizes.
     """
     try:
         tree = ast.parse(text)

@@ -200,9 +200,9 @@ class PairedRun:
         """Time both sides with the same new arguments, and compare their results. The sides take turns to be first.
 
         Args:
-            size: for the arguments.
-            calls: how many of each side.
-            idle: also measure calls that do nothing.
+            size: the size that `inputs` gets.
+            calls: the number of calls of each side.
+            idle: whether calls that do nothing are measured, too.
 
         Raises:
             CheckFailed: the results differ.
@@ -257,7 +257,7 @@ class PairedRun:
         """Return whether preemptions and page faults, beyond the function's own, took a good part of the time.
 
         Args:
-            timing: of the calls.
+            timing: the time of the calls, with what disturbed them.
             work: which side's, of which size, and how many calls: its own faults are the fewest that were seen of them.
         """
         seen = timing.disturbances

@@ -121,8 +121,8 @@ class Ratio:
         high: where it lies at most.
         limit: the largest ratio that passes.
         below: True if it is at most the limit, False if it is more, None if that is not decided.
-        samples: how many were counted.
-        pairs: in how many pairs of workers.
+        samples: the number of samples that were counted.
+        pairs: the number of pairs of workers.
         mine_s: CPU seconds of one call, without the asking and answering.
         other_s: the same of the other side.
         at_least: whether the ratio is larger than `value`, as a call was stopped.
@@ -154,10 +154,10 @@ class _Pairs:
     """The samples of all pairs of workers so far, and the ratio that follows from them.
 
     Attributes:
-        limit: of the ratio.
+        limit: the limit of the ratio.
         idle: the CPU time of asking and answering: the least that was seen. It is the machine's and not a pair's, so it
             holds for all pairs, earlier ones too. None if it is not known.
-        samples: those of each pair.
+        samples: the samples of each pair.
     """
 
     limit: float
@@ -252,7 +252,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
     """Compare two sides until their ratio is known to lie below or above a limit.
 
     Args:
-        limit: of the time of the judged side, as a multiple of the other's.
+        limit: the most time that the judged side may take, as a multiple of the other's.
         new_pair: starts a fresh pair of workers and gives its samples, warm-up left out; closed when enough were taken.
         out_of_time: whether to stop without a decision.
         final: whether what fails now has failed; else it is provisional, and found sooner.

@@ -70,7 +70,7 @@ class Inputs:
     """The arguments of timed calls, encoded once and sent to several workers.
 
     Args:
-        calls: for each call its arguments: tensors, arrays and plain values.
+        calls: the arguments of each call: tensors, arrays and plain values.
         in_place: whether the arguments are compared afterwards; they then come back beside the result.
         plain: whether the workers have the standard library alone, so that only plain values can be sent.
 
@@ -94,7 +94,7 @@ class TimedWorker:
     """A fresh worker in which one function is timed. Close it.
 
     Args:
-        function: by name, of the student's or the reference's.
+        function: a function of the student's or the reference's, by name.
 
     Attributes:
         left_out_s: wall seconds in which the module loaded, or a call slept: the machine is not to blame for them.

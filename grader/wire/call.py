@@ -17,7 +17,7 @@ class EncodedCall:
     """The values of one call, encoded once. The message is made of it, and so are copies of the values when needed.
 
     Attributes:
-        tree: of the message.
+        tree: the tree of the message.
         memory: blocks of the message, padded: the values' own memory, or that of `kept`.
         table: what this process knows of the call by number, for the reply.
         others: what is not a value, by the child that stands for it in the tree.

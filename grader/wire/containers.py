@@ -158,7 +158,7 @@ class PlainDecoder:
         """Return the values of a message; add new objects and memory to the table, and apply changes of known ones.
 
         Args:
-            tree: as `PlainEncoder.encode` returned it, from another process.
+            tree: the tree of a message from another process, as `PlainEncoder.encode` returned it there.
             data: its blocks, padded; new ones stay in this memory, or get memory of their own if `original` is given.
             original: the same memory, never written to, for a process that reports changes.
 

@@ -60,7 +60,7 @@ class Decoder(PlainDecoder):
         other: returns the object for a child that `other` of an encoder made; it is called with its items.
         caps: what one message may hold.
         answers: whether this is the process that answers: it gets tensors as they were, on their devices.
-        accelerator: of this process; None if it has none.
+        accelerator: the functions for the accelerator of this process; None if it has none.
     """
 
     tags = TAGS

@@ -24,7 +24,7 @@ class Encoder(PlainEncoder):
         table: what both processes know of this call; new objects and blocks are added to it.
         other: returns the child for any object that is not a value, or raises `Unsupported`.
         answers: whether this is the process that answers, which says all facts of its tensors.
-        accelerator: of this process; None if it has none.
+        accelerator: the functions for the accelerator of this process; None if it has none.
     """
 
     tags = TAGS
@@ -125,7 +125,7 @@ class Encoder(PlainEncoder):
         return row
 
     def _merge_ranges(self, spans: list[tuple[int, int, int | None, Any]]) -> list[tuple[int, int, bool]]:
-        """Merge overlapping address ranges; return the start of each, its block's number, and whether that is new.
+        """Merge overlapping ranges into blocks; return the start of each, its block's number, and whether it is new.
 
         Args:
             spans: the start and end of a range, the number of a known block or None, a new tensor or array or None.
@@ -157,7 +157,7 @@ def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
     """Return whether PyTorch can resolve a lazily conjugated or negated view of a dtype; some it can only make.
 
     Args:
-        dtype: of the view.
+        dtype: the dtype of the view.
         conj: whether it is conjugated lazily.
         neg: whether it is negated lazily.
     """

@@ -30,7 +30,7 @@ class TensorFacts:
         is_leaf: whether it is a leaf of the graph.
         grad_fn: the name of the function that made it, or None.
         version: how often student code has written to it in place.
-        device: where it lies, such as "sim:1".
+        device: the device that it is on, such as "sim:1".
     """
 
     requires_grad: bool = False

@@ -152,7 +152,7 @@ class Frame(NamedTuple):
     """One message as it arrived.
 
     Attributes:
-        number: of the request.
+        number: the number of the request.
         tree: the JSON.
         data: raw memory; writes are seen at the other end only if it is mapped.
         original: the same memory, for an end that reports changes; else empty.
@@ -168,7 +168,7 @@ class Channel:
     """Frames over a transport. Opened with a transport, closed with it.
 
     Attributes:
-        transport: it.
+        transport: the transport, which the channel owns.
         caps: what one message may hold.
         budget: what messages that arrive may hold together; None for any number.
         trusts: whether this end trusts the other. A worker trusts the check process: it takes descriptors from there,
@@ -192,8 +192,8 @@ class Channel:
         """Send one frame.
 
         Args:
-            number: of the request.
-            tree: of the message.
+            number: the number of the request.
+            tree: the tree of the message.
             data: its memory.
             patience: how long the other end may take to read.
             mapped: in place of `data`, memory that both ends share from now on: its descriptor, which the caller keeps,

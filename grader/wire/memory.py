@@ -102,12 +102,12 @@ def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int
     """Refuse a layout with an element outside its memory. All of it is computed here, with Python's integers.
 
     Args:
-        shape: as another process sent it.
+        shape: the shape, as another process sent it.
         strides: the same, in units.
         offset: the same, in units.
         unit: bytes of a unit.
         itemsize: bytes of an element.
-        nbytes: of the memory.
+        nbytes: the size of the memory.
         caps: what one message may hold.
 
     Raises:

@@ -45,7 +45,7 @@ class Tags:
     """Values as lists that begin with a tag.
 
     Args:
-        kinds: of values, by type.
+        kinds: the tag of each type, with the functions that write and read its values.
 
     Attributes:
         types: the types.

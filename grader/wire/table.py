@@ -25,8 +25,8 @@ class ObjectTable:
         objects: lists, dicts, tensors and the like.
         rows: what was last said of each object.
         blocks: memory (`memory.MemoryBlock`); a process without PyTorch has none.
-        storages: of tensors, by block, start and size.
-        versions: of tensors that arrived, their count of writes in place at that time.
+        storages: the storages of tensors, by block, start and size.
+        versions: the count of in-place writes of each tensor, at the time when it arrived.
     """
 
     objects: list[Any] = field(default_factory=list)

@@ -96,7 +96,7 @@ class SocketTransport(_Stream):
         """Send all parts of a message, and a descriptor with the first byte.
 
         Args:
-            parts: of the message, in order.
+            parts: the parts of the message, in order.
             descriptor: the descriptor that goes with it, if there is one.
             patience: decides how long to wait for the other side; None for no deadline.
         """
@@ -180,7 +180,7 @@ class PipeTransport(_Stream):
         """Write all parts of a message to the pipe.
 
         Args:
-            parts: of the message, in order.
+            parts: the parts of the message, in order.
             descriptor: not sent: a pipe cannot carry one.
             patience: not used: writing to a pipe has no deadline.
         """
@@ -256,7 +256,7 @@ class PatientPipes(PipeTransport):
         """Queue all parts of a message for the thread that writes; a worker that reads none ends by its deadline.
 
         Args:
-            parts: of the message, in order.
+            parts: the parts of the message, in order.
             descriptor: not sent: a pipe cannot carry one.
             patience: not used: writing to a pipe has no deadline.
         """

@@ -17,13 +17,13 @@ _PYTORCH = {"aten", "prims", "prim"}
 """Namespaces whose operators run on the tensors inside."""
 
 
-def key_of(facts: OperatorFacts, func: Any, kind: str) -> DispatchKeySet | None:
+def dispatch_key_of(facts: OperatorFacts, func: Any, kind: str) -> DispatchKeySet | None:
     """Return the dispatch key of the kernel that the program registered for the device; None without one.
 
     Args:
         facts: the facts of the operator.
         func: the operator.
-        kind: of the simulated device: "cuda" or "sim".
+        kind: the kind of the simulated device: "cuda" or "sim".
 
     Raises:
         NotImplementedError: the program registered a kernel for the CPU alone; the words are PyTorch's.

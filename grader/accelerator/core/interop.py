@@ -34,8 +34,8 @@ class Described:
         inner: the CPU tensor that holds the numbers, over the same memory; conj and neg bits included.
         device: the public name with the index, such as "sim:1".
         shape: its sizes.
-        strides: in elements.
-        offset: of its first element in the storage.
+        strides: the strides, in elements.
+        offset: the offset of its first element in the storage.
         storage: a number that tensors have in common if they share memory; valid as long as one of them lives.
         storage_bytes: the size of that storage.
         requires_grad: whether autograd follows it.
@@ -63,7 +63,7 @@ def to_device(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
 
     Args:
         tensor: a plain, dense CPU tensor.
-        index: that of the device; a storage is on one index only.
+        index: the index of the device; a storage is on one index only.
 
     Raises:
         torch.OutOfMemoryError: the device has not so much memory.
@@ -87,11 +87,11 @@ def view_on_device(
 
     Args:
         storage: CPU memory; it must be long enough.
-        dtype: that of the tensor.
+        dtype: the dtype of the tensor.
         sizes: its shape.
-        strides: in elements.
-        offset: of its first element, in elements.
-        index: that of the device.
+        strides: its strides, in elements.
+        offset: the offset of its first element, in elements.
+        index: the index of the device.
     """
     return to_device(on_host(dtype, storage, offset, sizes, strides), index)
 

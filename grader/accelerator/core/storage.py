@@ -87,7 +87,7 @@ def on_host(dtype: torch.dtype, storage: Any, *layout: Any) -> torch.Tensor:
     """Return a CPU tensor that views a storage; it may be one of a simulated device, which a program's `set_` refuses.
 
     Args:
-        dtype: that of the tensor.
+        dtype: the dtype of the tensor.
         storage: an untyped storage.
         layout: the offset, the sizes and the strides; all of the storage without them.
     """
@@ -123,7 +123,7 @@ def move_storage(storage: Any, device: Any) -> SimStorage:
 
     Args:
         storage: an untyped one, of the CPU or of a simulated device.
-        device: where to.
+        device: the device that it moves to.
     """
     machine = the_machine()
     place = machine.devices[machine.index_of(device)]

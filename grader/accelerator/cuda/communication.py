@@ -32,7 +32,7 @@ def broadcast_coalesced(
     """Return copies of the tensors for each device; small tensors are joined and copied at once.
 
     Args:
-        tensors: of the first device.
+        tensors: tensors of the first device.
         devices: their indices. The first one keeps the tensors themselves.
         buffer_size: bytes that travel together at most.
     """
@@ -50,10 +50,10 @@ def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, 
     """Divide a tensor along `dim`, and return copies of its parts, one on each device.
 
     Args:
-        tensor: of any device.
+        tensor: a tensor of any device.
         devices: their indices.
-        sizes: of the parts along `dim`; without them all parts are equal.
-        dim: along which the tensor is divided.
+        sizes: the sizes of the parts along `dim`; without them all parts are equal.
+        dim: the dim along which the tensor is divided.
         streams: a stream for each copy, or None.
     """
     parts = tensor.split(list(sizes), dim) if sizes else tensor.chunk(len(devices), dim)
@@ -70,9 +70,9 @@ def scatter_out(
     """Divide a tensor along `dim`, copy the parts into the tensors of `out`, and return these.
 
     Args:
-        tensor: of any device.
+        tensor: a tensor of any device.
         out: the tensors that are written to; their sizes along `dim` are those of the parts.
-        dim: along which the tensor is divided.
+        dim: the dim along which the tensor is divided.
         streams: not used.
     """
     del streams
@@ -85,8 +85,8 @@ def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -
     """Concatenate tensors of several devices along `dim`, and return the result on one device.
 
     Args:
-        tensors: of equal sizes except along `dim`.
-        dim: along which they are joined.
+        tensors: tensors of equal sizes except along `dim`.
+        dim: the dim along which they are joined.
         destination: an index; None is the current device, -1 the CPU.
     """
     sizes = list(tensors[0].shape)
@@ -99,9 +99,9 @@ def gather_out(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> 
     """Concatenate tensors of several devices along `dim` into the tensor `out`, and return it.
 
     Args:
-        tensors: of equal sizes except along `dim`.
+        tensors: tensors of equal sizes except along `dim`.
         out: the tensor that is written to.
-        dim: along which they are joined.
+        dim: the dim along which they are joined.
     """
     for to, part in zip(out.split([one.size(dim) for one in tensors], dim), tensors, strict=True):
         to.copy_(part, non_blocking=True)

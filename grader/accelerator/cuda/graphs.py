@@ -67,7 +67,7 @@ class CUDAGraph:
         """Begin to capture the work that the current stream is given.
 
         Args:
-            pool: of `graph_pool_handle`, or of another graph.
+            pool: a key of `graph_pool_handle`, or of another graph's pool.
             capture_error_mode: which calls are refused meanwhile: "global", "thread_local" or "relaxed".
             check_input_liveness: not used.
         """

@@ -281,9 +281,9 @@ def begin(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Seque
 
     Args:
         machine: the machine that is simulated.
-        name: of the collective, for people.
+        name: the name of the collective, for messages.
         reads: the tensors that it reads.
-        writes: those that it writes to.
+        writes: the tensors that it writes to.
     """
     index = (*writes, *reads)[0]._place.index
     queue, races = (index, OF_COLLECTIVES), machine.races

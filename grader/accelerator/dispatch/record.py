@@ -65,10 +65,10 @@ def record(machine: Machine, facts: OperatorFacts, func: Any, args: Any, kwargs:
 
     Args:
         machine: the simulated machine.
-        facts: of the operator.
+        facts: the facts of the operator.
         func: the operator.
-        args: as the program gives them.
-        kwargs: those given by name.
+        args: its arguments, as the program gives them.
+        kwargs: its arguments by name.
     """
     shells: list[SimTensor] = []
     hosts: list[torch.Tensor] = []

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch._C import DispatchKey, DispatchKeySet
 
-from grader.accelerator.core.custom_operators import REGISTERED, key_of
+from grader.accelerator.core.custom_operators import REGISTERED, dispatch_key_of
 from grader.accelerator.core.error_texts import as_cuda_error
 from grader.accelerator.core.profiler import RECORDERS, operator_region
 from grader.accelerator.core.tensor import SimParameter, SimTensor
@@ -192,7 +192,7 @@ def _check_operands(call: Dispatch, way: _Way) -> None:
 
 def _special_case(facts: OperatorFacts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator that is not computed by a CPU kernel on inner tensors; return `NotImplemented` for any other."""
-    if (key := key_of(facts, func, machine.kind)) is not None:
+    if (key := dispatch_key_of(facts, func, machine.kind)) is not None:
         return func.redispatch(key, *args, **kwargs)
     if facts.namespace == "_c10d_functional":
         return func.redispatch(_COMPOSITE, *args, **kwargs)
@@ -208,7 +208,10 @@ def _special_case(facts: OperatorFacts, machine: Machine, func: Any, args: Any, 
 
 
 def _target_device(call: Dispatch) -> Device | None:
-    """Return the device of the result: the one that the call names, or that of the operands; None for the CPU."""
+    """Return the device of the result: the call's `device`, that of the operands, or the current one; None for the CPU.
+
+    An argument `device` is replaced by "cpu", as the operator runs on the inner tensors.
+    """
     machine, named = call.machine, call.named
     if named.get("device") is not None:
         if not machine.is_ours(named["device"]):

@@ -56,7 +56,7 @@ def lstm_cell_backward(
         grad_cell: the gradient of the next cell state; None for zeros.
         cell: the old cell state.
         new: the next cell state.
-        gates: as `lstm_cell` returns them.
+        gates: the gates, as `lstm_cell` returns them.
         has_bias: whether a bias requires a gradient.
     """
     # `gates` are those after sigmoid and tanh.
@@ -107,7 +107,7 @@ def gru_cell_backward(
 
     Args:
         grad: the gradient of the next hidden state.
-        workspace: as `gru_cell` returns it.
+        workspace: the workspace that `gru_cell` returns.
         has_bias: whether the biases want gradients.
     """
     reset, take, new, hidden, from_hidden = workspace.chunk(5, 1)

@@ -13,7 +13,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.Generator`, `torch.Event` and `torch.Stream`."""
+    """Replace `torch.Generator`, `torch.Event` and `torch.Stream`; let `cudnn.is_acceptable` return False."""
 
     def make(device: Any) -> SimGenerator | None:
         if not isinstance(device, int) and not machine.is_ours(device):

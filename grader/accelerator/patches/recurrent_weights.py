@@ -53,8 +53,8 @@ def _in_cudnn_order(weights: Sequence[torch.Tensor], biases: int, projects: bool
     """Return the weights in cuDNN's order: the matrices of all layers, then all biases.
 
     Args:
-        weights: by layers and directions, as the layer has them.
-        biases: how many each layer and direction has.
+        weights: the weights by layers and directions, as the layer has them.
+        biases: the number of biases of each layer and direction.
         projects: whether each has a projection, too.
     """
     each = 2 + biases + projects

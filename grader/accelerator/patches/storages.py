@@ -17,7 +17,7 @@ def install(machine: Machine) -> None:
     """Patch the methods of PyTorch that move and create storages."""
     _patch_moves(machine)
     _patch_constructors(machine)
-    _refuse_on_host()
+    _patch_set()
 
 
 def _patch_moves(machine: Machine) -> None:
@@ -74,7 +74,7 @@ def _patch_constructors(machine: Machine) -> None:
     put(torch.storage.TypedStorage, "_new_wrapped_storage", wrapped)
 
 
-def _refuse_on_host() -> None:
+def _patch_set() -> None:
     """Let `set_` of a CPU tensor raise for a storage of the device, which C++ would take for one of the CPU."""
     original: Any = torch.Tensor.set_
 

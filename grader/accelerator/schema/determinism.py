@@ -76,10 +76,10 @@ def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: An
 
     Args:
         caller: the name that `caller_of` returns.
-        name: of the operator.
-        kind: of the simulated device: "cuda" or "sim".
-        args: of the operator.
-        kwargs: those given by name.
+        name: the name of the operator.
+        kind: the kind of the simulated device: "cuda" or "sim".
+        args: the arguments of the operator.
+        kwargs: its arguments by name.
 
     Raises:
         RuntimeError: `torch.use_deterministic_algorithms` is on, and does not only warn.

@@ -33,7 +33,7 @@ class Capture:
     """A record of the work that streams are given while they capture.
 
     Attributes:
-        queues: those that capture: the one it began on, and those that waited for it.
+        queues: the queues that capture: the one it began on, and those that waited for it.
         pinned: memory of the host that copies will read at each replay.
     """
 
@@ -112,10 +112,10 @@ class Capture:
         """Record a kernel or a copy, with the time that it takes.
 
         Args:
-            name: of the operator or the direction.
-            queue: of the stream.
+            name: the name of the operator, or the direction of the copy.
+            queue: the queue of the stream.
             seconds: until the next one can begin.
-            unit: of the device that does it.
+            unit: the unit of the device that does it.
             busy: seconds for which it has that unit.
             traffic: bytes and shapes.
         """
@@ -138,7 +138,7 @@ class Capture:
         """Record that a stream waits for an event; with an event of this capture, the stream becomes part of it.
 
         Args:
-            queue: of the stream.
+            queue: the queue of the stream.
             event: the event.
             mine: whether it is recorded in this capture, or elsewhere.
         """
@@ -183,10 +183,10 @@ class Replay:
         """Add a kernel or a copy of the graph to a queue of the virtual clock.
 
         Args:
-            name: of the operator or the direction.
-            queue: of the stream.
+            name: the name of the operator, or the direction of the copy.
+            queue: the queue of the stream.
             seconds: until the next one can begin.
-            unit: of the device that does it.
+            unit: the unit of the device that does it.
             busy: seconds for which it has that unit.
             traffic: bytes and shapes.
         """

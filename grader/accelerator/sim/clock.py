@@ -35,12 +35,9 @@ class Busy:
         """Reserve the first free span of this length, and return its start.
 
         Args:
-            start: not before.
-            seconds: how long.
-            now: of the host: nobody will ask for time before it.
-
-        Returns:
-            When it begins.
+            start: the earliest time at which it may begin.
+            seconds: the length of the span; nothing is reserved for 0.
+            now: the host's clock: no later call asks for a time before it.
         """
         taken = self.taken
         while taken and taken[0][1] < now:
@@ -101,7 +98,7 @@ class Clock:
             seconds: the seconds from its begin to its end on the device.
             unit: the part of the device that runs it: "kernels", or a direction in which bytes go.
             busy: the first of `seconds`, in which that part can run nothing else.
-            traffic: how many bytes it moves, and the shapes of its tensors; for drawing.
+            traffic: the number of bytes that it moves, and the shapes of its tensors; for drawing.
         """
         before, ready = self.host, self.ready
         # A queue begins when the host has handed the work over and all that came before is done, whichever is later.
@@ -159,12 +156,12 @@ class Clock:
         """Record a span of virtual time, and call the listener with it.
 
         Args:
-            name: of the work.
+            name: the name of the work.
             place: "host", or the index of the device as text.
-            start: in virtual seconds.
-            end: in virtual seconds; a span without duration is left out.
-            stream: of the device.
-            unit: of the device that did it.
+            start: its begin, in virtual seconds.
+            end: its end, in virtual seconds; a span without duration is left out.
+            stream: the number of the stream of the device.
+            unit: the unit of the device that did it.
             traffic: bytes and shapes.
         """
         # What took no time is left out: it would take the place of something that did.

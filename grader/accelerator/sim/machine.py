@@ -78,7 +78,7 @@ class Machine:
 
     Args:
         kind: the device's public name, "sim" or "cuda".
-        indices: how many devices there are.
+        indices: the number of devices.
         spec: how fast and large each is.
     """
 
@@ -234,7 +234,7 @@ class Machine:
 
         Args:
             place: the device.
-            name: of the operator.
+            name: the name of the operator.
             reads: blocks that it reads.
             writes: blocks that it writes to.
         """
@@ -253,12 +253,14 @@ class Machine:
     ) -> None:
         """Count the launch of a kernel on a device's current stream, and add its time to the virtual clock.
 
+        While the stream captures a graph, the launch is recorded there in place of that.
+
         Args:
-            name: of the operator.
+            name: the name of the operator.
             place: the device.
             flops: floating-point operations, as many of float32 as take the same time.
-            nbytes: through the device's memory.
-            shapes: of the arguments, for the timeline.
+            nbytes: the bytes that go through the device's memory.
+            shapes: the shapes of the arguments, for the timeline.
         """
         if place.fault is not None:
             self.check(place.index)
@@ -309,12 +311,14 @@ class Machine:
     ) -> None:
         """Count a copy between host and device, or between two devices, and add its time to the virtual clock.
 
+        While the stream captures a graph, the copy is recorded there in place of that.
+
         Args:
             direction: `HOST_TO_DEVICE`, `DEVICE_TO_HOST` or `DEVICE_TO_DEVICE`.
-            index: of the device.
-            nbytes: how many.
+            index: the index of the device.
+            nbytes: the number of bytes.
             source: the device that they come from, if it is another one; both their queues wait for it.
-            pinned: whether the host's memory is.
+            pinned: whether the host's memory is pinned.
             blocks: whether the host waits for it.
         """
         place = self.devices[index]

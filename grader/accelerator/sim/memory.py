@@ -86,7 +86,7 @@ class DeviceMemory:
         """Allocate bytes, and return their number after rounding up, which `free` needs later.
 
         Args:
-            nbytes: how many are requested.
+            nbytes: the number of bytes that is requested.
             hosted: whether they are in the memory of this machine, too. Those of the device meta are nowhere.
         """
         requested, nbytes = nbytes, -(-nbytes // self.granularity) * self.granularity

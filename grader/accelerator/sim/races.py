@@ -109,7 +109,7 @@ class Races:
     Attributes:
         several: whether there ever was a stream beside those that each device has; before, there is no race.
         strict: whether a race raises, as in PyTorch's own sanitizer, rather than warns.
-        count: how many races were found.
+        count: the number of races that were found.
     """
 
     def __init__(self) -> None:
@@ -186,8 +186,8 @@ class Races:
         """Record work of a queue that uses memory; warn, or raise if `strict`, of a race with work of another queue.
 
         Args:
-            queue: of the stream.
-            name: of the operator.
+            queue: the queue of the stream.
+            name: the name of the operator.
             reads: blocks that it reads.
             writes: blocks that it writes to.
         """

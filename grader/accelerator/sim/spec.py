@@ -92,8 +92,8 @@ class Spec:
         """Return the seconds for which a transfer occupies the bus.
 
         Args:
-            nbytes: how many.
-            pinned: whether the host's memory is.
+            nbytes: the number of bytes.
+            pinned: whether the host's memory is pinned.
             peer: whether it goes from one device to another.
         """
         return nbytes / (self.peer if peer else self.pinned if pinned else self.pageable)

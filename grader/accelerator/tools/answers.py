@@ -43,7 +43,7 @@ _OF_THE_LANGUAGE = ("typing", "functools", "contextlib", "collections", "threadi
 
 
 def _arguments() -> dict[str, Any]:
-    """Return a value for each argument without a default, by the argument's name."""
+    """Return values for the arguments that functions of `torch.cuda` need, by the arguments' names."""
     recorded = _recorded_event()
     tensor = torch.ones(1, 1, device="cuda")
     return {
@@ -87,7 +87,7 @@ def _captured_graph(tensor: torch.Tensor) -> torch.cuda.CUDAGraph:
 
 
 def names_of(owner: Any) -> list[str]:
-    """Return the public names of a module or an object, without those from Python's own library."""
+    """Return the public names of a module or object that `outcome` can use: no modules, and none of Python's own."""
     found = []  # without those that begin and end a capture, by which the graph is made
     for name in sorted(dir(owner)):
         value = inspect.getattr_static(owner, name, None)

@@ -26,7 +26,7 @@ def enable_for_all(gpu: str, devices: int, gib: int | None = None) -> Machine:
 
     Args:
         gpu: the name of the GPU to imitate; "" for none.
-        devices: how many there are.
+        devices: the number of devices.
         gib: how much memory each has; None for that of the GPU.
 
     Raises:
