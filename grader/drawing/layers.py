@@ -116,7 +116,7 @@ def _layer_norm(first: Operand, sizes: tuple[int, ...]) -> Found | None:
 
 
 def _first_outside(index: torch.Tensor, size: int, ignored: int | None = None) -> int | None:
-    """Return the first number of a tensor that is neither in `range(size)` nor `ignored`; None if there is none."""
+    """Return the first number of a tensor that is neither in `range(size)` nor `ignored`; None without one."""
     if index.device.type == "meta" or index.numel() > MOST_READ:
         return None
     return next((each for each in index.flatten().tolist() if not 0 <= each < size and each != ignored), None)

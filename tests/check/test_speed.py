@@ -145,7 +145,7 @@ def disturbed(
 ) -> tuple[Ratio, int]:
     """A comparison where some calls are preempted and take ten times as long for it, and how many calls it took."""
     count = itertools.count()
-    real = TimedWorker._go
+    real = TimedWorker._time_request
 
     def timed(worker: TimedWorker, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
         timing = real(worker, inputs, seconds, idle=idle)
@@ -153,7 +153,7 @@ def disturbed(
             timing.disturbances, timing.cpu_s = Disturbances(0, 1000), 10 * timing.cpu_s
         return timing
 
-    monkeypatch.setattr(TimedWorker, "_go", timed)
+    monkeypatch.setattr(TimedWorker, "_time_request", timed)
     found = compare(function(writing(3000)), function(REFERENCE, "given", "the reference's"), limit=0.5).decide()
     return found, next(count)
 
