@@ -248,7 +248,7 @@ class _LimitTexts(NamedTuple):
     """The messages about one count.
 
     Attributes:
-        above: makes the message for a count above a limit, which it is given in words.
+        above: a function of a limit in words that returns the message for a count above it.
         above_none: the message for a count above a limit of 0.
     """
 

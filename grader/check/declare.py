@@ -109,7 +109,7 @@ class Rng(torch.Generator):
     def sizes(self, count: int, low: int = 2, high: int = 7) -> tuple[int, ...]:
         """Draw a tuple of sizes from `low` to `high` that all differ, so that a check notices swapped dims.
 
-        In a hidden check, those that stand in the shown checks come last: an answer may be right for them alone.
+        In a hidden check, sizes that the shown checks contain come last: an answer may be right for these alone.
 
         Args:
             count: the number of sizes.

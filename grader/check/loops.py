@@ -197,7 +197,7 @@ def _with_parameters_of_helpers(
     """Return `known` with the parameters of helpers added to which each call passes a list, a size or the like.
 
     Args:
-        statements: all that the function uses.
+        statements: the statements that the function uses.
         function: the name of the function, whose own parameters depend on who calls it.
         known: whether each parameter is surely not a tensor, by the `id` of its node.
     """

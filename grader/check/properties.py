@@ -44,8 +44,8 @@ def unequal_failure(
 
     Args:
         public: what is wrong.
-        expected: stands below the head.
-        actual: stands below that; a picture replaces both.
+        expected: the expected value, which stands below the head.
+        actual: the actual value, which stands below that; a picture replaces both.
         about: the property.
         picture: a picture of both, if there is one.
         head: the same as the public text, with numbers.

@@ -50,8 +50,8 @@ def assert_cpu_time_ratio(
         function: the student's.
         other: the reference's function of the same task; or one in its file that does it slowly, such as the starter's
             loop, with a limit below 1.
-        inputs: makes new arguments of a size; all that is to be secret until the clock runs lies in tensors or arrays.
-        size: for `inputs`; doubled where the other is too fast for the clock. A tenth of it is the warm-up.
+        inputs: a function of a size that makes new arguments; secrets until the clock runs must lie in tensors or arrays.
+        size: the size for `inputs`; doubled where the other is too fast for the clock. A tenth is the warm-up.
         at_most: the largest ratio that passes; far from both the right answers and the wrong ones.
         named: the other's name in messages.
         in_place: whether what became of the arguments is compared as well, for a function that changes them.
@@ -188,8 +188,8 @@ def assert_peak_memory_ratio(
     Args:
         function: the student's.
         reference: the reference's function of the same task.
-        inputs: makes new arguments of a size.
-        size: for `inputs`; large enough that a forbidden temporary takes at least 30 MB.
+        inputs: a function of a size that makes new arguments.
+        size: the size for `inputs`; large enough that a forbidden temporary takes at least 30 MB.
         at_most: the largest ratio of bytes that passes.
         rtol: relative tolerance for the results, as for `assert_values`.
         atol: absolute tolerance.

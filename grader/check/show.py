@@ -91,7 +91,7 @@ def dtype(value: Any, *, public: bool = False) -> str:
 
     Args:
         value: a tensor, an array or a NumPy number.
-        public: return the name only of a known dtype, in the byte order of this machine.
+        public: whether only the name of a known dtype is returned, in the byte order of this machine.
     """
     name = str(value.dtype).removeprefix("torch.")
     return name if not public or name in DTYPES else "another dtype"
@@ -111,7 +111,7 @@ def kind(value: Any, *, public: bool = False) -> str:
 
     Args:
         value: anything.
-        public: leave out what a worker says in free text, such as the name of a student's class.
+        public: whether free text of a worker is left out, such as the name of a student's class.
     """
     if is_proxy(value):
         name = kind_of(value)

@@ -169,7 +169,7 @@ def clone_class(
     Args:
         repositories: the repositories of the class.
         folder: the folder that is made, with a folder for each of them.
-        until: returns the time until which commits count, by a repository's folder; None for no limit.
+        until: a function of a repository's folder that returns the time until which commits count; None for no limit.
         server: the server that the token is for.
         counted: the filter for commits that count.
 

@@ -232,8 +232,8 @@ class _InterimReports(Progress):
     Args:
         plan: what is graded.
         submission: the checkout.
-        write: receives the report.
-        progress: learns of each exercise of which checks were run.
+        write: a function that receives the report.
+        progress: the receiver of each exercise of which checks were run.
 
     Attributes:
         latest: what is known of each exercise.
@@ -293,9 +293,9 @@ def grade_checkout(
     Args:
         plan: what is graded.
         submission: the checkout.
-        write: receives the report before anything ran, again and again as checks end, and at the end.
-        progress: learns of each exercise of which checks were run.
-        undo: called if an error ends it before any check was run: what was written says that, and not why.
+        write: a function that receives the report before anything ran, again and again as checks end, and at the end.
+        progress: the receiver of each exercise of which checks were run.
+        undo: a callback for an error before any check was run: the report that was written then does not say why.
 
     Raises:
         StartError: a process of ours did not start.
@@ -337,7 +337,7 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
     Args:
         report: the report of the job.
         json_path: the path of the JSON; None if nobody wants it.
-        formats: each with its place; those that go to standard output are left out.
+        formats: the formats, each with its place; those that go to standard output are left out.
         options: the options of the formats.
         staff: whether the JSON has what only staff may read.
 

@@ -72,7 +72,7 @@ def open_cluster(address: str, plan: RunPlan, slots: int, progress: Progress) ->
         address: an address as on the command line: a scheduler's address, its file, or local:N.
         plan: what is graded, and how.
         slots: how much is graded at once, where the cluster is made here.
-        progress: learns what somebody should know of a worker.
+        progress: the receiver of messages about workers.
 
     Raises:
         CourseError: the batch has no sandbox. With the first work it says that there is no such cluster, or that none
@@ -254,7 +254,7 @@ def _short(error: Exception) -> str:
 
 
 def machine_facts(setup: Setup) -> dict[str, str]:
-    """Return the versions and the kind of processor of this machine, on which verdicts depend, by names for people."""
+    """Return this machine's versions and kind of processor, on which verdicts depend, by names for messages."""
     here = describe_machine(setup, None)
     own = f"{here.grader} ({package_digest()[:12]})"
     versions = {"tensorgrade": own, "Python": here.python, "PyTorch": here.torch, "NumPy": here.numpy}

@@ -22,7 +22,7 @@ class EvaluatedLines:
     """The tensors that lines made, and the error that one of them raised.
 
     Attributes:
-        tensors: each with its name, in the order in which the names came.
+        tensors: the tensors, each with its name, in the order in which the names came.
         error: the error of the line that raised, with the explanation of `grader.explain`, or "".
         line: the number of that line, from 1 on; 0 for none.
     """

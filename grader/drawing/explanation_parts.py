@@ -34,7 +34,7 @@ def misfits_drawing(*operands: tuple[Operand, Sequence[int]]) -> Drawing | None:
     """Return the drawing of shapes some of whose dims do not fit; None if they cannot be drawn.
 
     Args:
-        operands: each with those dims of it, which may be negative.
+        operands: the operands, each with its dims that do not fit, which may be negative.
     """
     rows = tuple(NamedShape(one.name, one.shape) for one, _ in operands)
     if len(rows) < 2 or any(len(row.shape) > _MOST_DIMS for row in rows):

@@ -130,7 +130,7 @@ class Watcher(TorchFunctionMode):
 
 
 def _tensors_of(values: Iterable[Any]) -> Iterator[torch.Tensor]:
-    """Yield the tensors among arguments, and in lists of them, whose changes PyTorch counts."""
+    """Yield the tensors among arguments and in lists of them, but no inference tensors, which count no changes."""
     for value in values:
         if isinstance(value, torch.Tensor):
             if not value.is_inference():

@@ -28,7 +28,7 @@ def draw(*values: Any, expected: Any = None, **named: Any) -> None:
     Args:
         values: tensors, NumPy arrays, or shapes as tuples.
         expected: the values that a single small tensor should have.
-        named: the same with names of your own.
+        named: tensors, arrays or shapes with names of your own.
 
     Raises:
         TypeError: a value cannot be drawn.

@@ -396,7 +396,7 @@ def _explain_expanding(failed: FailedCall, operands: Sequence[Operand]) -> Found
 
 
 def _explain_dim_argument(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return which `dim` of the call the first operand does not have; None if that is not the reason."""
+    """Return a sentence about a `dim` that the first operand does not have; None if that is not the reason."""
     if not operands or operands[0].value is not next(iter(failed.args), None):
         return None
     first, name = operands[0], failed.name

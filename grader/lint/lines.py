@@ -189,7 +189,7 @@ def _lines_around_calls(source: CheckSource) -> Iterator[Finding]:
 
 
 def graph_attribute(scope: Scope, node: ast.AST) -> str:
-    """Return the name of an attribute of a graph, such as `requires_grad`, that is read of a result; "" otherwise."""
+    """Return the name of an autograd attribute, such as `requires_grad`, that a node reads of a result; else ""."""
     match node:
         case ast.Attribute(value=value, attr="requires_grad" | "is_leaf" | "grad_fn" as name, ctx=ast.Load()):
             return name if scope.kind(value) is ExprKind.RESULT else ""

@@ -60,7 +60,7 @@ class CheckSource:
         return ""
 
     def makes_object(self, name: str) -> bool:
-        """Return whether a name of the student's is that of a class, so that a call of it makes an object."""
+        """Return whether a name in the student's file is that of a class, so that a call of it makes an object."""
         return self._is_class.get(name, _CLASS.fullmatch(name) is not None)
 
     def decorator(self, function: Function, *paths: str) -> ast.expr | None:
@@ -230,7 +230,7 @@ def _combined_kind(parts: set[ExprKind | None]) -> ExprKind | None:
 
 
 def scopes(source: CheckSource) -> list[Scope]:
-    """Return a scope for each function, with the kinds of its parameters as calls and fixtures show them."""
+    """Return a scope for each function, with the kinds of its parameters by its calls and by fixtures."""
     known = {function: dict(_GIVEN) for function in source.functions}
     for _ in range(2):
         for scope in [Scope(source, function, known[function]) for function in source.functions]:

@@ -83,10 +83,10 @@ class Measurement:
     Attributes:
         function: the one that is judged.
         other: the one that it is compared with.
-        inputs: makes new arguments of a size.
+        inputs: a function of a size that makes new arguments.
         limit: the largest ratio of the times that passes.
         same_results: raises where two results of a sample differ.
-        size: for the inputs; doubled where the other is too fast for the clock. A tenth of it is the warm-up.
+        size: the size for `inputs`; doubled where the other is too fast for the clock. A tenth is the warm-up.
         in_place: whether the arguments are compared afterwards, too.
         final: whether what fails now has failed; else it is provisional, and all of this is done again later.
         calls: how many of each side make a sample in full size; None until that and the size are known.
@@ -254,11 +254,11 @@ class PairedRun:
         return Calls(_calls_in_sample(mine, most_mine), _calls_in_sample(other, most))
 
     def _is_disturbed(self, timing: Timing, work: tuple[str, int, int]) -> bool:
-        """Return whether preemptions and page faults, beyond the function's own, took a good part of the time.
+        """Return whether preemptions, and page faults beyond the function's own, took a large share of the CPU time.
 
         Args:
             timing: the time of the calls, with what disturbed them.
-            work: which side's, of which size, and how many calls: its own faults are the fewest that were seen of them.
+            work: side, size and number of the calls; the fewest faults seen with the same ones are the function's own.
         """
         seen = timing.disturbances
         if seen is None:

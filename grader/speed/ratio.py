@@ -104,7 +104,7 @@ def is_clearly_slower(sample: Sample, limit: float) -> bool:
 
 
 def stop_after_s(other: float, limit: float) -> float:
-    """Return the CPU seconds after which a call can be stopped, where the other side took `other`."""
+    """Return the CPU seconds after which a call of the judged side is stopped, if the other side takes `other`."""
     return 2 * _HOPELESS * limit * other
 
 
@@ -253,7 +253,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
 
     Args:
         limit: the most time that the judged side may take, as a multiple of the other's.
-        new_pair: starts a fresh pair of workers and gives its samples, warm-up left out; closed when enough were taken.
+        new_pair: a function that starts a fresh pair of workers, and yields their samples without warm-up; it is closed.
         out_of_time: whether to stop without a decision.
         final: whether what fails now has failed; else it is provisional, and found sooner.
     """

@@ -121,7 +121,7 @@ class TimedWorker:
         Args:
             inputs: their arguments.
             seconds: CPU seconds that they may take together, if not the exercise's limit for one call.
-            idle: do not call the function, return the last argument: what a request and its reply cost.
+            idle: whether the last argument is returned, without a call: what a request and its reply cost.
 
         Raises:
             WorkerLost: there was no reply.
@@ -134,10 +134,10 @@ class TimedWorker:
             return self._time_request(inputs, seconds or connection.limits.call_s, idle=idle)
 
     def memory_growth(self, inputs: Inputs) -> tuple[clock.MemoryUse, clock.MemoryUse, Any] | None:
-        """Call the function once; return the memory of its process just before and just after, and the result.
+        """Call the function once; return the memory of its process before and after the call, and its result.
 
-        The result is None if the system does not show the memory. The arguments are resident before, and the
-        result is sent afterwards.
+        Return None if the system does not show the memory. The arguments are resident before, and the result is sent
+        afterwards.
         """
         with self._prepared(inputs):
             worker, seconds = self.connection.live_worker(), self.connection.limits.call_s

@@ -57,7 +57,7 @@ def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), 
 
     Args:
         values: the values of the message.
-        other: returns the child for any object that is not a value, or raises `Unsupported`.
+        other: a function that returns the child for an object that is not a value, or raises `Unsupported`.
         noted: those of them, or of the items of containers among them, whose copies `noted_values` returns.
         plain: whether the other process has the standard library alone.
 

@@ -43,7 +43,7 @@ class PlainEncoder:
 
     Args:
         table: what both processes know of this call; new objects and blocks are added to it.
-        other: returns the child for any object that is not a value, or raises `Unsupported`.
+        other: a function that returns the child for an object that is not a value, or raises `Unsupported`.
         answers: whether this is the process that answers, which says all facts of its tensors.
     """
 
@@ -142,7 +142,7 @@ class PlainDecoder:
 
     Args:
         table: what both processes know of this call.
-        other: returns the object for a child that `other` of an encoder made; it is called with its items.
+        other: a function that returns the object for a child that `other` of an encoder made, by the child's items.
         caps: what one message may hold.
     """
 

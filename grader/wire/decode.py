@@ -57,7 +57,7 @@ class Decoder(PlainDecoder):
 
     Args:
         table: what both processes know of this call.
-        other: returns the object for a child that `other` of an encoder made; it is called with its items.
+        other: a function that returns the object for a child that `other` of an encoder made, by the child's items.
         caps: what one message may hold.
         answers: whether this is the process that answers: it gets tensors as they were, on their devices.
         accelerator: the functions for the accelerator of this process; None if it has none.

@@ -22,7 +22,7 @@ class Encoder(PlainEncoder):
 
     Args:
         table: what both processes know of this call; new objects and blocks are added to it.
-        other: returns the child for any object that is not a value, or raises `Unsupported`.
+        other: a function that returns the child for an object that is not a value, or raises `Unsupported`.
         answers: whether this is the process that answers, which says all facts of its tensors.
         accelerator: the functions for the accelerator of this process; None if it has none.
     """

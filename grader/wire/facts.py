@@ -100,9 +100,9 @@ class AcceleratorFunctions:
     """The functions that read and make tensors of a process's accelerator, of which it has at most one kind.
 
     Attributes:
-        look: returns the CPU tensor over such a tensor's memory, and its device; None for any other tensor.
-        place: puts a CPU tensor on a device, over the same memory or memory that mirrors it.
-        begin: called before each request.
+        look: a function that returns the CPU tensor over such a tensor's memory, and the device; None for others.
+        place: a function that puts a CPU tensor on a device, over the same memory or memory that mirrors it.
+        begin: a callback for the time before each request.
     """
 
     look: Callable[[torch.Tensor], tuple[torch.Tensor, str] | None]

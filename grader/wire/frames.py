@@ -155,7 +155,7 @@ class Frame(NamedTuple):
         number: the number of the request.
         tree: the JSON.
         data: raw memory; writes are seen at the other end only if it is mapped.
-        original: the same memory, for an end that reports changes; else empty.
+        original: the memory of `data`, for an end that reports changes; else empty.
     """
 
     number: int

@@ -103,8 +103,8 @@ def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int
 
     Args:
         shape: the shape, as another process sent it.
-        strides: the same, in units.
-        offset: the same, in units.
+        strides: the strides, in units, as another process sent them.
+        offset: the offset, in units, as another process sent it.
         unit: bytes of a unit.
         itemsize: bytes of an element.
         nbytes: the size of the memory.

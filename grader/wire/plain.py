@@ -19,8 +19,8 @@ class TaggedType(NamedTuple):
 
     Attributes:
         tag: the first item of the list.
-        write: returns the other items for a value.
-        read: makes the value of these items, which may be anything.
+        write: a function that returns the other items of the list for a value.
+        read: a function that returns the value of these items, which may be anything.
     """
 
     tag: str

@@ -98,7 +98,7 @@ class SocketTransport(_Stream):
         Args:
             parts: the parts of the message, in order.
             descriptor: the descriptor that goes with it, if there is one.
-            patience: decides how long to wait for the other side; None for no deadline.
+            patience: a callable that returns the seconds to wait for the other side; None for no deadline.
         """
         # Sent with the first bytes and not again: the other side looks for it once it has the header.
         ancillary = []

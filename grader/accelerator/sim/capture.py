@@ -72,7 +72,7 @@ class Capture:
         """Record an operator that ran during the capture, so that each replay runs it again.
 
         Args:
-            again: runs it, at each replay.
+            again: a function that runs it, at each replay.
             out: what came out now; what comes out then goes into the same memory.
             fresh: its tensors in new memory.
         """

@@ -117,7 +117,7 @@ class _Program(NamedTuple):
     """A program that the launcher runs.
 
     Attributes:
-        run: runs it in this process.
+        run: a function that runs it in this process.
         folder: the folder that counts as the program's own.
     """
 
