@@ -50,7 +50,7 @@ def assert_cpu_time_ratio(
         function: the student's.
         other: the reference's function of the same task; or one in its file that does it slowly, such as the starter's
             loop, with a limit below 1.
-        inputs: a function of a size that makes new arguments; secrets until the clock runs must lie in tensors or arrays.
+        inputs: a function that makes new arguments of a size; tensors and arrays alone are secret until the clock runs.
         size: the size for `inputs`; doubled where the other is too fast for the clock. A tenth is the warm-up.
         at_most: the largest ratio that passes; far from both the right answers and the wrong ones.
         named: the other's name in messages.

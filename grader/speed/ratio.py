@@ -253,7 +253,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
 
     Args:
         limit: the most time that the judged side may take, as a multiple of the other's.
-        new_pair: a function that starts a fresh pair of workers, and yields their samples without warm-up; it is closed.
+        new_pair: a function that starts a fresh pair of workers and yields their samples, without warm-up.
         out_of_time: whether to stop without a decision.
         final: whether what fails now has failed; else it is provisional, and found sooner.
     """
