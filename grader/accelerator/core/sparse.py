@@ -26,7 +26,7 @@ def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def count_of(inner: torch.Tensor) -> int:
-    """Return the number of values that a tensor stores; a sparse one does not store all zeros."""
+    """Return the number of values that a tensor stores; of a sparse tensor, fewer than it has elements."""
     return parts_of(inner)[-1].numel()
 
 

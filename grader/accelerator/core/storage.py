@@ -84,7 +84,7 @@ ELSEWHERE = (
 
 
 def on_host(dtype: torch.dtype, storage: Any, *layout: Any) -> torch.Tensor:
-    """Return a CPU tensor that views a storage; it may be one of a simulated device, which a program's `set_` refuses.
+    """Return a CPU tensor that views a storage, even a `SimStorage`, which `Tensor.set_` refuses.
 
     Args:
         dtype: the dtype of the tensor.

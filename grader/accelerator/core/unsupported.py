@@ -30,7 +30,7 @@ STRIDED = (
 )
 
 
-def check_layout(tensor: torch.Tensor) -> None:
-    """Raise for a nested tensor that is not in the jagged layout."""
+def refuse_strided_nested(tensor: torch.Tensor) -> None:
+    """Raise `NotImplementedError` for a nested tensor that is not in the jagged layout."""
     if tensor.is_nested and tensor.layout is not torch.jagged:
         raise refusal(STRIDED)

@@ -88,7 +88,7 @@ def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
     return backend if isinstance(backend, SimNccl) else None
 
 
-def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator of `torch.distributed` on tensors of the device, as NCCL does.
 
     Args:
@@ -204,14 +204,14 @@ def _check_sizes(name: str, output: Any, given: Any, size: int) -> None:
         raise ValueError(other_size)
 
 
-def check_operation(operation: Any) -> None:
+def check_reduction(operation: Any) -> None:
     """Raise for a reduction that NCCL does not have, such as BXOR: `getNcclReduceOp` of ProcessGroupNCCL.cpp."""
     for name in ("BAND", "BOR", "BXOR"):
         if operation == getattr(dist.ReduceOp, name):
             raise ValueError(f"Cannot use ReduceOp.{name} with NCCL")
 
 
-def factor_of(operation: Any) -> Any:
+def premul_factor_of(operation: Any) -> Any:
     """Return the factor by which the reduction PREMUL_SUM multiplies before it adds; None for other reductions."""
     sums: Any = operation == dist.ReduceOp.PREMUL_SUM
     return operation.__getstate__()[1] if sums and hasattr(operation, "__getstate__") else None
@@ -276,8 +276,8 @@ class Running:
     done: Known
 
 
-def begin(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Sequence[SimTensor]) -> Running:
-    """Record that a collective begins to use tensors on NCCL's stream, and return it as a `Running`, which `end` takes.
+def begin_collective(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Sequence[SimTensor]) -> Running:
+    """Record that a collective begins to use tensors on NCCL's stream; return what `end_collective` needs.
 
     Args:
         machine: the machine that is simulated.
@@ -296,6 +296,6 @@ def begin(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Seque
     return Running(index, races.seen_by(queue))
 
 
-def end(machine: Machine, running: Running) -> None:
-    """Record that the current stream waits for a collective that `begin` returned."""
+def end_collective(machine: Machine, running: Running) -> None:
+    """Record that the current stream waits for a collective that `begin_collective` returned."""
     machine.races.record_wait(machine.devices[running.index].queue, running.done)

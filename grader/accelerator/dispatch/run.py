@@ -135,7 +135,7 @@ def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         with _Keys(_included(), _excluded() - _CONJUGATES):
             return _dispatch(call, way)
     with _Keys(_included(), _excluded() - _CONJUGATES):
-        done = _special_case(facts, machine, func, args, kwargs)
+        done = _run_special_case(facts, machine, func, args, kwargs)
         if done is not NotImplemented:
             return done
         return _dispatch(record(machine, facts, func, args, kwargs), way)
@@ -190,14 +190,14 @@ def _check_operands(call: Dispatch, way: _Way) -> None:
         check_deterministic(facts.alerts, facts.name, machine.kind, call.args, call.kwargs)
 
 
-def _special_case(facts: OperatorFacts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _run_special_case(facts: OperatorFacts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator that is not computed by a CPU kernel on inner tensors; return `NotImplemented` for any other."""
     if (key := dispatch_key_of(facts, func, machine.kind)) is not None:
         return func.redispatch(key, *args, **kwargs)
     if facts.namespace == "_c10d_functional":
         return func.redispatch(_COMPOSITE, *args, **kwargs)
     if facts.namespace == "c10d" and machine.kind == "cuda":
-        done = importlib.import_module("grader.accelerator.cuda.nccl").collective(func, args, kwargs)
+        done = importlib.import_module("grader.accelerator.cuda.nccl").run_collective(func, args, kwargs)
         if done is not NotImplemented:
             return done
     special = SPECIAL.get(facts.name)
@@ -352,7 +352,7 @@ _REGISTERED: dict[str, Any] = {
 
 @functools.cache
 def register() -> tuple[Any, ...]:
-    """Register kernels of operators that do not reach `run` by themselves; return the libraries that hold them."""
+    """Register kernels of operators that PyTorch does not pass to `run`, such as `empty`; return their libraries."""
     # What is given a tensor of ours comes to `run` by itself; `_REGISTERED` says what does not.
     library = torch.library.Library("aten", "IMPL")
     # This operator returns the layout of sparse tensors with compressed rows. C++ names it, and does not define it.
@@ -370,7 +370,7 @@ def register() -> tuple[Any, ...]:
 
 
 def _copy_from(source: torch.Tensor, to: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    """Copy `source` into `to`; PyTorch calls this, with `__torch_dispatch__` off, to make a tensor of numbers."""
+    """Copy `source` into `to`, which are on two devices: the kernel with which PyTorch makes a tensor of a list."""
     return copy_between(ATEN.copy_.default, (to, source, non_blocking), {})  # type: ignore[no-any-return]
 
 

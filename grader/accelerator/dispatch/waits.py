@@ -12,7 +12,7 @@ from grader.accelerator.schema.facts import OperatorFacts
 
 
 def reason_to_wait(call: Dispatch) -> str:
-    """Return why the host must wait for an operator; "" if it need not."""
+    """Return the reason for which the host waits for an operator, such as "nonzero"; "" if it does not wait."""
     facts, args, kwargs = call.facts, call.args, call.kwargs
     if facts.indexing:
         return _reason_of_mask(facts, args)

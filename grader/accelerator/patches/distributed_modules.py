@@ -18,7 +18,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Patch each of the modules once it is imported: they take long to import, and few programs need them."""
+    """Patch modules of `torch.distributed` when a program imports them: that takes long, and few programs do."""
     for name, patch in _PATCHES.items():
         if (module := sys.modules.get(name)) is not None:
             patch(machine, module)

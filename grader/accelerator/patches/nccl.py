@@ -82,7 +82,7 @@ _coalesced: dict[Any, list[Any]] = {}
 
 
 def _replace_collectives(machine: Machine, c10d: Any) -> None:
-    """Replace collectives: they raise for reductions that NCCL lacks, and use their tensors until the program waits."""
+    """Replace collectives: they refuse reductions that NCCL lacks, and count as using their tensors until a wait."""
     running: _Running = weakref.WeakKeyDictionary()
     for name in _WRITES:
         if hasattr(c10d, name):  # an older PyTorch has fewer
@@ -110,8 +110,8 @@ def _wrap_collective(machine: Machine, running: _Running, name: str, original: A
         if not isinstance(group, dist.ProcessGroup) or nccl.nccl_of(machine, group) is None:
             return original(*args, **kwargs)
         # The operators get the operation in a box of C++'s that Python cannot open.
-        nccl.check_operation(given.get("op"))
-        if (factor := nccl.factor_of(given.get("op"))) is not None:
+        nccl.check_reduction(given.get("op"))
+        if (factor := nccl.premul_factor_of(given.get("op"))) is not None:
             _multiply_first(name, given, factor)
         work = original(*bound.args, **bound.kwargs)
         if name in _POINT_TO_POINT and group in _coalesced:
@@ -120,7 +120,7 @@ def _wrap_collective(machine: Machine, running: _Running, name: str, original: A
         if type(work) is dist.Work and (given.get("async_op") or name in _POINT_TO_POINT):
             reads, writes = _accessed_tensors(name, given)
             if reads or writes:
-                running[work] = nccl.begin(machine, name, reads, writes)
+                running[work] = nccl.begin_collective(machine, name, reads, writes)
         return work
 
     return collective
@@ -138,7 +138,7 @@ def _multiply_first(name: str, given: dict[str, Any], factor: Any) -> None:
 
 
 def _let_coalesce(machine: Machine) -> None:
-    """Let a group take several collectives together: each runs at once, and the last wait has nothing to wait for."""
+    """Let a group coalesce several collectives: each runs at once, so that nothing is left for the last wait."""
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
     kind: Any = dist.ProcessGroup
     start, end = kind._start_coalescing, kind._end_coalescing
@@ -168,7 +168,7 @@ def _wrap_wait(machine: Machine, running: _Running, ended: weakref.WeakSet[Any],
             return True  # gloo, which does the work, would wait for another message
         done = original(self, *args, **kwargs)
         if self in running:
-            nccl.end(machine, running[self])
+            nccl.end_collective(machine, running[self])
             if original.__name__ == "wait":
                 ended.add(self)
         return done

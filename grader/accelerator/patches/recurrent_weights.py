@@ -37,7 +37,7 @@ def install(machine: Machine) -> None:
 
 
 def _is_acceptable(tensor: Any) -> bool:
-    """Return what `torch.backends.cudnn.is_acceptable` says on a machine with cuDNN."""
+    """Return whether cuDNN takes a tensor, as `torch.backends.cudnn.is_acceptable` does on a GPU."""
     cudnn: Any = torch.backends.cudnn
     return isinstance(tensor, SimTensor) and cudnn.enabled and tensor.dtype in cudnn.CUDNN_TENSOR_DTYPES
 

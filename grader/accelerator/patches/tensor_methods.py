@@ -10,7 +10,7 @@ import torch
 
 from grader.accelerator.core.sparse import parts_of, rebuild_sparse
 from grader.accelerator.core.tensor import SimTensor, wrap
-from grader.accelerator.core.unsupported import check_layout
+from grader.accelerator.core.unsupported import refuse_strided_nested
 from grader.accelerator.patches.factories import _on_the_host, _translate_device
 from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
@@ -97,7 +97,7 @@ def _is_sparse(tensor: torch.Tensor) -> bool:
         return False
     # A program's `TorchFunctionMode` sees what the program calls, and these questions are ours.
     with torch._C.DisableTorchFunction():
-        check_layout(tensor)
+        refuse_strided_nested(tensor)
         return tensor.layout not in (torch.strided, torch.jagged)
 
 

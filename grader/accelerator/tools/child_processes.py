@@ -43,7 +43,7 @@ def enable_for_all(gpu: str, devices: int, gib: int | None = None) -> Machine:
     return machine
 
 
-def take_over() -> None:
+def simulate_like_parent() -> None:
     """Simulate in this process the CUDA that its parent process simulates, as the environment says."""
     devices, *more = os.environ[_VARIABLE].split()
     gpu = next((word for word in more if not word.isdecimal()), "")

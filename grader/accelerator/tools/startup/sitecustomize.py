@@ -35,7 +35,7 @@ class _AfterTorch:
             root = os.path.abspath(os.path.join(_HERE, *[os.pardir] * len(f"{_PACKAGE}.tools.startup".split("."))))
             if importlib.util.find_spec(_PACKAGE.partition(".")[0]) is None:
                 sys.path.append(root)
-            importlib.import_module("grader.accelerator.tools.child_processes").take_over()
+            importlib.import_module("grader.accelerator.tools.child_processes").simulate_like_parent()
 
         spec.loader.exec_module = load_with_device  # type: ignore[method-assign]
         return spec
