@@ -19,6 +19,7 @@ from accelerator.modes import in_mode
 import grader
 from grader import accelerator
 from grader.accelerator.tools.launcher import main
+from grader.accelerator.tools.missing_packages import note_missing
 
 _TESTS = """\
 import subprocess, sys
@@ -58,6 +59,19 @@ def test_any_projects_tests(tmp_path: Path, options: list[str], status: int, tol
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
         assert pytest.main([*PLUGIN, *options]) == status
     assert [text for text in told if text not in out.getvalue()] == []
+
+
+def test_a_driver_that_finds_no_gpu() -> None:
+    """An error of triton's driver, where a build of PyTorch for CUDA installs triton, says what to use, too."""
+    driver: dict[str, Any] = {"__name__": "triton.backends.nvidia.driver"}
+    exec("def launch(): raise AssertionError('libcuda.so cannot found!')", driver)
+    with pytest.raises(AssertionError) as raised:
+        driver["launch"]()
+    note_missing(raised.value)
+    assert raised.value.__notes__ == [
+        "triton compiles kernels for a GPU: it needs an NVIDIA GPU, which the simulated device is not. Use the "
+        "kernel's formula in operators of torch."
+    ]
 
 
 _PROGRAM = """\

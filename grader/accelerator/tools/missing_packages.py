@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
+
 _GPU = "it needs an NVIDIA GPU, which the simulated device is not"
 _ADVICE = {
-    "triton": f"triton compiles kernels for a GPU: {_GPU}. Where `import triton` fails, use the kernel's formula in "
-    "operators of torch.",
+    "triton": f"triton compiles kernels for a GPU: {_GPU}. Use the kernel's formula in operators of torch.",
     "flash_attn": f"flash-attn is built with nvcc, and {_GPU}. Use torch.nn.functional.scaled_dot_product_attention.",
     "bitsandbytes": f"bitsandbytes has kernels of its own: {_GPU}. Use torch.optim, and weights in bfloat16.",
     "xformers": f"xformers has kernels of its own: {_GPU}. Use torch.nn.functional.scaled_dot_product_attention.",
@@ -18,7 +19,14 @@ _ADVICE = {
 
 
 def note_missing(error: BaseException) -> None:
-    """Add a note to the error of a missing package that needs a GPU: why it cannot work, and what to use instead."""
-    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    """Add a note to the error of a package that is missing or finds no GPU: why it cannot work, what to use instead."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else _driver_of(error)
     if name in _ADVICE and not getattr(error, "__notes__", []):
         error.add_note(_ADVICE[name])
+
+
+def _driver_of(error: BaseException) -> str:
+    """Return "triton" if its driver raised an error; empty otherwise. Builds of PyTorch for CUDA install triton."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    module = frames[-1].f_globals.get("__name__", "") if frames else ""
+    return "triton" if module.startswith(("triton.backends.", "triton.runtime.driver")) else ""
