@@ -207,7 +207,7 @@ class Journal(Store):
         )
 
     def submissions(self) -> list[SubmissionRecord]:
-        """Return all submissions that were ever graded, by name."""
+        """Return all submissions that were ever graded, sorted by author."""
         rows = self.execute("SELECT author, authors, digest, at, late FROM submissions")
         return sorted(SubmissionRecord(who, tuple(json.loads(names)), *rest) for who, names, *rest in rows)
 

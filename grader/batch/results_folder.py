@@ -131,7 +131,7 @@ class ResultsFolder:
         return (self.path / UNMATCHED).is_file()
 
     def write_report(self, report: Report, *, staff: bool) -> None:
-        """Write a report, unless it is there already; for `staff` it has details of hidden checks.
+        """Write a report, unless its file is up to date; a report for staff has the details of hidden checks.
 
         The gradebook is removed first, as it would contradict the new report.
         """

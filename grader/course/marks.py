@@ -94,7 +94,7 @@ def with_marks(exercise: Exercise, source: bytes) -> bytes:
 
 
 def _rules_text(broken: Collection[str], so_far: Collection[str], rules: Collection[str]) -> str:
-    """Return rules as words, such as "C1 or C2", or as "any other rule" if these are all that are not named yet.
+    """Return rules as words, such as "C1 or C2", or as "any other rule" if all others were named before.
 
     Args:
         broken: the rules.

@@ -582,7 +582,7 @@ def _is_one_authors(items: Sequence[Path], exercises: Sequence[Exercise]) -> boo
 
 
 def _list_folder(folder: Path, out: Path | None) -> list[Path]:
-    """Return the paths in a folder, by name, without hidden files, links and results of a batch."""
+    """Return the paths in a folder, sorted by name, without hidden files, links and results of a batch."""
     try:
         paths = sorted(path for path in folder.iterdir() if not is_junk(path.name) and not path.is_symlink())
     except OSError as error:

@@ -338,7 +338,7 @@ class _WithoutFinally(ast.NodeTransformer):
     """
 
     def visit_Try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
-        """Return the statements that replace a `try` statement: it without its `finally`, then that block."""
+        """Return the statements that replace a `try` statement: the same without `finally`, then that block."""
         self.generic_visit(node)
         after, node.finalbody = node.finalbody, []
         return [*([node] if node.handlers else node.body), *after]

@@ -33,7 +33,7 @@ _PLACES = 7
 def convert_to_pytest(text: str) -> str:
     """Return a test file with `assert` for asserts of `unittest` and nose, and the code of `setUp` in each test.
 
-    What has no such form stays, and is reported as what a check file does not know.
+    An assert that pytest has no form for stays, and is reported as unknown in a check file.
 
     Args:
         text: of a file of tests.

@@ -261,7 +261,7 @@ class Tests:
     def keeps_seed(self, node: ast.AST) -> bool:
         """Return whether a test must keep its seed: it seeds PyTorch, draws, and compares with numbers in its code.
 
-        They come out of these draws alone: nothing else draws from the seed, as a layer does when it is made.
+        The numbers come from these draws alone: nothing else draws from the seed, as a layer does when it is made.
         """
         if not isinstance(node, Function) or not _expects_numbers(node):
             return False
@@ -462,7 +462,7 @@ def _functions_of(node: ast.ClassDef, text: str) -> str:
 
 
 def _expects_numbers(function: ast.AST) -> bool:
-    """Return whether a function has numbers such as 0.25 in an assert or a list, with which it may compare.
+    """Return whether a function has numbers such as 0.25 with which it may compare results.
 
     They stand in an assert or in a list, and do not say how close two numbers have to be.
     """

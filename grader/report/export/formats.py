@@ -105,7 +105,7 @@ class ReportItem:
 
 
 def items_of(report: ReportFile, *, points: bool = True) -> list[ReportItem]:
-    """Return the items of all exercises, in their order; without `points` no text names points."""
+    """Return the items of all exercises, in their order; if `points` is False, their texts do not mention points."""
     return [item for exercise in report.exercises for item in _items_of_exercise(exercise, points=points)]
 
 
@@ -193,7 +193,7 @@ def why_undecided(items: Sequence[ReportItem]) -> str:
 
 
 def final_points_text(report: ReportFile) -> str:
-    """Return a line with the points of a report that count, and with undecided points apart."""
+    """Return a line with the points of a report that count, and separately its undecided points."""
     return final_score_text(report.total, report.policy)
 
 
