@@ -12,7 +12,7 @@ from urllib.parse import quote
 from grader.batch.feedback import MOST_LINES, failing_function
 from grader.batch.journal import Journal
 from grader.batch.reports import reports
-from grader.batch.results_folder import ResultsFolder, page_of
+from grader.batch.results_folder import ResultsFolder, author_page
 from grader.course.marks import with_marks
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
@@ -219,7 +219,7 @@ class ClassSummary:
             open_ = dict.fromkeys(row.verdict for row in rows if row.check.id not in graded.exercise.staff)
             self.open += [(author, graded.exercise, verdict) for verdict in open_]
         cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
-        page = quote(os.fsencode(page_of(author)))
+        page = quote(os.fsencode(author_page(author)))
         late = after_late_days(report.total, report.policy)
         self.rows[author] = AuthorRow(report.authors or (author,), cells, report.total, late, page)
         self.at = max(self.at, report.graded_at)

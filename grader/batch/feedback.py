@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from grader.batch.journal import MOODLES, Journal, SubmissionRecord
-from grader.batch.results_folder import RETURNED, ResultsFolder, page_of
+from grader.batch.results_folder import RETURNED, ResultsFolder, author_page
 from grader.course.layout import NOTEBOOK
 from grader.intake.match import module_place
 from grader.model import GradedCheck, GradedExercise, Report
@@ -45,8 +45,8 @@ def write_feedback(results: ResultsFolder, report: Report, journal: Journal) -> 
         if id in graded
         for row in rows_in_full(graded[id])
     }
-    results.write_page(page_of(report.author), page(report, lines))
-    results.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))
+    results.write_page(author_page(report.author), page(report, lines))
+    results.write_page(author_page(report.author, "md"), markdown(ReportFile.of(report), Options()))
 
 
 def failing_function(
@@ -136,7 +136,7 @@ def return_pages(results: ResultsFolder, journal: Journal, people: People) -> tu
     target = results.path / RETURNED
     with replacing_file(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for noted in journal.submissions():
-            page, text = (results.path / page_of(noted.author, end) for end in ("html", "md"))
+            page, text = (results.path / author_page(noted.author, end) for end in ("html", "md"))
             names = {page.name: page, text.name: text}
             if starts:
                 names = {f"{start}feedback.html": page for start in _upload_prefixes(noted, starts, people)}

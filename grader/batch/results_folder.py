@@ -144,7 +144,7 @@ class ResultsFolder:
 
     def remove_report(self, author: str) -> None:
         """Remove the report and the pages of an author, if there are any."""
-        for name in (f"{REPORTS}/{file_name(author)}.json", page_of(author), page_of(author, "md")):
+        for name in (f"{REPORTS}/{file_name(author)}.json", author_page(author), author_page(author, "md")):
             (self.path / name).unlink(missing_ok=True)
 
     def write_gradebook(
@@ -248,7 +248,7 @@ def _note_rows(report: Report) -> Iterator[tuple[str, ...]]:
             yield report.author, graded.exercise.id, kind, note
 
 
-def page_of(author: str, end: str = "html") -> str:
+def author_page(author: str, end: str = "html") -> str:
     """Return the path of an author's page in the folder of results; `end` is "html", or "md" for Markdown."""
     return f"{_FEEDBACK}/{file_name(author)}.{end}"
 

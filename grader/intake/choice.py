@@ -255,7 +255,7 @@ def _submission_of_attempt(
         elif attempt == 0:
             problem, unread = _why_absent(exercise, contents, wanted)
             exercises[exercise.id] = ExerciseFiles(path=contents.disk[unread] if unread else None, problem=problem)
-    return Submission(handed.key, exercises, digest_of(exercises), root, handed.authors)
+    return Submission(handed.key, exercises, digest_of_files(exercises), root, handed.authors)
 
 
 def _read_or_explain(
@@ -364,7 +364,7 @@ def _why_absent(exercise: Exercise, contents: Contents, course: Sequence[Exercis
     return (why if not contents.files else f"{missing}; {why}"), broken
 
 
-def digest_of(exercises: Mapping[str, ExerciseFiles]) -> str:
+def digest_of_files(exercises: Mapping[str, ExerciseFiles]) -> str:
     """Return a digest of all files of a submission."""
     digest = hashlib.sha256()
     for id, own in sorted(exercises.items()):

@@ -230,7 +230,7 @@ class ReportFile:
 
     @classmethod
     def of(cls, report: Report, *, staff: bool = False) -> Self:
-        """Make the file of a report.
+        """Make the `ReportFile` of a report.
 
         Args:
             report: the report.
