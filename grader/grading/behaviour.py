@@ -35,11 +35,12 @@ _PATH = re.compile(r"(?<![\w.])(?:/[\w.+-]+){2,}")
 _FRACTION = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
 _COUNT = re.compile(r"\b\d[\d,]*\b")
 _OPERATIONS = re.compile(r": \{.*|(?<= operations) \(\d.*\)")  # which ones, after how many
-_BY_PYTHON = re.compile(r"\nPython's `\w+` iterates over .*")  # how a loop is written, which is not another mistake
+_BY_PYTHON = re.compile(r"\n(?:Python's )?`[\w.]+` iterates over .*")  # how a loop is written: not another mistake
 _SPELLED = re.compile(r"`[\w.]*?(\w+)`")  # `torch.mean` and `.mean` are one use
 _OF_SPELLING = re.compile(
-    # That Python's `max` iterates over a tensor is another mistake than a loop that is written.
-    r" \(line \d+\)| \(`\w+` is another name or form of it\)|(?:(?<= a loop)|(?<= allows)): (?!Python's `\w+` ).*"
+    # That Python's `max` or `math.prod` iterates over a tensor is another mistake than a loop that is written.
+    r" \(line \d+\)| \(`\w+` is another name or form of it\)"
+    r"|(?:(?<= a loop)|(?<= allows)): (?!Python's `\w+` |`\w+` iterates over ).*"
 )
 _OWN_ERROR = re.compile(r"\n {8}(?:raise|assert)\b[^\n]*\s*$")
 _ERROR = re.compile(r"( raised \w+): .*", re.DOTALL)
