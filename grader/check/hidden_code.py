@@ -379,7 +379,7 @@ def _is_comparison(names: Sequence[str]) -> bool:
 
 
 def _has_one_argument(call: ast.Call) -> bool:
-    """Return whether a call has exactly one argument; `wraps(f)` then copies only attributes of every function."""
+    """Return whether a call has exactly one argument, as `wraps(f)`, which then copies no other attributes."""
     return isinstance(call.func, ast.Name | ast.Attribute) and not call.keywords and len(call.args) == 1
 
 

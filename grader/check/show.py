@@ -129,7 +129,7 @@ def kind(value: Any, *, public: bool = False) -> str:
 
 
 def item_of(what: str, key: object) -> str:
-    """Return the name of an item in messages: "x[0]" of the name "x", "item 0 of the result" of a phrase.
+    """Return the name of an item in messages: "x[0]" if `what` is "x", "item 0 of the result" if it is a phrase.
 
     Args:
         what: what they call the value.

@@ -312,7 +312,7 @@ class SubmittedSource:
         return "\n".join(["", *shown_lines([line], folder)])
 
     def mentions(self, function: str = "") -> list[Mention]:
-        """Return what a function, and all that it uses, mentions besides the student's own names; "" for all files.
+        """Return the mentions, in a function and all that it uses, of names not the student's own; "" for all files.
 
         Names are dotted paths, such as `torch.relu` and `.sum`. A name counts wherever it stands, whether that line
         runs or not.
@@ -327,7 +327,7 @@ class SubmittedSource:
         return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
 
     def reachable_statements(self, function: str = "") -> Iterator[tuple[str, ast.AST]]:
-        """Yield the top-level statements that define a function or a name that it uses, directly or not; for "" all.
+        """Yield the top-level statements that define a function and the names that it uses, directly or not; "" for all.
 
         Args:
             function: its name.

@@ -512,7 +512,7 @@ def copies(*values: Any) -> tuple[Any, ...]:
 
 
 def after_call(argument: Any) -> Any:
-    """Return an argument itself, and note that the check compares what student code made of it.
+    """Return an argument unchanged, and record that the check examines what student code did to it.
 
     Without this, a check that compares an argument that student code changed is run once more with copies.
 
