@@ -21,7 +21,7 @@ from grader.connection.raised import error_text, note_expected_error, raised_by_
 from grader.connection.student import call_builtin_probe
 from grader.model.endings import CheckFailed
 from grader.model.public_text import Public, say
-from grader.wire.call import copies
+from grader.wire.call import copy_values
 
 
 def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> None:
@@ -407,7 +407,7 @@ def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None)
     assert_true(not needed or has_gradient, say("{}{}", _result_name(function), _NOT_RECORDED))
     if degree is None:
         return
-    result = function(*copies(*args))
+    result = function(*copy_values(*args))
     assert_tensor(result)
     products = [(grad.double() * arg.double()).sum() for grad, arg in zip(grads, args, strict=True) if grad is not None]
     expected, product = degree * float(result.detach().double().sum()), float(sum(products))

@@ -27,7 +27,7 @@ from grader.model.endings import CannotRun, CheckFailed
 from grader.model.picture import Moment, Picture
 from grader.model.public_text import Limit, Public, say
 from grader.model.score import counted
-from grader.wire.call import copies
+from grader.wire.call import copy_values
 
 _MOST = 1 << 53
 ESCAPES = ("tolist", "numpy", "dlpack", "item", "float", "int", "complex", "storage", "data_ptr", "apply_", "map_")
@@ -226,7 +226,7 @@ def _timed_call(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | No
     connection.names()
     worker = connection.live_worker()
     before = worker.cpu_s()
-    result = connection.call(function, copies(*args), {}, function)
+    result = connection.call(function, copy_values(*args), {}, function)
     after = worker.cpu_s()
     return result, None if before is None or after is None else after - before
 
@@ -389,8 +389,8 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
         raise CheckFailed(public, story, "performance")
     reference, same = reference_function(function), 0
     if reference is not None:
-        costs = count_costs(reference, *copies(*large))
-        same = max(0, costs.line_count - count_costs(reference, *copies(*small)).line_count)
+        costs = count_costs(reference, *copy_values(*large))
+        same = max(0, costs.line_count - count_costs(reference, *copy_values(*small)).line_count)
     grown = at_large.line_count - at_small.line_count
     if grown > same + slack + _SPARE_LINES:
         public = say("`{}` runs more lines of Python for a larger input", function)

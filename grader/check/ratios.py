@@ -27,7 +27,7 @@ from grader.model.public_text import Limit, Public, say
 from grader.speed.measurement import Measurement, NewInputs
 from grader.speed.ratio import Ratio
 from grader.speed.timing import Inputs, TimedWorker
-from grader.wire.call import copies
+from grader.wire.call import copy_values
 
 _REFERENCE = say("the reference")
 
@@ -198,8 +198,8 @@ def assert_peak_memory_ratio(
         CheckFailed: it needs more, by its own count or as seen from outside; or its result is wrong.
     """
     tiny, few = inputs(max(1, min(_TINY, size // 100))), inputs(max(1, size // 10))
-    is_right = allclose(function(*copies(*tiny)), reference(*tiny), rtol=rtol, atol=atol)
-    mine, theirs = count_costs(function, *copies(*few)), count_costs(reference, *copies(*few))
+    is_right = allclose(function(*copy_values(*tiny)), reference(*tiny), rtol=rtol, atol=atol)
+    mine, theirs = count_costs(function, *copy_values(*few)), count_costs(reference, *copy_values(*few))
     report(function, "peak", mine.peak)
     public = say("`{}` needs more than {} times the memory of the reference", function, Limit(f"{at_most:g}"))
     if theirs.peak == 0:

@@ -10,7 +10,7 @@ import torch
 
 from grader.check.show import WHOLE, as_source
 from grader.connection.connection import is_proxy
-from grader.wire.call import copies
+from grader.wire.call import copy_values
 from grader.wire.memory import address_range
 from grader.wire.table import parts
 
@@ -50,7 +50,7 @@ def rebuild_from_source(*values: Any) -> tuple[Any, ...]:
     try:
         setup, texts = source_of_values([value for value in values if not is_proxy(value)])
     except ValueError:
-        return copies(*values)
+        return copy_values(*values)
     names: dict[str, Any] = {"torch": torch, "np": np}
     # Text of a check's values, none of a worker's.
     exec("\n".join(setup), names)  # noqa: S102

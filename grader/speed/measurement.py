@@ -30,7 +30,7 @@ from grader.model import Verdict
 from grader.model.endings import WorkerLost
 from grader.speed.ratio import Ratio, Sample, Sides, decide, is_clearly_slower, stop_after_s
 from grader.speed.timing import Inputs, TimedWorker, Timing
-from grader.wire.call import copies
+from grader.wire.call import copy_values
 
 _BUDGET_S = 20.0
 _PROVISIONAL_S = 6.0
@@ -209,7 +209,7 @@ class PairedRun:
         """
         args = [self._measurement.inputs(size) for _ in range(max(calls))]
         if len(args) > 1:  # a check may give one tensor for several calls; what one writes into it, no other may see
-            args = [copies(*each) for each in args]
+            args = [copy_values(*each) for each in args]
         # The side that makes fewer calls gets some of the arguments, drawn at random.
         picked = [sorted(random.SystemRandom().sample(range(len(args)), count)) for count in calls]
         in_place = self._measurement.in_place

@@ -78,17 +78,18 @@ def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), 
     return EncodedCall(tree, padded_blocks(blocks), table, others, children)
 
 
-def copies(*values: Any) -> tuple[Any, ...]:
-    """Return deep copies of values, which share memory with each other as the values do.
+def copy_values(*values: Any) -> tuple[Any, ...]:
+    """Return deep copies of values, which share memory with each other as the values do; other objects stay.
 
     Args:
-        *values: tensors, arrays, numbers, and lists, tuples or dicts of them.
+        *values: tensors, arrays, numbers, and lists, tuples or dicts of them. An object that is not a value is the same
+            in the result.
 
     Returns:
         A tuple with one copy for each value.
 
     Raises:
-        Unsupported: a value cannot be sent to a worker, and so is not copied either.
+        Unsupported: the values are too large or too deep to be sent to a worker, and so are not copied either.
     """
     objects: list[Any] = []
 

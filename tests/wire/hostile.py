@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from wire.pair import StandIn, bits
 
-from grader.wire.call import copies
+from grader.wire.call import copy_values
 from grader.wire.decode import Decoder
 from grader.wire.dtypes import DTYPES
 from grader.wire.encode import Encoder
@@ -265,7 +265,7 @@ def ask_again(ours: Ours) -> None:
     try:
         tree, _ = Encoder(ObjectTable(), lambda _: ["proxy", 0, ""]).encode(values)
         json.dumps(tree)
-        copied = copies(*ours.leaves)
+        copied = copy_values(*ours.leaves)
     except Unsupported:
         return
     assert bits(copied[6]) == bits(ours.constant)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from wire.drawn import EXAMPLES, arrays
 from wire.pair import Pair, bits, quietly, same
 
-from grader.wire.call import copies
+from grader.wire.call import copy_values
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.frames import ProtocolError
@@ -195,7 +195,7 @@ def test_arguments_as_they_were() -> None:
         pair.call(quietly(change_all), x, a, box, names, chosen)
     now: tuple[Any, ...] = [calls] * 3, [5] * calls, {(1, 2): 1, "a": 2, "new": 1}, set()
     with pair.record.arguments_as_they_were():
-        before = copies(x, a, box, names, chosen, x[1:])
+        before = copy_values(x, a, box, names, chosen, x[1:])
     assert same(before, (torch.zeros(3), np.zeros(3), [torch.ones(1)], {(1, 2): 1, "a": 2}, {1, 2}, torch.zeros(3)[1:]))
     assert (x.tolist(), box[1:], names, chosen) == now
 
@@ -219,7 +219,7 @@ def test_arguments_have_the_layout_that_they_had(change: Callable[[torch.Tensor]
     pair.call(quietly(change), x)
     after = x.detach().clone()
     with pair.record.arguments_as_they_were():
-        assert same(copies(x, [x]), (before, [before]))
+        assert same(copy_values(x, [x]), (before, [before]))
     assert (x.shape, bits(x)) == (after.shape, bits(after))
 
 

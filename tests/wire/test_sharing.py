@@ -10,7 +10,7 @@ import pytest
 import torch
 from wire.pair import Pair, bits, linked, quietly
 
-from grader.wire.call import copies
+from grader.wire.call import copy_values
 from grader.wire.frames import Unsupported
 from grader.wire.memory import _Memory
 
@@ -63,7 +63,7 @@ VIEWS: list[tuple[Any, Callable[[Any], Any]]] = [
 @pytest.mark.parametrize(("given", "view"), VIEWS)
 def test_a_view_of_an_argument_is_one_here(given: Any, view: Callable[[Any], Any]) -> None:
     """A view that the worker makes of a tensor or an array of ours is a view of it at the asking end."""
-    x = copies(given)[0]
+    x = copy_values(given)[0]
     result = Pair().call(view, x)
     assert bits(result) == bits(view(x))
     assert linked(x, result)
@@ -105,7 +105,7 @@ def test_memory_that_reaches_beyond_an_argument() -> None:
 def test_copies_share_as_the_values_do() -> None:
     """A reference's copies share among themselves, and nothing with the values; what cannot be sent stays itself."""
     x, thing = torch.arange(4.0), object()
-    one, other, box, same_thing = copies(x, x[1:], [x, x.numpy(), thing], thing)
+    one, other, box, same_thing = copy_values(x, x[1:], [x, x.numpy(), thing], thing)
     assert box[0] is one
     assert linked(one, other)
     assert linked(box[1], one)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from wire.drawn import EXAMPLES, NESTED, PLAIN, arrays, tensors
 from wire.pair import Pair, same, there_and_back
 
-from grader.wire.call import copies
+from grader.wire.call import copy_values
 from grader.wire.facts import facts_of
 from grader.wire.frames import Unsupported
 
@@ -156,6 +156,6 @@ def test_a_default_device_or_mode_does_not_matter(context: Callable[[], Any]) ->
     x = torch.arange(3.0)
     with context():
         y = Pair().call(lambda x: x, x)
-        z = Pair().call(lambda: copies(x)[0])
+        z = Pair().call(lambda: copy_values(x)[0])
     assert y is x
     assert same(z, x)
