@@ -305,7 +305,7 @@ def _is_builtin(name: str, imports: Imports, source: SubmittedSource) -> bool:
 
 
 def _may_get_tensor(call: ast.Call | None, scope: _Scope) -> bool:
-    """Return whether a builtin such as `sum` may get a tensor as its only argument; True if it is not called here."""
+    """Return whether a builtin such as `sum` may get a tensor as its only argument; True if `call` is None."""
     match call:
         case None:
             return True

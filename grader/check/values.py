@@ -150,9 +150,10 @@ def assert_values_unless_wrong_elsewhere(
     Args:
         actual: the student's value.
         expected: the right one.
-        same: returns the student's value for an input with the same right value, to which the rule does not apply.
-        other: returns the student's value for an input with another right value. Code that returns the same there, too,
-            is constant, and breaks every rule.
+        same: a callable that returns the student's value for an input with the same right value, to which the rule does
+            not apply.
+        other: a callable that returns the student's value for an input with another right value. Code that returns the
+            same there, too, is constant, and breaks every rule.
         what: the name of `actual` in messages.
         rtol: relative tolerance, as for `assert_values`.
         atol: absolute tolerance.

@@ -556,7 +556,7 @@ def _name_out_of_place(name: str) -> str:
 
 
 def _suggested_dims(left: Operand, right: Operand) -> Iterator[str]:
-    """Yield a suggestion: dims of size 1 for the smaller operand, if one way fits; for two vectors, all pairs."""
+    """Yield where to add dims of size 1, if there is one way that fits; for two vectors, how to get all pairs."""
     for one, other in ((right, left), (left, right)):
         count, room = len(one.shape), len(other.shape)
         ways = [

@@ -15,7 +15,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace autograd's `_engine_run_backward`, and `apply` of the nodes that call a custom function's backward."""
+    """Replace the function that runs backward, and the one that calls a custom function's backward."""
     _patch_backward(machine)
     _patch_custom_functions(machine)
 

@@ -15,7 +15,7 @@ _AUTOCAST = DispatchKeySet(DispatchKey.AutocastPrivateUse1)  # type: ignore[attr
 
 
 def install(machine: Machine) -> None:
-    """Let kernels that a program registers for AutogradCUDA and AutocastCUDA hold for the simulated device."""
+    """Register what a program registers for AutogradCUDA and AutocastCUDA for the simulated device, too."""
     del machine
     original: Any = torch.library.Library.impl
 
