@@ -137,7 +137,7 @@ def read_table(counts: Any) -> Counter[str] | None:
 
 
 def moments_of(rows: Any, most: int) -> Iterator[Moment]:
-    """Yield a `Moment`, which took virtual time on a device, for each well-formed row that a worker sent.
+    """Yield a `Moment` for each well-formed row that a worker sent: what took virtual time on a device, and when.
 
     Args:
         rows: what the worker sent.

@@ -327,7 +327,7 @@ class SubmittedSource:
         return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
 
     def reachable_statements(self, function: str = "") -> Iterator[tuple[str, ast.AST]]:
-        """Yield the top-level statements that define a function and the names that it uses, directly or not; "": all.
+        """Yield the top-level statements that define a function and the names it uses, directly or not; all for "".
 
         Args:
             function: its name.

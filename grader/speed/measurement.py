@@ -116,7 +116,7 @@ class Measurement:
         return bool(connection_of(self.function).without)
 
     def decide(self) -> Ratio:
-        """Take samples until the ratio is known, or the time is over."""
+        """Take samples until the ratio is known or the time is over, and return the ratio."""
         return decide(self.limit, self._samples, self.is_over, final=self.final)
 
     def is_over(self) -> bool:
