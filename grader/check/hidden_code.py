@@ -379,7 +379,10 @@ def _is_comparison(names: Sequence[str]) -> bool:
 
 
 def _has_one_argument(call: ast.Call) -> bool:
-    """Return whether a call has exactly one argument and no keywords, such as `wraps(f)`."""
+    """Return whether a call has exactly one argument and no keywords, such as `wraps(f)`.
+
+    Such a decorator copies only the attributes that every function has.
+    """
     return isinstance(call.func, ast.Name | ast.Attribute) and not call.keywords and len(call.args) == 1
 
 

@@ -1,4 +1,4 @@
-"""Values: equal within the tolerance of their dtype; and their memory: views and copies, what stays as it is.
+"""Comparisons of values, within the tolerance of their dtype, and of memory: views, copies, what a call changes.
 
 The messages say how many numbers differ, and where. Memory is compared by address in this process, where arguments and
 results share it as they do in the worker.

@@ -1,4 +1,4 @@
-"""A check file as a syntax tree, and what the names of its functions certainly are."""
+"""A check file as a syntax tree, and the kinds that names and expressions in its functions certainly have."""
 
 from __future__ import annotations
 

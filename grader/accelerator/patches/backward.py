@@ -1,4 +1,4 @@
-"""Backward runs in the calling thread, and custom functions give gradients on the right device."""
+"""Backward runs in the calling thread, and a gradient on another device than its tensor is an error."""
 
 from __future__ import annotations
 
