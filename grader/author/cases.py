@@ -99,10 +99,10 @@ class Case:
         exercise: the exercise whose file it is.
         kind: starter, reference, right, wrong, unusual or constant.
         answer: the file.
-        seed: of the run.
+        seed: the seed of the run.
         busy: whether all cores are kept busy meanwhile.
-        gives: of an unusual answer, the name of what it returns: a key of `UNUSUAL`.
-        function: of an unusual answer, the function that returns it.
+        gives: the name of what an unusual answer returns: a key of `UNUSUAL`.
+        function: the function of an unusual answer that returns it.
     """
 
     exercise: Exercise
@@ -123,8 +123,8 @@ class Case:
         """Return the case as work for the scheduler.
 
         Args:
-            course: of the exercise.
-            setup: how lanes are made; the seed is the case's own.
+            course: the course of the exercise.
+            setup: the set-up of the lanes; the seed is the case's own.
             with_tries: whether checks also get the lines to try, which students read.
         """
         exercise = replace(self.exercise, void=())  # a void check must still catch what it is for
@@ -144,7 +144,7 @@ def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: 
         exercise: the exercise.
         checks: all that it has.
         seeds: how many seeds a right answer must pass with.
-        problems: what keeps a file from being run is added.
+        problems: a list to which the reasons why files cannot be run are added.
     """
     staff = Places.of(exercise).staff.as_posix()
     try:

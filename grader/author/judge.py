@@ -95,9 +95,9 @@ class Proof:
         counts: for each kind of case: runs that went as they should, and all runs.
         seconds: the shortest run of the reference.
         unproved: wrong answers whose check needs something that is not here.
-        losses: what each wrong answer loses.
+        losses: the points that each wrong answer loses.
         notes: what is worth a look, and no problem.
-        messages: by hidden check, what students read of it.
+        messages: the messages that students read, by hidden check.
         saved: how many of its runs are of earlier commands.
     """
 
@@ -117,7 +117,7 @@ def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 
 
     Args:
         exercise: the exercise.
-        problems: those that reading it showed.
+        problems: the problems that reading it showed.
         runs: its cases, each with what it showed.
         saved: how many of these are of earlier commands.
     """

@@ -41,7 +41,7 @@ def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, r
 
     Args:
         course: the whole course.
-        exercises: those to show, in order.
+        exercises: the exercises to show, in order.
         setup: how the answers are run.
         runtime: a runtime whose lanes have the exercises.
     """

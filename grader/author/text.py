@@ -63,7 +63,7 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
 
     Args:
         exercise: the exercise whose texts are read.
-        checks: as they were collected.
+        checks: the checks as they were collected.
         topics: the names in the course's file of topics.
     """
     yield from _starter_problems(exercise)

@@ -85,8 +85,8 @@ def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[
     """Count the submissions whose points a person has not entered yet, by the exercise's number and the rule.
 
     Args:
-        plan: of the exercises.
-        journal: of the batch.
+        plan: the plan, with its exercises.
+        journal: the journal of the batch.
         rules: the rules, with what staff entered.
     """
     reports = (report_from_journal(plan, journal, noted, rules) for noted in journal.submissions())
@@ -102,8 +102,8 @@ def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Reg
     """Yield each exercise of a submission that staff changed, by an override or a void check.
 
     Args:
-        plan: what is graded.
-        journal: of the batch.
+        plan: the plan: what is graded.
+        journal: the journal of the batch.
         rules: overrides, people and deadlines.
     """
     alone = replace(plan, exercises=[replace(exercise, void=()) for exercise in plan.exercises])

@@ -25,9 +25,9 @@ def write_pages(
     """Write the page of the class and those of all authors.
 
     Args:
-        course: of the class.
+        course: the course of the class.
         journal: open; it has the results and the files of authors.
-        folder: of the results.
+        folder: the folder of results.
         paced: called after each author, with how many are done and how many there are.
         names: whether people are named of whom the platform gave a number, too.
         over_term: final scores by author, if the grace days of all hand-ins are known; else None.

@@ -50,11 +50,11 @@ class ExerciseTally:
 
     Attributes:
         exercise: the exercise.
-        scores: of those who handed it in.
+        scores: the scores of the authors who handed it in.
         full: how many got all points.
         blank: how many handed it in as it was given out.
         missing: how many handed nothing in.
-        checks: by id, the checks in the order in which they ran, each with how many passed, lost, or left it open.
+        checks: the checks in the order in which they ran, each with how many passed, lost, or left it open; by id.
         sentences: the sentences of known mistakes, each with the authors whose reports have it.
         groups: the groups of submissions that no sentence explains, the largest first.
     """
@@ -116,10 +116,10 @@ class AuthorRow:
 
     Attributes:
         authors: the members, if the author is a group.
-        cells: by exercise, points or a sign; see `report.gradebook`.
-        score: what counts of all exercises together.
+        cells: the points, or a sign in place of them, by exercise; see `report.gradebook`.
+        score: the score that counts of all exercises together.
         late: how late it was, and the score without the cost of that, in words, or "".
-        page: where the author's page lies, from the class's page, as an address.
+        page: the address of the author's page, from the class's page.
     """
 
     authors: tuple[str, ...]
@@ -135,9 +135,9 @@ class Example:
 
     Attributes:
         author: the name of the report.
-        path: where its file lay, from the folder of submissions; "" if that is unknown.
+        path: the path of its file in the folder of submissions; "" if that is unknown.
         rows: the checks that it lost points on.
-        lines: of its file, what the cause of the lost points is about; where that is unknown, what was not given.
+        lines: the lines of its file that the cause of the lost points is about; if unknown, lines that were not given.
     """
 
     author: str
@@ -150,7 +150,7 @@ class ClassSummary:
     """The results of a class: what is in a journal, read once.
 
     Args:
-        course: as it is now: points and starters are its.
+        course: the course as it is now, with its points and starters.
         journal: open; the files of examples are read from it.
         folder: the folder that it lies in.
         on_report: receives each report, one after another.
@@ -161,14 +161,14 @@ class ClassSummary:
         course: the same.
         handin: the title of the hand-in, or "".
         at: the time of the latest result.
-        exercises: those that anything was graded of, in order.
+        exercises: the tallies of the exercises of which anything was graded, in order.
         groups: the groups of answers that no known mistake explains, the largest first.
-        rows: of all submissions, by the names of their reports.
-        open: what is undecided: author, exercise, and which verdict it is.
-        by_staff: by exercise, rule and title, those whose points a person has not entered yet.
-        notes: what staff should know of submissions: by author and note, the numbers of exercises.
+        rows: the rows of all submissions, by the names of their reports.
+        open: the undecided results: author, exercise, and verdict.
+        by_staff: the authors whose points a person has not entered yet, by exercise, rule and title.
+        notes: the numbers of exercises, by author and by a note that staff should know.
         unmatched: whether some files have no author or exercise.
-        names: of people, by the number that is shown otherwise.
+        names: the names of people, by the number that is shown otherwise.
     """
 
     def __init__(

@@ -43,7 +43,7 @@ def read_comments(path: Path, course: Course) -> tuple[Comment, ...]:
     """Read the comments in a file; return none if there is no such file.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         course: the course whose exercises they name.
 
     Raises:
@@ -63,10 +63,10 @@ def with_comment(path: Path, course: Course, one: Comment, author: str, names: C
     """Return the content of comments.csv with a new comment, which replaces one on the same line.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         course: the course whose exercises it names.
         one: the comment.
-        author: as the new row is to name them.
+        author: the author's name in the new row.
         names: all names of the authors, folded.
 
     Raises:
@@ -88,10 +88,10 @@ def with_comments(
 
     Args:
         graded: the exercise.
-        comments: of everybody.
+        comments: the comments on everybody's files.
         names: all names of the authors, folded.
-        path: of the file; that of a notebook has no lines which its author knows.
-        text: of the file; nothing if it is the starter.
+        path: the path of the file; that of a notebook has no lines which its author knows.
+        text: the text of the file; nothing if it is the starter.
     """
     own = [one for one in comments if one.exercise == graded.exercise.id and one.author in names]
     lines = text.decode("utf-8", "replace").splitlines() if own else []
@@ -112,7 +112,7 @@ def unused_comments(comments: Sequence[Comment], names: Collection[str], course:
     """Yield a sentence for each comment whose exercise or author does not exist.
 
     Args:
-        comments: of everybody.
+        comments: the comments on everybody's files.
         names: all names of all authors, folded.
         course: the course whose exercises they name.
     """

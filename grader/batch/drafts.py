@@ -56,7 +56,7 @@ def draft_of(journal: Journal, group: SimilarSubmissions) -> str:
 
     Args:
         journal: open; it has the files.
-        group: of the class that it has.
+        group: the group, of the journal's class.
 
     Raises:
         CourseError: no draft can be made of any of them.
@@ -80,7 +80,7 @@ def write_draft(course: Course, group: SimilarSubmissions, text: str) -> Path:
     Args:
         course: the course.
         group: the group of answers that it is made of.
-        text: of the draft.
+        text: the text of the draft.
 
     Raises:
         CourseError: a file is there already, or it cannot be written.

@@ -31,8 +31,8 @@ def write_feedback(results: ResultsFolder, report: Report, journal: Journal) -> 
 
     Args:
         results: the folder of results.
-        report: of the author.
-        journal: of the batch, which has the author's modules.
+        report: the report of the author.
+        journal: the journal of the batch, which has the author's modules.
 
     Raises:
         CourseError: it cannot be written.
@@ -58,8 +58,8 @@ def failing_function(
 
     Args:
         graded: the exercise.
-        path: of the file.
-        text: of the file.
+        path: the path of the file.
+        text: the text of the file.
         row: the check; by default the one that is to be fixed first.
     """
     cause = row or Causes.of(graded.checks).cause
@@ -94,7 +94,7 @@ def _docstring_lines(lines: Sequence[str], first: int, last: int) -> range:
     With a search and not with a parser: a file that is not Python has an excerpt as well.
 
     Args:
-        lines: of the file.
+        lines: the lines of the file.
         first: the number of the line that defines the function.
         last: the number of its last line.
     """
@@ -122,7 +122,7 @@ def return_pages(results: ResultsFolder, journal: Journal, people: People) -> tu
 
     Args:
         results: the folder of results.
-        journal: of the batch.
+        journal: the journal of the batch.
         people: on the roster. Of a worksheet of Moodle, nobody gets a page whose number is not in it: it may be a
             team's, which another participant has.
 

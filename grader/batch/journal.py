@@ -115,7 +115,7 @@ class Journal(Store):
         """Begin a run; what is written from now on belongs to it.
 
         Args:
-            options: of the run, as JSON.
+            options: the options of the run, as JSON.
             root: the folder of all submissions.
             handin: the id of the hand-in that is graded, or None.
         """
@@ -166,7 +166,7 @@ class Journal(Store):
 
         Args:
             saved: the result.
-            exercise: as the course has it.
+            exercise: the exercise of the course.
         """
         return saved.outcomes.graded(exercise) if self._known is None else self._known.graded(saved, exercise)
 
@@ -303,7 +303,7 @@ def open_journal(
     """Open the journal in a folder of results, for one process at a time.
 
     Args:
-        folder: of results.
+        folder: the folder of results.
         new: whether a missing journal is made.
         file: its name, where it is not that of the whole class.
         wait_s: how long another process is waited for, in seconds.
@@ -371,9 +371,9 @@ def open_run(
     """Open the journal for a run, begin the run, and yield the journal with the secret of the batch.
 
     Args:
-        folder: of results.
+        folder: the folder of results.
         shard: the part of the class that is graded, or None for all of it.
-        options: of the run, as JSON.
+        options: the options of the run, as JSON.
         root: the folder of all submissions.
         authors: the names of the submissions that are graded.
         handin: the id of the hand-in that is graded, or None.

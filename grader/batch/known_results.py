@@ -26,7 +26,7 @@ class KnownResults:
     """Keeps the results of a journal that were read before.
 
     Attributes:
-        stamp: of the journal as it was when they were last compared with it.
+        stamp: the stamp of the journal when the results were last compared with it.
     """
 
     stamp: str = ""
@@ -37,7 +37,7 @@ class KnownResults:
         """Forget the results that a journal does not have: it may be another journal, or have used a number again.
 
         Args:
-            stamp: of the journal.
+            stamp: the stamp of the journal.
             heads: returns the heads of all results in it; called if the stamp is another one.
         """
         if stamp == self.stamp:
@@ -60,7 +60,7 @@ class KnownResults:
 
         Args:
             saved: the result.
-            exercise: as the course has it; after another change of it than void checks, what was known is forgotten.
+            exercise: the exercise of the course; a change of it, except of void checks, makes what was known invalid.
         """
         key = exercise.id, exercise.void  # pages show what counts and what checks alone give
         before, known = self._graded.get(key, (exercise, {}))

@@ -22,8 +22,8 @@ def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *,
     """Return how many days late a submission was, and in words how that is known.
 
     Args:
-        names: of its authors, folded.
-        at: when it was handed in, in ISO 8601; "" if nothing says it.
+        names: the names of the submission's authors, folded.
+        at: the time when it was handed in, in ISO 8601; "" if nothing says it.
         course: says how long after the due date work is on time, and the zone of times without one.
         handin: says until when it was due, for everybody and for some.
         is_late: whether its platform says that it was late.
@@ -58,9 +58,9 @@ def penalty(points: int, days: int, policy: Policy) -> int:
     """Return the points that a submission loses by being so many days late, in hundredths, rounded down.
 
     Args:
-        points: in hundredths.
+        points: the points of the submission, in hundredths.
         days: how many days late.
-        policy: of the hand-in.
+        policy: the policy of the course.
     """
     percent = min(days * policy.percent_a_day, policy.cap_percent, _ALL)
     return max(0, points) * percent // _ALL
@@ -70,10 +70,10 @@ def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
     """Return the smallest number of grace days that saves as many points as all grace days would.
 
     Args:
-        points: in hundredths.
+        points: the points of the submission, in hundredths.
         days: how many days late.
         most: how many grace days there are.
-        policy: of the hand-in.
+        policy: the policy of the course.
     """
     choices = range(min(days, most) + 1)
     return min(choices, key=lambda grace: (penalty(points, days - grace, policy), grace))
@@ -84,7 +84,7 @@ def late_text(final: FinalScore, policy: Policy, *, alone: bool = False) -> str:
 
     Args:
         final: the final score.
-        policy: of the hand-in.
+        policy: the policy of the course.
         alone: whether the grace days spent on other hand-ins are unknown.
     """
     days = final.late_days or 0

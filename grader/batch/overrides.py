@@ -30,7 +30,7 @@ class StaffRow(Strict):
     """A row of a table that staff writes, about an exercise of an author.
 
     Attributes:
-        author: of the submission, or one of its group; folded.
+        author: the author of the submission, or one of its group; folded.
         exercise: the id or the number.
         row: the line of the file.
     """
@@ -80,7 +80,7 @@ def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
     """Read the overrides in a file; return none if there is no such file.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         course: the course whose exercises they name.
 
     Raises:
@@ -95,11 +95,11 @@ def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Ro
     """Read the rows of a table that staff writes; return none if there is no such file.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         course: the course whose exercises its rows name.
-        kind: of its rows.
-        subject: what a row is about; no two rows may be about the same.
-        same: what such a second row does, in words.
+        kind: the class of its rows.
+        subject: returns what a row is about; no two rows may be about the same.
+        same: the words for what such a second row does.
 
     Raises:
         CourseError: rows of the file are wrong; it lists them all.
@@ -137,10 +137,10 @@ def with_override(path: Path, course: Course, one: Override, author: str, names:
     """Return the content of overrides.csv with a new override, which replaces one of the same check or exercise.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         course: the course whose exercises it names.
         one: the override.
-        author: as the new row is to name them.
+        author: the author's name in the new row.
         names: all names of the authors, folded.
 
     Raises:
@@ -159,7 +159,7 @@ def with_overrides(report: Report, overrides: Sequence[Override], names: Collect
     """Return the report with the points that staff gave; rows that do not fit change nothing.
 
     Args:
-        report: as checks give it.
+        report: the report, with the points that checks gave.
         overrides: every row of the course.
         names: all names by which a row may call the author.
     """

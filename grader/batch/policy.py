@@ -26,10 +26,10 @@ class Rules:
     Attributes:
         course: the course, which has the policy.
         handin: the hand-in that was graded, or None.
-        overrides: of staff.
-        people: of the roster; nobody without one.
+        overrides: the overrides of staff.
+        people: the people on the roster; nobody without one.
         over_term: final scores by author, if the grace days of all hand-ins are known; else None.
-        comments: of staff, on lines of code.
+        comments: the comments of staff, on lines of code.
     """
 
     course: Course
@@ -79,7 +79,7 @@ class Rules:
         """Return the report with its final score: the points of checks and of staff, minus the cost of late days.
 
         Args:
-            report: as it was graded.
+            report: the report, with the points that checks gave.
             raw: hundredths of a point by exercise, as the checks alone judge it: before staff decided anything.
             noted: the submission.
         """

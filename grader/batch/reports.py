@@ -20,8 +20,8 @@ def report_from_journal(plan: RunPlan, journal: Journal, noted: SubmissionRecord
     """Return the report of a submission with the exercises of the plan that were graded; None if none was graded.
 
     Args:
-        plan: what is graded.
-        journal: of the batch.
+        plan: the plan: what is graded.
+        journal: the journal of the batch.
         noted: the submission's row of the journal.
         rules: overrides, people and deadlines.
     """
@@ -53,8 +53,8 @@ def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
     """Yield the reports of all submissions that were ever graded, sorted by author.
 
     Args:
-        plan: what is graded.
-        journal: of the batch.
+        plan: the plan: what is graded.
+        journal: the journal of the batch.
         rules: overrides, people and deadlines.
     """
     for noted in journal.submissions():
@@ -66,8 +66,8 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
     """Yield sentences about overrides that do not fit, people not on the roster, and people who handed nothing in.
 
     Args:
-        plan: what is graded.
-        journal: of the batch.
+        plan: the plan: what is graded.
+        journal: the journal of the batch.
         rules: overrides, people and deadlines.
     """
     noted = journal.submissions()

@@ -46,7 +46,7 @@ class ResultsFolder:
     """A folder of results: the one place that names the files in it, opens them and writes them.
 
     Args:
-        path: of the folder, which `grade batch --out` has made, see `make`.
+        path: the path of the folder, which `grade batch --out` has made, see `make`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,7 +57,7 @@ class ResultsFolder:
         """Make the folder with mode 0700, unless it is there, and return it.
 
         Args:
-            path: of the folder.
+            path: the path of the folder.
 
         Raises:
             CourseError: it cannot be made, or nothing can be written into it.
@@ -80,7 +80,7 @@ class ResultsFolder:
         """Read the people on the roster; return `NOBODY` if there is no roster.
 
         Args:
-            names: of people by the numbers that their submissions have.
+            names: the names of people, by the numbers that their submissions have.
             platform: the platform that gave these numbers; "" if unknown.
 
         Raises:
@@ -153,8 +153,8 @@ class ResultsFolder:
         """Write the table of notes on files, and the gradebook, also with a row for each person on the roster.
 
         Args:
-            plan: what is graded.
-            journal: of the batch.
+            plan: the plan: what is graded.
+            journal: the journal of the batch.
             rules: overrides, people and deadlines.
             unmatched: files that belong to no exercise.
             names: whether people of whom the platform gave a number are named, too.
@@ -202,8 +202,8 @@ class ResultsFolder:
         """Write the table of files that belong to no exercise or no author; without any, remove it.
 
         Args:
-            rows: what could not be matched. Each row names a file, or says that it is about all that was handed in.
-            names: of people, by the number in the column of authors; with it, they stand in the last column.
+            rows: the rows of the table. Each names a file, or says that it is about all that was handed in.
+            names: the names of people, by the number in the column of authors; with them, the last column has names.
         """
         head, cells = ("file", "author", "why"), [(row.file or _ALL, row.author, row.why) for row in rows]
         self._write_rows(UNMATCHED, head, cells, names)

@@ -71,7 +71,7 @@ class BatchOptions:
         """Return the options for the next run: those of an earlier run that stay in force.
 
         Args:
-            text: what the journal has of the earlier run; "" where there was none.
+            text: the options of the earlier run, from the journal; "" where there was none.
 
         Raises:
             FormatError: it is not what this program writes there.
@@ -98,7 +98,7 @@ class Summary:
         changed: how many results replaced one that counted before.
         stale: how many results that count were found by other checks than the course has now.
         unmatched: how many rows unmatched.csv has.
-        unread: by author, why it could not be read, by a fault of ours.
+        unread: the reasons why submissions could not be read, by a fault of ours; by author.
         notes: sentences about overrides and the roster.
     """
 
@@ -130,9 +130,9 @@ def grade_batch(
 
     Args:
         plan: what is graded. Its secret is the batch's own, which is stored in `results`.
-        intake: what was handed in.
-        results: where reports go.
-        options: what of it is graded.
+        intake: the submissions that were handed in.
+        results: the folder of results.
+        options: the options: what of it is graded.
         progress: receives each report when it is final, and how many submissions are done.
         slots: how many lanes of this machine work at once.
         executor: opens what grades in their place, such as a cluster.
@@ -202,7 +202,7 @@ class _OpenSubmission:
         waiting: its works of which there is no result yet.
         open: its works of which there is no final result: some are repeated at the end.
         is_new: whether anything was graded now.
-        results: by exercise and attempt, the number of the result in the journal, and the graded exercise.
+        results: the number of the result in the journal, and the graded exercise; by exercise and attempt.
     """
 
     number: int

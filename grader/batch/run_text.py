@@ -13,9 +13,9 @@ def run_sentences(summary: Summary, batch_options: BatchOptions, results: Result
     """Yield sentences about a run of `grade batch`: what was graded, what is broken, and where the reports are.
 
     Args:
-        summary: of the run.
-        batch_options: what was to be graded.
-        results: where its reports and its gradebook are.
+        summary: the summary of the run.
+        batch_options: the options of the run.
+        results: the folder with its reports and its gradebook.
     """
     out = results.path
     if summary.saved and not summary.graded:

@@ -47,7 +47,7 @@ class SimilarPairs:
     Attributes:
         exercise: the exercise.
         compared: how many submissions were compared.
-        pairs: those to read, the most alike first.
+        pairs: the pairs to read, the most alike first.
         more: how many further pairs there are.
         why_not: why none are listed, or "".
         of: how many pairs were compared.
@@ -74,7 +74,7 @@ def similar_in(course: Course, journal: Journal, progress: Progress) -> Iterator
     """Compare the answers that count; yield for each exercise the pairs that have much code in common.
 
     Args:
-        course: as it is now: its starters do not count.
+        course: the course as it is now: its starters do not count.
         journal: the journal, which has the source of each answer.
         progress: learns now and then how many pairs of all of an exercise were compared.
     """
@@ -88,7 +88,7 @@ def similar_texts(exercise: Exercise, files: Mapping[str, bytes], progress: Prog
 
     Args:
         exercise: the exercise, whose starter does not count.
-        files: by author.
+        files: the content of each file, by author.
         progress: learns now and then how many of all pairs were compared.
     """
     texts = [(author, text) for author, text in files.items() if len(text) <= _LONGEST]

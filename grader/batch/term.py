@@ -36,10 +36,10 @@ class HandInScores:
     Attributes:
         folder: the folder of results that they come from.
         handin: the id, or None.
-        scores: by author; those of a group each have one.
-        uids: by author, the identifier of the person in all hand-ins.
+        scores: the final scores, by author; each member of a group has one.
+        uids: the identifier of the person in all hand-ins, by author.
         absent: the identifiers of people on the roster who handed in nothing.
-        names: of people by the numbers that their submissions have.
+        names: the names of people, by the numbers that their submissions have.
         platform: the platform that gave these numbers; "" if unknown.
         extra: the points of a hand-in that is nothing but extra credit, in hundredths; 0 of any other.
     """
@@ -130,7 +130,7 @@ def other_score_changes(marks: Sequence[HandInScores], chosen: Sequence[int], co
     """Return a sentence for each hand-in whose scores change because the chosen hand-ins use up grace days.
 
     Args:
-        marks: of all hand-ins.
+        marks: the scores of all hand-ins.
         chosen: the indices in `marks` of the hand-ins whose scores are filled in now; no sentence is about these.
         course: the course, which has the policy.
     """
@@ -211,7 +211,7 @@ class TermRow:
 
     Attributes:
         uid: the identifier of the person in all hand-ins.
-        scores: by hand-in, of those that were handed in; another one counts as 0.
+        scores: the scores of the hand-ins that were handed in, by hand-in; any other one counts as 0.
         total: hundredths of a percent; None while points are undecided.
         explained: all of it in one line.
     """

@@ -61,7 +61,7 @@ class Answer:
             is written.
         caught_by: the check that must catch it, or "".
         breaks: the rules that it says it breaks, besides that check's own.
-        fine: of a reference: the unusual answers that no rule forbids.
+        fine: the unusual answers that no rule forbids; of a reference only.
     """
 
     path: Path

@@ -464,7 +464,7 @@ def validate(data: object, shown_as: str, kind: type[File]) -> File:
     """Convert the parsed data of a file to its model, such as `CourseFile`.
 
     Args:
-        data: as the parser returned it.
+        data: the data that the parser returned.
         shown_as: the file's path in messages.
         kind: the class of the model.
 

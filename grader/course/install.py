@@ -60,7 +60,7 @@ def pip_words(install: Install, up: str = "") -> list[str]:
     """Return the arguments of two `pip install` commands: first for PyTorch without CUDA, then for the grader.
 
     Args:
-        install: where the grader comes from.
+        install: the source from which the grader is installed.
         up: the path from where they are typed to the course's folder, such as "../"; "" in the folder itself.
     """
     # Two lines: an index of CPU builds lacks all other packages, so it cannot replace the usual one; and beside the

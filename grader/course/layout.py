@@ -65,9 +65,9 @@ class Places:
         starter: the exercise module as students get it.
         description: number, title, points, hints.
         shown_checks: the checks that a student has.
-        hidden_checks: those that a student has not.
+        hidden_checks: the checks that a student does not have.
         probes: probe files, beside the shown and beside the hidden checks.
-        mistakes: in a released copy: known mistakes, sealed.
+        mistakes: the sealed known mistakes, in a released copy.
         reference: the reference solution.
         wrong: the folder of known wrong answers.
         right: the folder of other right answers.

@@ -180,7 +180,7 @@ def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str
     Args:
         facts: the facts that all exercises of the course have in common.
         places: the paths of the exercise.
-        before: by id, the numbers of the exercises that precede it in course.yaml; "" for one that was not read.
+        before: the numbers of the exercises that precede it in course.yaml, by id; "" for one that was not read.
 
     Raises:
         CourseError: the exercise cannot be used; it lists every problem.
@@ -454,7 +454,7 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
         course: the course.
         name: an id, a number (02-1 or 2-1), a path to a file or folder of an exercise, or a module by its folder or
             number (02).
-        commands: what else could have been meant.
+        commands: the names of commands, which could have been meant as well.
 
     Raises:
         CourseError: nothing has that name, and the error suggests the nearest; or the exercise cannot be used.

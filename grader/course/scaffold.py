@@ -59,7 +59,7 @@ def new_exercise(
         name: "module/exercise"; the module is made if it is new.
         files: returns the texts of its files besides exercise.yaml, by path from the course; by default an example.
         data: the contents of data files for student code, by the name under which it reads them.
-        points: of the exercise; by default those of the example.
+        points: the points of the exercise; by default those of the example.
 
     Raises:
         CourseError: the name is not usable, the exercise exists, or something cannot be written.

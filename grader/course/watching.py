@@ -23,7 +23,7 @@ def watch_files(folder: Path, *, poll: bool = False, kinds: tuple[str, ...] = ("
     Args:
         folder: the folder.
         poll: look again and again instead of waiting for events, which network drives do not send.
-        kinds: how the names of reported files end.
+        kinds: the endings of the names of reported files.
 
     Raises:
         CourseError: the folder cannot be watched.

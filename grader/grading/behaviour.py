@@ -282,7 +282,7 @@ def _names_introduced_in(source: bytes) -> set[str]:
     """Return the names that code introduces: of its variables, arguments and imported packages.
 
     Args:
-        source: of the answer; source that is not Python introduces none.
+        source: the source of the answer; source that is not Python introduces none.
     """
     try:
         nodes = list(ast.walk(ast.parse(source)))
@@ -341,7 +341,7 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Sea
 
     Args:
         exercise: its id.
-        behaviour: what opens them.
+        behaviour: the traces that decrypt the sentences, one mapping for each seed.
         sentences: each with what is known beside it.
     """
     rows = {sentence: asdict(told) for sentence, told in sentences.items()}
@@ -356,7 +356,7 @@ def unseal(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict
     Args:
         exercise: its id.
         behaviour: traces of the checks, one for each seed.
-        mistakes: as they are sealed.
+        mistakes: the sealed mistakes, by key.
     """
     text = _encrypt_or_decrypt(
         base64.b64decode(mistakes.get(behaviour_key(exercise, behaviour), "")),

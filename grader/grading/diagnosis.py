@@ -123,8 +123,8 @@ class Known:
     which nobody learns inputs and expected values.
 
     Args:
-        setup: of the run.
-        store: where it is saved; None for nowhere.
+        setup: the set-up of the run.
+        store: the store in which it is saved; None for no store.
     """
 
     def __init__(self, setup: Setup, store: Store | None = None) -> None:
@@ -150,7 +150,7 @@ class Known:
             lane: the lane that runs them.
             answer: the wrong answer.
             exercise: the exercise that it answers.
-            seed: of the inputs.
+            seed: the seed of the inputs.
             checks: their ids.
         """
         self._begun.add((exercise.id, str(answer.path)))
@@ -178,7 +178,7 @@ class Known:
             lane: the lane that runs it.
             answer: the wrong answer.
             exercise: the exercise that it answers.
-            seed: of the inputs.
+            seed: the seed of the inputs.
             checks: their ids.
         """
         key, mine = self._saved_traces(answer, exercise, seed, "results")
@@ -208,8 +208,8 @@ def results_in(
     Args:
         lane: the lane that runs them.
         exercise: the exercise that they answer.
-        files: of the submission, by name.
-        seed: of the inputs.
+        files: the files of the submission, by name.
+        seed: the seed of the inputs.
         checks: their ids.
     """
     selection = CheckSelection(frozenset(checks), again=True, with_tries=False, compares=True)
@@ -225,8 +225,8 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
     Args:
         lane: the lane that runs them.
         exercise: the exercise that they answer.
-        files: of the submission, by name.
-        seed: of the inputs.
+        files: the files of the submission, by name.
+        seed: the seed of the inputs.
         checks: their ids.
     """
     if not checks:
@@ -246,7 +246,7 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
     Args:
         graded: the exercise, as it ends.
         submission: the submission that has it.
-        setup: of the run.
+        setup: the set-up of the run.
         lane: the lane in which it was graded.
         known: how wrong answers behave.
 
@@ -441,7 +441,7 @@ class _Comparison:
         Args:
             names: the names that the sentence requires and excludes.
             checks: the checks that it explains.
-            functions: those that the wrong answer changes.
+            functions: the functions that the wrong answer changes.
         """
         if names.is_empty:
             return True
@@ -605,7 +605,7 @@ def required_names(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
     Args:
         exercise: the exercise.
         answer: the wrong answer.
-        traces: of the checks that it explains.
+        traces: the traces of the checks that the answer explains.
     """
     has_value = any(trace.lost and trace.has_value for trace in traces.values())
     return behaviour.names_in_sentence(

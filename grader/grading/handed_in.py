@@ -32,9 +32,9 @@ def with_cell_lines(text: str, file_name: str, origins: Sequence[tuple[int, int]
 
     Args:
         text: a traceback or a message.
-        file_name: of the module.
-        origins: of each line of the module, the number of its cell and the line there.
-        label: how a cell is called, with `{}` for its number.
+        file_name: the file name of the module.
+        origins: for each line of the module, the number of its cell and the line there.
+        label: the name of a cell, with `{}` for its number.
     """
 
     def named(match: re.Match[str]) -> str:

@@ -35,7 +35,7 @@ def setup_of(start: str | None = None, device: str = "sim", confinement: str = "
         start: how workers are started; None for the way of this system.
         device: the device that checks see.
         confinement: the least level.
-        seed: of the inputs.
+        seed: the seed of the inputs.
     """
     accelerator = DeviceKind(device)
     own = Start.FORK if CAN_FORK and accelerator is not DeviceKind.CUDA else Start.SPAWN

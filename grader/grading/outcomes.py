@@ -62,7 +62,7 @@ class Outcomes:
 
     Attributes:
         state: not_started, started, shown_pass or done.
-        checks: those that ran, in order.
+        checks: the checks that ran, in order.
         outcomes: one for each of these checks.
         output: what the student printed.
         mistakes: the known mistakes that lost checks show.
@@ -105,7 +105,7 @@ def graded_from(
     Args:
         exercise: the exercise that was graded.
         checks: all its checks.
-        outcomes: of those that ran.
+        outcomes: the outcomes of the checks that ran.
         output: what student code printed while it was loaded.
     """
     ran = {outcome.check: outcome for outcome in outcomes}
@@ -146,7 +146,7 @@ def graded_so_far(
         exercise: the exercise that is being graded.
         submission: the submission, which has its files.
         checks: all its checks.
-        outcomes: of those that have ended.
+        outcomes: the outcomes of the checks that have ended.
     """
     graded = graded_from(exercise, checks, outcomes)
     return as_handed_in(replace(graded, state="started", left_out=()), submission)

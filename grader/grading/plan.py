@@ -27,7 +27,7 @@ class RunPlan:
 
     Attributes:
         course: the course.
-        exercises: those of it that count, in order.
+        exercises: the exercises of the course that count, in order.
         setup: how the run is set up.
         handin: the hand-in whose exercises these are, or None.
         runs_untouched: whether an untouched starter is run, for its messages. It earns 0 in any case.
@@ -115,7 +115,7 @@ class Work:
     """One exercise of one submission that is to be graded.
 
     Attributes:
-        plan: of the run; a cluster takes works of one plan only.
+        plan: the plan of the run; a cluster takes works of one plan only.
         exercise: the exercise.
         submission: the submission whose files are graded.
         before: the exercise as it was graded before, if only its inconclusive checks are to be repeated.

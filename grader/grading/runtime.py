@@ -59,7 +59,7 @@ class Runtime:
 
     Args:
         exercises: the exercises whose checks the lanes collect.
-        setup: of the run.
+        setup: the set-up of the run.
         slots: how many lanes there are at the most.
         hidden: folders that student code may not see, besides those of the course.
         known: how known wrong answers behave; None if nothing is diagnosed.
@@ -71,8 +71,8 @@ class Runtime:
     Attributes:
         processes: how all runtimes open their processes. Tests put another record here, to share or pretend some.
         slots: how many works are graded at once.
-        known: as given.
-        progress: as given.
+        known: the argument `known`.
+        progress: the argument `progress`.
         cancel: the token. Once the run is cancelled, what runs in a lane is ended and raises `Cancelled`.
     """
 
@@ -198,8 +198,8 @@ class Runtime:
 
         Args:
             exercise: one of this runtime's.
-            files: by name.
-            seed: of the inputs.
+            files: the contents of the files, by name.
+            seed: the seed of the inputs.
             selection: the selection of checks.
         """
         return self.ask(lambda lane: lane.run(exercise, files, seed, selection=selection)).result()

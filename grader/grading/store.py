@@ -91,9 +91,9 @@ class ResultKey:
     """The key of a saved result: what the result of one exercise of a submission depends on.
 
     Attributes:
-        files: what was handed in of it.
+        files: the files of the exercise that were handed in.
         judge: its checks, probes, reference and limits.
-        seed: of the author's inputs.
+        seed: the seed of the author's inputs.
         machine: the grader, what student code runs with, and how messages name files.
         mistakes: the known wrong answers: the diagnosis of lost points depends on them.
     """
@@ -148,7 +148,7 @@ def describe_machine(setup: Setup, reached: Level | None) -> Environment:
     """Return the description of the machine and the set-up that reports contain.
 
     Args:
-        setup: of the run.
+        setup: the set-up of the run.
         reached: the level of confinement; None if no student code was run.
     """
     return Environment(
@@ -218,13 +218,13 @@ class Saved:
 
     Attributes:
         id: its number in the store.
-        author: of the submission.
+        author: the author of the submission.
         exercise: the exercise's id.
-        key: what it depends on.
-        at: when it was graded.
+        key: the key: what the result depends on.
+        at: the time when it was graded.
         confinement: the level that was reached, or None if no student code was run.
-        outcomes: what was found.
-        path: in a batch, where the module lay, from the folder of submissions; None if it was the starter.
+        outcomes: the outcomes of its checks.
+        path: the path of the module in the folder of submissions, in a batch; None if it was the starter.
         text: the module itself.
     """
 
@@ -288,8 +288,8 @@ class Store:
 
         Args:
             one: the result.
-            path: of the file, if its text is kept.
-            text: of the file, if it is kept.
+            path: the path of the file, if its text is kept.
+            text: the text of the file, if it is kept.
         """
         author, key, outcomes = one.work.submission.author, self.keys.of(one.work), Outcomes.of(one.graded)
         return self.write(Saved(0, author, one.work.exercise.id, key, utc_now(), one.confinement, outcomes, path, text))

@@ -89,9 +89,9 @@ def add_to_group(groups: dict[str, SimilarSubmissions], author: str, number: int
     """Add an author to a group for each function that no known mistake explains; members of a group behave alike.
 
     Args:
-        groups: by a digest of their behaviour; this one is changed.
-        author: of the submission.
-        number: of its result.
+        groups: the groups by a digest of their behaviour; the mapping is changed.
+        author: the author of the submission.
+        number: the number of the result in the store.
         graded: the exercise.
     """
     for function, rows in _unexplained_rows(graded).items():

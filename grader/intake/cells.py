@@ -40,8 +40,8 @@ class WrittenFile:
     """A Python file that a cell writes: `%%writefile name.py`.
 
     Attributes:
-        name: of the file.
-        text: what is written.
+        name: the name of the file.
+        text: the text that is written.
         appends: whether it is added to what the file has.
     """
 
@@ -55,11 +55,11 @@ class Code:
     """The Python text of a cell.
 
     Attributes:
-        lines: of the text.
-        numbers: of each of them, the line of the cell that it comes from.
+        lines: the lines of the text.
+        numbers: for each of these lines, the line of the cell that it comes from.
         left_out: lines of the cell that only a notebook can run, and that are not in the text.
         unbound: the names that these would give a value.
-        tree: of the text; None if it is not Python, or too large to be looked at.
+        tree: the syntax tree of the text; None if it is not Python, or too large to be looked at.
         written: the file that it writes, if it is a Python file.
     """
 
@@ -81,8 +81,8 @@ class CodeEdit:
     """A part of a text that something else replaces.
 
     Attributes:
-        node: where the part is.
-        instead: what stands in its place.
+        node: the node that is replaced.
+        instead: the source that stands in its place.
     """
 
     node: ast.stmt | ast.expr
@@ -102,7 +102,7 @@ def python_of(source: str) -> Code:
     """Return the Python text of a cell: without magics, but with the code that timing magics run.
 
     Args:
-        source: as the student typed it, or with the calls of `get_ipython()` that IPython writes for magics.
+        source: the cell as the student typed it, or with the calls of `get_ipython()` that IPython writes for magics.
     """
     whole = source.split("\n")
     numbers = tuple(range(1, len(whole) + 1))

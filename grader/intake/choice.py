@@ -30,15 +30,15 @@ class _Candidate:
     """A file that may be the answer to an exercise.
 
     Attributes:
-        path: as it was handed in.
-        source: of the module.
-        how: in words, where its name alone does not say it; "" where it does.
-        version: as its name says.
-        module: of a notebook, what is known of its lines.
+        path: the path as it was handed in.
+        source: the source of the module.
+        how: the reason why it may be the answer, in words; "" if its name alone says it.
+        version: the version that its name states.
+        module: the module made of a notebook, with the origins of its lines; None for a file.
         rank: how strong the signs are that it is of the exercise: 0 for its name, with functions of it, or a text that
             does not show what it defines; 1 for all its functions; 2 for its name alone.
-        notes: what was left out of it.
-        lines: of each line of the source, cell 0 and the line of the file, where the two differ.
+        notes: notes on what was left out of it.
+        lines: for each line of the source, cell 0 and the line of the file, where the two differ.
     """
 
     path: PurePosixPath
@@ -65,7 +65,7 @@ def submissions_of(
     Args:
         handed: what the author handed in.
         course: all exercises of the course: a file of one that is not wanted is of that one, and of no other.
-        wanted: those that are graded.
+        wanted: the exercises that are graded.
         every: whether earlier attempts are wanted too.
         root: the folder with all of it, if that is known.
         direct: whether archives stay closed.

@@ -97,7 +97,7 @@ def collect(
     Args:
         handed: what the author handed in.
         course: every exercise of the course.
-        wanted: those that are graded.
+        wanted: the exercises that are graded.
         every: whether each version that was handed in becomes a submission, and not the last alone.
         root: the folder that paths are shown from.
 
@@ -128,7 +128,7 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
     Args:
         path: the path of a folder, an archive or a file.
         course: every exercise of the course.
-        wanted: those that are graded.
+        wanted: the exercises that are graded.
         author: the author's name.
 
     Raises:
@@ -156,8 +156,8 @@ def open_intake(
 
     Args:
         path: the path of a folder, an archive or a file.
-        exercises: of the course.
-        name: of the layout; None to find it.
+        exercises: the exercises of the course.
+        name: the name of the layout; None to find it.
         out: the folder of the batch's results, which belongs to no author.
 
     Raises:
@@ -176,7 +176,7 @@ def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> fro
     """Return the names that the code of a submission uses; an empty set if it cannot be read within the limits.
 
     Args:
-        files: of the submission.
+        files: the contents of the submission's files, by name.
         functions: functions, to return only the names in their code and in what it uses; none for all code.
     """
     with suppress(SubmissionError):
@@ -213,11 +213,11 @@ class Intake:
     """The submissions that were found in a class's folder or zip.
 
     Attributes:
-        layout: how it is laid out, for people: "a Canvas download".
+        layout: the layout, in words for people: "a Canvas download".
         root: the folder in which the submissions lie.
-        source: what was named: that folder, one around it, or a zip.
-        handed: what was handed in, by key.
-        unmatched: what belongs to no author.
+        source: the path that was named: that folder, one around it, or a zip.
+        handed: the submissions, sorted by key.
+        unmatched: the files that belong to no author.
         notes: sentences about how it was read.
     """
 
@@ -247,7 +247,7 @@ class Download:
     Attributes:
         path: a folder, or a zip of it.
         folder: an empty one, into which a zip is unpacked.
-        name: of the layout; None to find it out.
+        name: the name of the layout; None to find it out.
         out: the folder of the batch's results, which belongs to no author.
     """
 
@@ -306,8 +306,8 @@ class Reply:
     """The reply to a request.
 
     Attributes:
-        submissions: what counts, then earlier attempts.
-        unmatched: what could not be read or matched.
+        submissions: the submission that counts, then earlier attempts.
+        unmatched: the files that could not be read or matched.
         intake: the submissions in a class's download.
         names: the names in the code of texts.
         code: a text, or its anonymous code.

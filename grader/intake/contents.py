@@ -54,10 +54,10 @@ class Part:
     """A file or folder on disk that is a part of what somebody handed in.
 
     Attributes:
-        path: where it lies.
-        name: what its author called it; `ALL_OF_IT` for a folder that is that.
-        at: when it was handed in, in ISO 8601, where its platform says that of each part; or "".
-        unread: what stands in place of a time that can be read; or "".
+        path: its path on the disk.
+        name: the path that its author gave it; `ALL_OF_IT` for a folder that is all that was handed in.
+        at: the time when it was handed in, in ISO 8601, where its platform says that of each part; or "".
+        unread: the text in place of a time that can be read; or "".
     """
 
     path: Path
@@ -74,11 +74,11 @@ class Handed:
         key: the name of its report, and of its author, or of its group: a number, where the platform gives one.
         authors: the authors, each of whom has a row of the gradebook.
         parts: its files and folders.
-        at: when it was handed in, in ISO 8601, as the platform says; "" if it does not.
+        at: the time when it was handed in, in ISO 8601, as the platform says; "" if it does not.
         late: whether the platform says that it was late.
-        name: of the person or the group, where `key` is a number; or "".
-        upload_prefix: what the name of a file begins with that the platform's bulk upload gives back to them; or "".
-        unread: what stands in place of a time that can be read; or "".
+        name: the name of the person or the group, where `key` is a number; or "".
+        upload_prefix: the prefix of names of files that the platform's bulk upload gives back to them; or "".
+        unread: the text in place of a time that can be read; or "".
     """
 
     key: str
@@ -98,7 +98,7 @@ class Unmatched:
     Attributes:
         file: its path, from the folder of submissions, or from its author's where that is known; "" for all of it.
         author: the author, or "" if unknown.
-        why: in words.
+        why: the reason, in words.
     """
 
     file: str
@@ -127,16 +127,16 @@ class Contents:
     """The files that one author handed in, by their paths in it.
 
     Args:
-        parts: what was handed in. Links are not followed, and what is not code is not read.
+        parts: the files and folders that were handed in. Links are not followed, and what is not code is not read.
         is_answer: whether a file of that name is likely to be an answer, so that it is read before others.
         direct: whether archives stay closed.
 
     Attributes:
-        files: what was read.
-        notebooks: those of them that are notebooks.
+        files: the contents of the files that were read.
+        notebooks: the paths of the files that are notebooks.
         left: why files that may have been answers were not read, in words.
         others: the same of files that cannot be answers.
-        disk: where each of them lies on this disk, or the archive that it is in.
+        disk: the path of each of them on this disk, or of the archive that it is in.
     """
 
     def __init__(self, parts: Iterable[Part], is_answer: Callable[[str], bool], *, direct: bool = False) -> None:

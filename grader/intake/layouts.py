@@ -38,7 +38,7 @@ class Layout:
     """The layout of one platform's downloads.
 
     Attributes:
-        name: as it is typed.
+        name: the name of the layout, as it is typed.
         title: for people: "a Canvas download".
         fits: whether the items of a folder are laid out so.
         read: the items of a folder, and all exercises of the course, as what was handed in.
@@ -253,8 +253,8 @@ def move_to_rostered_authors(handed: Sequence[Handed], numbers: Collection[str])
     The name before the author's number may end in a number, too.
 
     Args:
-        handed: what was handed in, with the numbers that were read without a roster.
-        numbers: of everybody on the roster.
+        handed: the submissions, with the numbers that were read without a roster.
+        numbers: the numbers of everybody on the roster.
 
     Returns:
         What each author handed in; files of which another number is the author's have moved to that author.

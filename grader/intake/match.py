@@ -43,8 +43,8 @@ class Version(NamedTuple):
 
     Attributes:
         final: 1 or more for `final`, -1 for `old`, else 0.
-        number: of `v2` or `attempt 2`.
-        copy: of `(2)`, `-2` or `copy`.
+        number: the number in `v2` or `attempt 2`.
+        copy: the number in `(2)` or `-2`; 1 for `copy`.
     """
 
     final: int = 0
@@ -74,8 +74,8 @@ class Name(NamedTuple):
 
     Attributes:
         exercise: the id of the exercise.
-        version: which of several files of it this is.
-        owner: what else is in the name: `ada_double` is ada's; or "".
+        version: the version, among several files of the exercise.
+        owner: the owner that the name states: `ada_double` is ada's; or "".
     """
 
     exercise: str
@@ -366,9 +366,9 @@ def load_error(source: bytes, file_name: str, path: str) -> str:
     """Return why a file cannot be compiled, in the words of a worker that would load it; or "".
 
     Args:
-        source: of the file.
+        source: the source of the file.
         file_name: the file name that the exercise asks for.
-        path: of the file that was handed in.
+        path: the path of the file that was handed in.
     """
     error = syntax_error(source)
     if error is None:

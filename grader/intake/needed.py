@@ -149,7 +149,7 @@ class NeededStatements:
     Attributes:
         names: the names that it needs.
         steps: the statements that it needs.
-        left_out_if_failing: those of them that may fail, and are left out then.
+        left_out_if_failing: the needed statements that may fail, and are left out then.
     """
 
     names: Collection[str]
@@ -227,7 +227,7 @@ def _has_effect(
         names: the names that are needed.
         chosen: the statements that are needed.
         placed: all statements.
-        functions: of the exercise; what calls one of them tries it.
+        functions: the functions of the exercise; what calls one of them tries it.
     """
     step = one.step
     if step.only_shows or step.is_import or step.uses & {*functions}:

@@ -71,11 +71,11 @@ class Cell:
     """One run of a cell, or a cell that was saved.
 
     Attributes:
-        number: as the notebook shows it.
-        source: as the student typed it, magics included.
+        number: the number that the notebook shows.
+        source: the source as the student typed it, magics included.
         failed: whether it raised.
-        id: of the cell, if the notebook has one; the same for all its runs.
-        of: in a file, the id of the exercise that it is of, or "".
+        id: the id of the cell, if the notebook has one; the same for all its runs.
+        of: the id of the exercise that the cell is of, in a file; or "".
         says_so: whether it says that itself.
         by_word: whether it says so by nothing but a comment that is an exercise's name.
     """
@@ -101,10 +101,10 @@ class ModuleText:
     """The text of an exercise module.
 
     Attributes:
-        label: how a cell is named by its number.
+        label: the name of a cell, with `{}` for its number.
         lines: its lines.
-        origins: of each line, the number of the cell and the line in it.
-        notes: what was left out, for the student.
+        origins: for each line, the number of the cell and the line in it.
+        notes: notes for the student on what was left out.
         own: the source of those of its cells alone that say which exercise they are of.
     """
 
@@ -205,11 +205,11 @@ def module_of_cells(
 
     Args:
         places: the cells, in order.
-        ours: of each cell, where its statements stand that call our `check`; see `our_statements`.
+        ours: for each cell, the places of its statements that call our `check`; see `our_statements`.
         roots: the functions and classes that the exercise asks for. If no cell defines one, all statements are taken.
         others: the functions and classes that other exercises ask for.
         given: all names that the exercise's starter has.
-        label: how a cell is named by its number.
+        label: the name of a cell, with `{}` for its number.
     """
     module = ModuleText(label)
     placed = [one for at, place in enumerate(places) for one in _placed_statements(at, place, ours.get(place.cell, ()))]
@@ -446,7 +446,7 @@ def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exerci
     """Return the module of an exercise from a notebook that was saved as a script; its lines have the file's numbers.
 
     Args:
-        data: of the script.
+        data: the content of the script.
         exercise: the exercise whose names are needed.
         exercises: every exercise that the script may answer.
     """
@@ -462,7 +462,7 @@ def takes_from_file(cells: Sequence[Cell], module: str, asked: Collection[str]) 
     """Return whether cells import the module of an exercise, and define nothing that it asks for.
 
     Args:
-        cells: of the notebook.
+        cells: the cells of the notebook.
         module: its name.
         asked: names that the exercise asks for.
     """

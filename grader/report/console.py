@@ -75,7 +75,7 @@ class Say:
         """Show on a terminal, in a line that changes, what is running and for how long; nothing in the first second.
 
         Args:
-            what: what goes on.
+            what: a text about what goes on.
             seconds: for how long.
             done: how much is done, and of how much; a bar shows it.
         """
@@ -86,8 +86,8 @@ class Say:
         """Show a line on a terminal until the next output replaces it; cut it to the width of the terminal.
 
         Args:
-            what: what goes on.
-            end: what stands behind it, even where it is cut.
+            what: a text about what goes on.
+            end: a text that stands behind it, even where it is cut.
             done: how much is done, and of how much; where there is room, a bar before the text shows it.
         """
         if self._quiet or not sys.stdout.isatty():

@@ -23,7 +23,7 @@ class CsvTable:
     """A CSV file that another program wrote: cells are read and replaced, and every other byte stays as it is.
 
     Args:
-        path: of the file.
+        path: the path of the file.
 
     Attributes:
         rows: the cells of each line as they are read, the header first; lines without any text are left out.
@@ -86,7 +86,7 @@ class CsvTable:
         Args:
             row: its number, from 0.
             column: its number, from 0.
-            text: of the cell.
+            text: the text of the cell.
         """
         place, cells = self._places[row], self.rows[row]
         written = self._texts[place].rstrip("\r\n")
@@ -103,7 +103,7 @@ class CsvTable:
         """Add a line at the end; after that, `put` and `cell` must not be used until the file is read again.
 
         Args:
-            cells: by the title of their column; titles that the file lacks are left out.
+            cells: the cells by the title of their column; titles that the file lacks are left out.
 
         Raises:
             CourseError: the encoding of the file lacks a character.

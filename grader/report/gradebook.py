@@ -34,7 +34,7 @@ def author_line(report: Report, number: int, total: int, names: Mapping[str, str
         report: the author's report.
         number: how many are graded now.
         total: how many submissions there are.
-        names: of people, by what platforms call them.
+        names: the names of people, by what platforms call them.
     """
     return f"[{number}/{total}] {score_text(report.total):>15}  {_author_and_name(report.author, names)}"
 
@@ -53,9 +53,9 @@ def gradebook_lines(
     """Yield the lines of the gradebook: a row for each author, the meaning of signs, how many checks are undecided.
 
     Args:
-        exercises: those that have columns.
-        reports: of the submissions.
-        names: of people, by the number that is shown otherwise.
+        exercises: the exercises that have columns.
+        reports: the reports of the submissions.
+        names: the names of people, by the number that is shown otherwise.
     """
     yield "".join(f"{exercise.number:>{_CELL}}" for exercise in exercises) + f"{'total':>16}  author"
     verdicts: Counter[Verdict] = Counter()
@@ -128,11 +128,11 @@ def gradebook_csv(
     answer that earned nothing.
 
     Args:
-        ids: of the exercises that have columns.
-        reports: of the submissions.
+        ids: the ids of the exercises that have columns.
+        reports: the reports of the submissions.
         absent: the people who handed in nothing.
         possible: the points of all exercises, for the rows of absent people.
-        names: of people, by the number in the first column; with it, they stand in the last one.
+        names: the names of people, by the number in the first column; with them, the last column has names.
         needed: the exercises without which a score is not final; None for all.
     """
     table = [["author", *map(for_csv, ids), *_LAST, *(["name"] if names is not None else [])]]
@@ -170,7 +170,7 @@ class ClassProgress(Progress):
 
     Args:
         say: prints them.
-        names: of authors, where they are printed.
+        names: the names of authors, where they are printed.
 
     Attributes:
         done: how many authors were graded.
@@ -188,7 +188,7 @@ class ClassProgress(Progress):
         """Print the line of the author whose submission was graded last.
 
         Args:
-            report: of the author.
+            report: the report of the author.
             number: how many are graded now.
             total: how many submissions there are.
         """

@@ -86,7 +86,7 @@ def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles
         title: the title of the picture.
         description: what it shows, for readers who cannot see it.
         styles: patterns of what is coloured; it is bold as well, except for the lines and contents of boxes.
-        height: of a line, in pixels.
+        height: the height of a line, in pixels.
     """
     runs = [run for row, line in enumerate(lines) for run in _colour_runs(line, row * height, styles)]
     width = max((len(line.rstrip()) for line in lines), default=0) * _CHAR + 2 * _MARGIN

@@ -33,8 +33,8 @@ class Worksheet:
         grade: the points.
         maximum: the most points, or the words of a scale; behind it the other columns of the grade stand.
         changeable: whether the grade can be changed, or None.
-        submitted: when something was handed in, or None.
-        graded: when the grade was changed last, or None.
+        submitted: the time when something was handed in, or None.
+        graded: the time when the grade was changed last, or None.
     """
 
     identity: int

@@ -42,10 +42,10 @@ class Person:
     Attributes:
         row: its place there.
         author: the name that this person's submission would have: a platform's is a number.
-        uid: what is the same in the tables of several hand-ins, as Moodle numbers people anew in each.
-        keys: what can stand for the person: its cells, and other spellings of its name.
-        names: those of the keys that are the person's name.
-        at: when the person handed in, in ISO 8601; "" if the table does not say it.
+        uid: an identifier that is the same in the tables of several hand-ins, as Moodle numbers people anew in each.
+        keys: the texts that can stand for the person: its cells, and other spellings of its name.
+        names: the keys that are the person's name.
+        at: the time when the person handed in, in ISO 8601; "" if the table does not say it.
     """
 
     row: int
@@ -75,9 +75,9 @@ class People:
 
     Attributes:
         kind: "canvas", "moodle" or "plain".
-        persons: in the order of the table.
+        persons: the persons, in the order of the table.
         unread: times that cannot be read.
-        worksheet: where Moodle's columns stand.
+        worksheet: the columns of Moodle's worksheet.
     """
 
     def __init__(self, table: CsvTable | None, given: Mapping[str, str] | None = None, platform: str = "") -> None:
@@ -235,7 +235,7 @@ def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str 
     """Read the people in a table, such as a class list of Canvas or Moodle; see `People`.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         given: names by the numbers of submissions that a platform put them before.
         platform: the platform that gave submissions their numbers: "canvas", "moodle", or "" if unknown.
 

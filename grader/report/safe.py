@@ -38,7 +38,7 @@ def for_terminal(text: str, *, one_line: bool = False) -> str:
     """Make text safe that could move the cursor, change colours, or reverse what is read. Tabs become spaces.
 
     Args:
-        text: what is to be shown.
+        text: the text that is to be shown.
         one_line: spell out line breaks too, so that a name cannot pass for another row.
     """
     return _spell_out_invisible(text, "\t" if one_line else "\n\t").expandtabs()
@@ -72,9 +72,9 @@ def wrap(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
 
     Args:
         text: made safe already, without line breaks.
-        indent: of the first line.
-        width: of a line, in columns.
-        further: by how much more lines after the first are indented.
+        indent: the indentation of the first line.
+        width: the width of a line, in columns.
+        further: the further indentation of lines after the first.
     """
     words, room = _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text).split(" "), width - len(indent + further)
     lines, line, is_empty = list[str](), indent, True
@@ -102,10 +102,10 @@ def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterato
     """Yield text made safe for a terminal, each of its lines wrapped; see `wrap`.
 
     Args:
-        text: as it is.
-        width: of a line, in columns.
-        indent: of the first line.
-        further: by how much more lines after the first are indented.
+        text: the text, not made safe yet.
+        width: the width of a line, in columns.
+        indent: the indentation of the first line.
+        further: the further indentation of lines after the first.
     """
     for line in for_terminal(text).split("\n"):
         yield from wrap(line, indent, width, further)

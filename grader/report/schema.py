@@ -264,6 +264,6 @@ def report_json(report: Report, *, staff: bool = False, indent: int | None = 1) 
     Args:
         report: the report that is written.
         staff: whether it has what only staff may read.
-        indent: of the JSON; None for one line.
+        indent: the indentation of the JSON; None for one line.
     """
     return to_json(adapter(ReportFile).dump_python(ReportFile.of(report, staff=staff)), indent) + b"\n"

@@ -36,7 +36,7 @@ def convert_to_pytest(text: str) -> str:
     An assert that pytest has no form for stays, and is reported as unknown in a check file.
 
     Args:
-        text: of a file of tests.
+        text: the text of a file of tests.
 
     Raises:
         SyntaxError: it is not Python.
@@ -129,7 +129,7 @@ def _as_assert(name: str, call: ast.Call, caught: Collection[str]) -> ast.Assert
     """Return a call of a `unittest` assert as an `assert` statement; None if it has no such form.
 
     Args:
-        name: of the assert, such as "Equal".
+        name: the name of the assert, such as "Equal".
         call: the call that makes it.
         caught: names that have an expected error.
     """

@@ -50,7 +50,7 @@ class Draft:
         probe: the probe file, or "".
         probe_is_shown: whether it lies beside the shown checks.
         counts: how many shown and hidden checks there are, and how many of them use the probe.
-        points: of the exercise; None if nothing says them.
+        points: the points of the exercise; None if nothing says them.
     """
 
     starter: str
@@ -78,12 +78,12 @@ class Port:
     """The port of a plain pytest file.
 
     Args:
-        text: of the file.
+        text: the text of the file.
         reference: the text of a solution, if there is one.
         module: the only module that student code is in; "" if any may be that is not a library.
-        points: of the tests, by name; a test that is not named has one point.
+        points: the points of the tests, by name; a test that is not named has one point.
         hidden: the names of the tests that students do not see; None if nothing says it.
-        given: what students get besides the stubs, as source.
+        given: the code that students get besides the stubs.
         data: names of the data files that students have, which code beside student code can read.
 
     Raises:
@@ -335,7 +335,7 @@ def with_todos(text: str, *, of_checks: bool, data: Container[str] = ()) -> str:
     """Return a ported file with a TODO comment above each statement that needs work.
 
     Args:
-        text: of a ported file.
+        text: the text of a ported file.
         of_checks: whether it is a check file, and not the probe file.
         data: names of files that it can read.
     """

@@ -56,7 +56,7 @@ def needs_frames(
     Args:
         test: the test.
         others: the other statements that it needs.
-        source: of the file, for the names of packages.
+        source: the source of the file, for the names of packages.
         students: the names by which it uses student code.
     """
     if any(_uses_packages(item.node, source, FRAMES) for item in others if not imported_names(item.node)):
@@ -83,7 +83,7 @@ class _ProxySupport:
     """Decides whether code uses the results of student code only in ways that a proxy supports.
 
     Args:
-        source: of the file, for the names of packages.
+        source: the source of the file, for the names of packages.
         students: the names of student code.
     """
 

@@ -51,11 +51,11 @@ class Assignment:
         code: the cells besides tests.
         solved: the names that cells of the solution bind.
         tests: the code of each test, by a name that a function can have.
-        points: of tests, by name, as far as the notebook says; those of a cell or a question are divided among its
-            tests.
+        points: the points of tests, by name, if the notebook says them; those of a cell or question are divided among
+            its tests.
         hidden: the names of the tests that students do not see.
         files: the data files and folders that it lists.
-        notes: what a person has to do, or decide.
+        notes: sentences on what a person has to do, or decide.
         autotests: for each cell with nbgrader's autotests, a sentence on what to do.
     """
 
@@ -84,9 +84,9 @@ class Assignment:
         """Add a test under a unique function name, made from its name in the notebook, and return that name.
 
         Args:
-            name: as the notebook calls it.
+            name: the name in the notebook.
             source: its code.
-            points: of the test, if the notebook says them.
+            points: the points of the test, if the notebook says them.
             is_hidden: whether students do not see it.
         """
         plain = re.sub(r"\W", "_", name) or "cell"
@@ -189,7 +189,7 @@ def assignment_of(text: str) -> Assignment | None:
     """Return the assignment in a notebook of otter-grader or nbgrader; None if the text is not a notebook.
 
     Args:
-        text: of the file.
+        text: the text of the file.
 
     Raises:
         CourseError: it is a notebook of neither kind, or has no tests.

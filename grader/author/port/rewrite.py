@@ -59,7 +59,7 @@ class Tests:
     """A plain pytest file, whose functions can be written as those of a check file or of the probe file.
 
     Args:
-        text: of the file.
+        text: the text of the file.
         defined: the names of the reference, where there is one.
         module: the only module that student code is in; "" if any may be that is not a library.
         data: names of the data files that students have.

@@ -51,7 +51,7 @@ class Edits:
         Args:
             node: the function or the call.
             name: the new name.
-            first: what comes first in the brackets.
+            first: the parameters or arguments that come first.
             before: whether arguments follow, before which a comma is needed.
         """
         start = self.start(node) if isinstance(node, ast.Call) else self._bytes.index(b"def ", self.start(node)) + 4
@@ -121,7 +121,7 @@ class TopStatement:
 
     Attributes:
         node: its syntax tree.
-        text: as it is written.
+        text: the source of the statement as it was written.
         binds: the names that it binds.
         uses: the names that it mentions.
     """
@@ -141,7 +141,7 @@ def items_of(text: str, *, with_parameters: bool = True) -> list[TopStatement]:
     """Return all statements at the top of a file, each with a syntax tree of its own.
 
     Args:
-        text: of the file.
+        text: the text of the file.
         with_parameters: whether a function uses what its parameters are called, as pytest's fixtures are.
     """
     lines = lines_of(text)

@@ -71,11 +71,11 @@ class ReportItem:
         title: one line, with its rule in front.
         verdict: a check's, or "not_started", "withheld", "left_out", "not_reached".
         kind: how it counts.
-        score: in hundredths.
+        score: the score, in hundredths.
         text: the message for the student, or "".
         shown: whether students have the check.
         seconds: how long it took, if students may know.
-        line: where in the student's file, or None.
+        line: the line in the student's file, or None.
         is_cause: whether it is the one of its exercise to fix first.
         place: its index among the first failures of each function, the cause at 0; None for all others.
     """
@@ -209,7 +209,7 @@ class Options:
         environ: the environment, in which platforms tell what is graded.
         points: whether points are shown: what a public repository's workflow prints is public.
         hidden: when students see hidden checks, where a platform lets one choose.
-        folder: of the submission, from the root of the repository; None if it lies outside.
+        folder: the folder of the submission, from the root of the repository; None if it lies outside.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -415,7 +415,7 @@ def log(report: ReportFile, options: Options, system: str = "") -> str:
 
     Args:
         report: the report that is written.
-        options: of the formats.
+        options: the options of the formats.
         system: "github" for groups and annotations, "gitlab" for collapsed sections.
     """
     seconds, most = int(time.time()), _MOST_ANNOTATIONS
@@ -488,10 +488,10 @@ def write_format(name: str, place: str, report: ReportFile, options: Options) ->
     """Write a report to a file in the format of another program.
 
     Args:
-        name: of the format.
-        place: of the file; `-` is standard output.
+        name: the name of the format.
+        place: the path of the file; `-` is standard output.
         report: the report that is written.
-        options: of the formats.
+        options: the options of the formats.
 
     Raises:
         CourseError: no file can be written there, the environment lacks what the format needs, or it would show points

@@ -35,11 +35,11 @@ class ScoreColumn:
     """The scores of a hand-in.
 
     Attributes:
-        title: of its column; "" for the one that is called as the platform calls it.
+        title: the title of the column; "" for the one that is called as the platform calls it.
         possible: full marks, in hundredths of a point; of a sheet of extra credit all of its points.
         scores: hundredths of a point by author; None while they are undecided.
         is_bonus: whether all of it is extra credit: the platform may have 0 points for it.
-        names: of people, by the numbers of authors.
+        names: the names of people, by the numbers of authors.
         platform: the platform that gave these numbers; "" if unknown.
         source: what it is, for messages: the hand-in, and the folder of results.
     """
@@ -76,7 +76,7 @@ class Filled:
 
         Args:
             place: the file that was written.
-            names: of people that are shown beside their numbers; none where numbers are enough.
+            names: the names of people that are shown beside their numbers; none where numbers are enough.
             zeros: whether people who handed in nothing got 0.
         """
         replaced = f", {self.replaced} in place of another score" if self.replaced else ""
@@ -139,8 +139,8 @@ def count_authors_in(table: CsvTable, kind: str, column: ScoreColumn) -> int:
     """Return how many authors of a hand-in are in a table.
 
     Args:
-        table: of the platform.
-        kind: of the table: "canvas" or "moodle".
+        table: the table of the platform.
+        kind: the kind of the table: "canvas" or "moodle".
         column: the authors' scores.
 
     Raises:
