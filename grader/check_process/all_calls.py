@@ -154,13 +154,13 @@ def _tensor_of(value: Any) -> torch.Tensor | None:
         if value.dtype.kind not in "biufc":
             return None
         dtype = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64, "c": np.complex128}[value.dtype.kind]
-        return _real(torch.from_numpy(np.array(value, dtype=dtype)))
+        return _as_real(torch.from_numpy(np.array(value, dtype=dtype)))
     if isinstance(value, torch.Tensor):
-        return _real(value.detach().cpu())
+        return _as_real(value.detach().cpu())
     if isinstance(value, bool | float | complex) or (isinstance(value, int) and abs(value) < 1 << 62):
-        return _real(torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None))
+        return _as_real(torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None))
     return None
 
 
-def _real(tensor: torch.Tensor) -> torch.Tensor:
+def _as_real(tensor: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor.resolve_neg()

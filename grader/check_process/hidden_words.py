@@ -80,11 +80,11 @@ class Words:
     def shown_text(self, text: str) -> str | None:
         """Return the text as a student may read it; None if a word of it was not known before the run."""
         if not isinstance(text, Public):
-            return text if self._knows(text) else None
-        words = [self._word(word) for word in text.words]
+            return text if self._is_known(text) else None
+        words = [self._shown_word(word) for word in text.words]
         return None if None in words else text.template.format(*words)
 
-    def _word(self, word: str) -> str | None:
+    def _shown_word(self, word: str) -> str | None:
         # A limit, or a key, that a check computed from its inputs could reveal them.
         if isinstance(word, Limit):
             return str(word) if str(word) in self._numbers else _ALLOWED
@@ -92,7 +92,7 @@ class Words:
             return str(word) if str(word) in self._keys else "a key"
         return self.shown_text(word)
 
-    def _knows(self, text: str, depth: int = 0) -> bool:
+    def _is_known(self, text: str, depth: int = 0) -> bool:
         if text in _CLOSED or text in self._literals:
             return True
         if owned := _OWNED.fullmatch(text):
@@ -102,11 +102,11 @@ class Words:
         if item := _ITEM.fullmatch(text):
             key, whole = item[2] or item[3], item[1] or item[4]
             known = key.isdigit() or key.strip("'") in self._literals
-            return known and self._knows(whole, depth)
+            return known and self._is_known(whole, depth)
         if depth == _DEPTH:
             return False
         fits = filter(None, (form.fullmatch(text) for form in self._forms))
-        return any(all(self._knows(field, depth + 1) for field in match.groups()) for match in fits)
+        return any(all(self._is_known(field, depth + 1) for field in match.groups()) for match in fits)
 
 
 def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:

@@ -58,7 +58,7 @@ class Reproducer:
         check = planned.row.check
         if not check.shown:
             shows = bool(check.try_this) and self._example_differs(check, outcome, student)
-            return _with_text(outcome, _example(check.try_this)) if shows else outcome
+            return _with_text(outcome, _example_text(check.try_this)) if shows else outcome
         stub = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
         seen = outcome.verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED) and student.record.lost is None
         if stub or not seen or outcome.cause not in _PRINTED:
@@ -137,7 +137,7 @@ def _with_text(outcome: Outcome, text: str) -> Outcome:
     return replace(outcome, message=f"{outcome.message}\n{text}")
 
 
-def _example(text: str) -> str:
+def _example_text(text: str) -> str:
     # Code on a line of its own is not broken where it is shown, and runs as it stands.
     between = "\n    " if len(text) > _SHORT and _is_python(text) else " "
     return f"{EXAMPLE_TO_TRY}{between}{text}"

@@ -94,7 +94,7 @@ def _start_signal_timer(seconds: float, waiting: Waiting) -> Callable[[], None]:
                 signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST_S))
             return
         # A BaseException, so that an `except Exception` in the check cannot go on as if nothing had happened.
-        raise CheckTimeout(_too_long(seconds))
+        raise CheckTimeout(_too_long_text(seconds))
 
     def cancel() -> None:
         nonlocal until
@@ -116,7 +116,7 @@ def _start_thread_timer(seconds: float, waiting: Waiting) -> Callable[[], None]:
             if until <= _own_time(waiting) and not waiting.is_on:
                 frame = sys._current_frames().get(checks)
                 stack = "".join(traceback.format_stack(frame)) if frame is not None else ""
-                print(f"{stack}{_too_long(seconds)}", file=sys.stderr, flush=True)  # noqa: T201  the lane's log
+                print(f"{stack}{_too_long_text(seconds)}", file=sys.stderr, flush=True)  # noqa: T201  the lane's log
                 os._exit(1)
 
     def cancel() -> None:
@@ -128,7 +128,7 @@ def _start_thread_timer(seconds: float, waiting: Waiting) -> Callable[[], None]:
     return cancel
 
 
-def _too_long(seconds: float) -> str:
+def _too_long_text(seconds: float) -> str:
     return f"the check's own code took longer than {seconds:g} seconds"
 
 

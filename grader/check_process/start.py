@@ -154,7 +154,7 @@ def register_device_name() -> None:
             **dict.fromkeys(("is_available", "is_initialized", "_is_in_bad_fork"), lambda: False),
             **dict.fromkeys(("device_count", "current_device"), lambda: 0),
             **dict.fromkeys(("manual_seed", "manual_seed_all", "synchronize"), lambda *_: None),
-            **dict.fromkeys(("_lazy_init", "set_device", "get_rng_state", "set_rng_state"), _refuse),
+            **dict.fromkeys(("_lazy_init", "set_device", "get_rng_state", "set_rng_state"), _raise_no_accelerator),
             "get_amp_supported_dtype": lambda: [torch.float16, torch.bfloat16],
             "device": contextlib.nullcontext,
         }
@@ -163,5 +163,5 @@ def register_device_name() -> None:
     torch._register_device_module("sim", module)
 
 
-def _refuse(*_: Any, **__: Any) -> None:
+def _raise_no_accelerator(*_: Any, **__: Any) -> None:
     raise RuntimeError("a check process has no accelerator; `accelerator.put` makes a tensor for the one of a worker")

@@ -33,7 +33,7 @@ def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
     try:
         if not lines and check.shown:
             planned.run(student)
-            return replace(outcome, moments=_moments(student))
+            return replace(outcome, moments=_read_moments(student))
         # In a worker that has met no hidden input, so the moments reveal none.
         with closing(student.reconnect()) as fresh:
             fresh.begin_check(Record())
@@ -43,7 +43,7 @@ def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
             except Exception as error:  # any exception of the lines: what they did until then is drawn
                 raised = raised_by_student(error)
                 outcome = replace(outcome, message=f"raised {error_text(raised) if raised else type(error).__name__}")
-            return replace(outcome, moments=_moments(fresh))
+            return replace(outcome, moments=_read_moments(fresh))
     except NotUsable as error:
         return replace(outcome, verdict=Verdict.ERROR, message=error.story)
     except CheckFailed as error:
@@ -52,5 +52,5 @@ def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
         return replace(outcome, verdict=lost.verdict, message=lost.message)
 
 
-def _moments(connection: Connection) -> tuple[Moment, ...]:
+def _read_moments(connection: Connection) -> tuple[Moment, ...]:
     return tuple(moments_of(proxy_of_name(connection, "moments", "")(), _MOST_MOMENTS))

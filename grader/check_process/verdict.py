@@ -241,10 +241,12 @@ def _reason_of(error: BaseException | None, path: Path, comparison: Comparison |
             return Reason(_NOT_JUDGED[type(error)], error.public, error.story)
     if raised is not None:
         return reason_of_student_error(replace(raised, lines=existing_lines(raised.lines, student.files)), student)
-    return _ended_by_the_check(error, path, comparison, student)
+    return _reason_of_check_error(error, path, comparison, student)
 
 
-def _ended_by_the_check(error: BaseException, path: Path, comparison: Comparison | None, student: Connection) -> Reason:
+def _reason_of_check_error(
+    error: BaseException, path: Path, comparison: Comparison | None, student: Connection
+) -> Reason:
     match error:
         case pytest.skip.Exception():
             return Reason(Verdict.NOT_RUN, error.msg or "")

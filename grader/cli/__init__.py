@@ -119,7 +119,7 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command of this name, and return it; None if it does not exist."""
-        return _command(cmd_name) if cmd_name in COMMANDS else None
+        return _import_command(cmd_name) if cmd_name in COMMANDS else None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; an error of ours or of the course's becomes lines and an exit status."""
@@ -160,7 +160,9 @@ class _Commands(click.Group):
             rows = [(_GRADING if name == _GRADE else name, text) for name, (_, text) in names.items()]
             with formatter.section(title):
                 formatter.write_dl([(f"{name:{width}}", text) for name, text in rows], col_max=width)
-        options = [item for item in (*_command(_GRADE).params, *self.get_params(ctx)) if isinstance(item, click.Option)]
+        options = [
+            item for item in (*_import_command(_GRADE).params, *self.get_params(ctx)) if isinstance(item, click.Option)
+        ]
         with formatter.section(f"Options of grade {_GRADING}"):
             formatter.write_dl([row for option in options if (row := option.get_help_record(ctx))])
 
@@ -177,7 +179,7 @@ def hand_back(ctx: click.Context | None = None) -> None:
         sys.exit(HANDED_BACK)
 
 
-def _command(name: str) -> click.Command:
+def _import_command(name: str) -> click.Command:
     module = importlib.import_module(f"grader.cli.{COMMANDS[name]}")
     command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
     return command

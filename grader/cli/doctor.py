@@ -51,8 +51,8 @@ def doctor_command(as_json: bool, start: str | None) -> None:
 
     setup = setup_of(start)
     for name, value in _course_rows():  # first: it also helps where no worker starts
-        say(*_row(name, value))
-    facts = _facts(setup)
+        say(*_row_lines(name, value))
+    facts = _machine_facts(setup)
     # Workers are started as a batch would. With no least level: what is missing is to be shown, not refused.
     with closing(open_source(setup.start, SandboxPlan())) as source:
         reached = source.wait_ready()
@@ -92,7 +92,7 @@ def _check_processes(setup: Setup) -> Mapping[str, str]:
     return what_remains()
 
 
-def _facts(setup: Setup) -> Mapping[str, object]:
+def _machine_facts(setup: Setup) -> Mapping[str, object]:
     from grader.grading.store import describe_machine
 
     machine = describe_machine(setup, None)
@@ -103,12 +103,12 @@ def _facts(setup: Setup) -> Mapping[str, object]:
         "numpy": machine.numpy,
         "system": machine.os,
         "processors": os.cpu_count(),
-        "user": _user(),
+        "user": _user_name(),
         "workers start by": machine.start,
     }
 
 
-def _user() -> str:
+def _user_name() -> str:
     if hasattr(os, "getuid") and os.getuid() == 0:
         return "root"
     try:
@@ -117,7 +117,7 @@ def _user() -> str:
         return str(os.getuid())
 
 
-def _row(name: str, value: str) -> Iterator[str]:
+def _row_lines(name: str, value: str) -> Iterator[str]:
     return prose(f"{name:{_NAME}}{for_terminal(value, one_line=True)}", terminal_width(), "", " " * _NAME)
 
 
@@ -159,10 +159,10 @@ def _doctor_lines(facts: Mapping[str, object], reached: ReachedLevel, remains: M
         notes = [
             note for note in (_NOTES.get(name) or _NOTES.get(str(value)), _note_if_newer(name, str(value))) if note
         ]
-        yield from _row(name, f"{value}: {'; '.join(notes)}" if notes else str(value))
-    yield from _row("GPU", "not needed: device exercises run on a simulated GPU")
+        yield from _row_lines(name, f"{value}: {'; '.join(notes)}" if notes else str(value))
+    yield from _row_lines("GPU", "not needed: device exercises run on a simulated GPU")
     for text in _warm_lines():
-        yield from _row("warm", text)
+        yield from _row_lines("warm", text)
     yield ""
     if reached.findings:
         yield "The sandbox: what student code can and cannot do here, tried in a worker"

@@ -164,7 +164,7 @@ def draw_command(
     grade draw "(3, 1)" "(3,)"
     grade draw "(2, 3)" --strides "(1, 2)" --offset 1
     """  # noqa: D301  the backslash is click's mark for lines that stay as they are
-    say, picture = Say(), _picture(shapes, strides, offset, storage)
+    say, picture = Say(), _picture_of(shapes, strides, offset, storage)
     say(*lines_of(picture, terminal_width(), plain=plain))
     if svg is not None:
         from grader.report.html import svg_of
@@ -186,7 +186,7 @@ def explain_command(script: str, arguments: tuple[str, ...]) -> None:
     sys.exit(subprocess.run(command, check=False).returncode)
 
 
-def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None) -> Picture:
+def _picture_of(shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None) -> Picture:
     read = [_parse_sizes(text) for text in shapes]
     if strides is None:
         if len(read) < 2:

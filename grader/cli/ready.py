@@ -70,10 +70,10 @@ def main() -> Callable[[], None]:
     stay, _ = receive(host)
     assert isinstance(stay, fork_messages.Stay)
     kernel.set_name("grade-ready")
-    return ForkServer([host], _beginning, stay=stay).serve()
+    return ForkServer([host], _beginning_of, stay=stay).serve()
 
 
-def _beginning(message: Message) -> Beginning | None:
+def _beginning_of(message: Message) -> Beginning | None:
     if isinstance(message, fork_messages.RunCommand):
         return Beginning(partial(_take_over, message), is_command=True)
     return None

@@ -116,7 +116,7 @@ class Proxy:
     __hash__ = object.__hash__
 
 
-def _unsupported(name: str) -> Any:
+def _unsupported_method(name: str) -> Any:
     def method(self: Proxy, *_: Any) -> Any:
         raise TypeError(
             f"a check cannot use __{name}__ of {self!r}, which lives in another process: write a probe, a function "
@@ -127,7 +127,7 @@ def _unsupported(name: str) -> Any:
 
 
 for _name in _UNSUPPORTED.split():
-    setattr(Proxy, f"__{_name}__", _unsupported(_name))
+    setattr(Proxy, f"__{_name}__", _unsupported_method(_name))
 
 
 def is_proxy(value: object) -> bool:

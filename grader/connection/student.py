@@ -44,7 +44,7 @@ class Student:
             if (what := f"{connection.owner} `{name}`") in connection.answered:
                 text = say("{} existed when your file was first loaded, but not when it was loaded again", what)
                 raise NoSuchName(text, about="name", at_load=False)
-            raise NoSuchName(_missing(connection, name), about="name")
+            raise NoSuchName(_missing_name_text(connection, name), about="name")
         if kind == "callable":
             return proxy_of_name(connection, name)
         return connection.ask("get", [proxy_of_name(connection, ""), name], f"{connection.owner} `{name}`", name)
@@ -90,7 +90,7 @@ _NEAR = 0.75
 """How alike two names must be for a guess: "count_negative_entries" is not "count_nonnegative" misspelt."""
 
 
-def _missing(connection: Connection, name: str) -> str:
+def _missing_name_text(connection: Connection, name: str) -> str:
     # A misspelt name is a common mistake with a simple fix, so a guess helps.
     # What another check calls is another function, and not this one under a wrong name.
     wanted = connection.graded or ()
@@ -127,7 +127,7 @@ def _where_else_defined(connection: Connection, name: str) -> str:
             kind = "class" if isinstance(node, ast.ClassDef) else "function"
             where = f"in the {kind} `{node.name}`; move it out of that, to the beginning of a line"
         elif isinstance(node, ast.If) and not where:
-            where = _in_block(node, file)
+            where = _block_text(node, file)
         todo += [(child, where) for child in ast.iter_child_nodes(node)]
     return ""
 
@@ -150,11 +150,11 @@ def unrun_assignment_text(connection: Connection, name: str) -> str:
                 case _:
                     continue
             if name in names:
-                return f"{file}, line {node.lineno} gives `{name}` a value {_in_block(block, file)}"
+                return f"{file}, line {node.lineno} gives `{name}` a value {_block_text(block, file)}"
     return ""
 
 
-def _in_block(node: ast.If, file: str) -> str:
+def _block_text(node: ast.If, file: str) -> str:
     match node.test:
         case ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]):
             condition = 'under `if __name__ == "__main__"`, which runs only if the file is started as a program'

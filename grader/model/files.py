@@ -58,7 +58,7 @@ def from_json(kind: type[Value], text: bytes | str, name: str = "the data") -> V
     from pydantic import ValidationError
 
     try:
-        value: Value = adapter(cast("Any", kind)).validate_python(json.loads(text, object_hook=_with_bytes))
+        value: Value = adapter(cast("Any", kind)).validate_python(json.loads(text, object_hook=_decode_bytes))
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False, include_context=False)
         shown = ((".".join(map(str, item["loc"])) or "all of it", item["msg"]) for item in problems[:_MOST_PROBLEMS])
@@ -102,7 +102,7 @@ def _to_json_type(value: object) -> object:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-def _with_bytes(plain: dict[str, Any]) -> object:
+def _decode_bytes(plain: dict[str, Any]) -> object:
     text = plain.get(_BYTES)
     return base64.b64decode(text) if isinstance(text, str) and len(plain) == 1 else plain
 

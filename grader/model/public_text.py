@@ -25,14 +25,14 @@ class Public(str):
     def __new__(cls, template: str, *words: object) -> Public:
         """Fill the words into the template; a shown check uses the result as an ordinary str."""
         # An object in a worker is named by a word of ours; the worker could choose its text.
-        texts = tuple(map(_text, words))
+        texts = tuple(map(_text_of_word, words))
         self = super().__new__(cls, template.format(*texts))
         texts = tuple(word if isinstance(word, str) else text for word, text in zip(words, texts, strict=True))
         self.template, self.words = template, texts
         return self
 
 
-def _text(word: object) -> str:
+def _text_of_word(word: object) -> str:
     ours = getattr(type(word), "__word__", None)
     return str(word) if ours is None else str(ours(word))
 

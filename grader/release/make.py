@@ -468,7 +468,7 @@ def _top_cells(part: Course, module: Module, install: Install) -> Iterator[Cell]
     about = ""
     if (part.root / page).is_file():
         about = f" [What you need to know](../{page.as_posix()}) stands on a page."
-    yield _text(
+    yield _text_cell(
         "start",
         f"# {_escape_markdown(module.title)}\n\n"
         f"From *{_escape_markdown(part.title)}*.{about} Run the next cell first. Then, for each exercise, write into "
@@ -484,15 +484,15 @@ def _top_cells(part: Course, module: Module, install: Install) -> Iterator[Cell]
         *(f"# %pip install {words}" for words in pip_words(install, up)),
         "from grader.notebook import check, pack",
     ]
-    yield _code("setup", "\n".join(lines))
+    yield _code_cell("setup", "\n".join(lines))
 
 
 def _cells_of(exercise: Exercise) -> Iterator[Cell]:
     task, code = _task_and_code(with_marks(exercise, exercise.starter.read_bytes()).decode("utf-8"))
     heading = f"## {exercise.number} {_escape_markdown(exercise.title)}\n\n{points_text(exercise.points)} points"
-    yield _text(f"{exercise.id}-task", "\n\n".join([heading, *_paragraphs(task)]))
-    yield _code(f"{exercise.id}-code", f"# exercise: {exercise.id}\n{code}")
-    yield _code(f"{exercise.id}-check", f'check("{exercise.id}")')
+    yield _text_cell(f"{exercise.id}-task", "\n\n".join([heading, *_paragraphs(task)]))
+    yield _code_cell(f"{exercise.id}-code", f"# exercise: {exercise.id}\n{code}")
+    yield _code_cell(f"{exercise.id}-check", f'check("{exercise.id}")')
 
 
 def _task_and_code(source: str) -> tuple[str, str]:
@@ -525,11 +525,11 @@ def _escape_markdown(text: str) -> str:
     return "".join(part if part.startswith("`") else _MARKS.sub(r"\\\g<0>", part) for part in parts)
 
 
-def _text(id: str, source: str) -> Cell:
+def _text_cell(id: str, source: str) -> Cell:
     # An id as the format requires it: letters, digits, - and _, 64 at the most.
     id = re.sub(r"[^A-Za-z0-9_-]", "-", id)[-64:]
     return {"cell_type": "markdown", "id": id, "metadata": {}, "source": source.splitlines(keepends=True)}
 
 
-def _code(id: str, source: str) -> Cell:
-    return {**_text(id, source), "cell_type": "code", "execution_count": None, "outputs": []}
+def _code_cell(id: str, source: str) -> Cell:
+    return {**_text_cell(id, source), "cell_type": "code", "execution_count": None, "outputs": []}

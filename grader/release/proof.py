@@ -100,10 +100,10 @@ def secrets_of(course: Course) -> Iterator[Secret]:
     owners = {course.root / layout.Places.of(exercise).staff: exercise for exercise in course.exercises}
     for path in layout.staff_files(course):
         exercise = next((owners[parent] for parent in path.parents if parent in owners), None)
-        yield from _of_file(course.root, path, exercise)
+        yield from _secrets_of_file(course.root, path, exercise)
 
 
-def _of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Secret]:
+def _secrets_of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Secret]:
     data, shown_as, source = path.read_bytes(), path.relative_to(root).as_posix(), SecretSource.SOLUTION
     if exercise is not None and path == exercise.hidden_checks:
         source = SecretSource.CHECK
@@ -214,7 +214,7 @@ def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secre
 
 def _leaks(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> list[str]:
     """Return a sentence for each line of the files that has a secret."""
-    problems = [problem for path in sorted(files) for problem in _canaries(path, files[path], secrets)]
+    problems = [problem for path in sorted(files) for problem in _canary_leaks(path, files[path], secrets)]
     targets = {path: _texts_to_search(path, files[path]) for path in sorted(files)}
     # Nearly no secret is anywhere: one look into a set shows that, and only the others are searched for in each file.
     texts = [text for streams in targets.values() for text, _ in streams]
@@ -230,7 +230,7 @@ def _leaks(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> list[str]:
     return problems
 
 
-def _canaries(path: str, data: bytes, secrets: Sequence[Secret]) -> Iterator[str]:
+def _canary_leaks(path: str, data: bytes, secrets: Sequence[Secret]) -> Iterator[str]:
     for secret in secrets:
         if secret.kind is SecretKind.CANARY and secret.text in path:
             yield f"{path}: its name has the canary of {secret.where}"

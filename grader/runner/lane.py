@@ -241,7 +241,7 @@ class Lane:
             try:
                 collected = self._receive_collected()
             except ChannelClosed:
-                raise self._not_started() from None
+                raise self._not_started_error() from None
         if not collected.accelerators:
             raise DeviceError(f"PyTorch finds no {self._accelerator} device on this machine; {_INSTEAD}")
         for finding in collected.findings:
@@ -258,13 +258,13 @@ class Lane:
         try:
             collected = self._receive("Starting", time.monotonic() + START_S, self.progress)
         except TimeoutError:
-            raise self._not_started() from None
+            raise self._not_started_error() from None
         # Not before the checks are there: the workers' server starts at the same time.
         self._source.wait_ready()
         assert isinstance(collected, Collected)
         return collected
 
-    def _not_started(self) -> StartError:
+    def _not_started_error(self) -> StartError:
         return StartError(f"the check process did not start: {tail(self._log)}")
 
     def checks_of(self, exercise: Exercise) -> list[Check]:

@@ -108,7 +108,7 @@ class WarmSocket:
         before = f"{self.kind}{installation_digest()}"
         for name in os.listdir(self.folder):
             if name.startswith(before) and name.endswith(".sock"):
-                _stop(self.folder, name)
+                _stop_process(self.folder, name)
             elif name.startswith(before):
                 Path(self.folder, name).unlink(missing_ok=True)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -144,7 +144,7 @@ def warm_processes() -> Iterator[WarmProcess]:
         OSError: there is no folder for them.
     """
     folder, fitting = folder_of_sockets(), {f"{socket_name_of(kind)}.sock" for kind in (ZYGOTE, READY)}
-    for name in _names(folder):
+    for name in _socket_names(folder):
         if (called := connect(folder, name)) is not None:
             with called:
                 said = ask(called, DESCRIBE)
@@ -162,14 +162,14 @@ def stop() -> int:
     if sys.platform != "linux":
         return 0
     folder = folder_of_sockets()
-    return sum(_stop(folder, name) for name in _names(folder))
+    return sum(_stop_process(folder, name) for name in _socket_names(folder))
 
 
-def _names(folder: str) -> list[str]:
+def _socket_names(folder: str) -> list[str]:
     return sorted(name for name in os.listdir(folder) if name.endswith(".sock"))
 
 
-def _stop(folder: str, name: str) -> bool:
+def _stop_process(folder: str, name: str) -> bool:
     called = connect(folder, name)
     if called is None:  # left by one that was killed
         with contextlib.suppress(FileNotFoundError):  # another command has removed it

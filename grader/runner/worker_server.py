@@ -137,7 +137,7 @@ class WorkerServer(WorkerSource):
                 TryOut(file, targets.folder, pid, targets.port, targets.socket, _MEMORY_MB, own_folders)
             )
         if not isinstance(message, start_messages.Found):
-            raise self._not_started()
+            raise self._not_started_error()
         rows, refused = findings(message.results), message.refused
         # More may hold by chance than was wanted; what was not built is not promised.
         return ReachedLevel(
@@ -174,7 +174,7 @@ class WorkerServer(WorkerSource):
             except StartError:
                 if not self.was_lost(self._generation):
                     raise
-            self._end()
+            self._end_server()
             self._before = None if self._trial.exception() is not None else self._trial.result()
             self._generation += 1
             self._start()
@@ -200,12 +200,12 @@ class WorkerServer(WorkerSource):
             send(self._socket, start_messages.OpenLane(lane), [theirs.fileno()])
         except OSError:
             ours.close()
-            raise self._not_started() from None
+            raise self._not_started_error() from None
         finally:
             theirs.close()  # handed over or not: the server is to be the only one to hold it
         return ours
 
-    def _not_started(self) -> StartError:
+    def _not_started_error(self) -> StartError:
         own = tail(self._log)
         said = self._zygote.last_output() if own == SAID_NOTHING and self._zygote is not None else own
         return StartError(f"the worker server did not start: {said}")
@@ -245,11 +245,11 @@ class WorkerServer(WorkerSource):
         if self._plain is not None:
             self._plain.close()
             self._plain = None
-        self._end()
+        self._end_server()
         if self._has_own and self._zygote is not None:
             self._zygote.close()
 
-    def _end(self) -> None:
+    def _end_server(self) -> None:
         self._socket.shutdown(socket.SHUT_RDWR)  # a trial that still waits for an answer fails at once
         concurrent.futures.wait([self._trial])
         self._socket.close()

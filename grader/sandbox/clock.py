@@ -114,7 +114,9 @@ def pid_in_proc(proc: int, pid: int) -> int:
     # A pidfd names this very process in each namespace; see proc_pid_fdinfo(5).
     pidfd = os.pidfd_open(pid)
     try:
-        return next(int(line.split()[1]) for line in _read(proc, f"self/fdinfo/{pidfd}").splitlines() if "Pid:" in line)
+        return next(
+            int(line.split()[1]) for line in _read_in_proc(proc, f"self/fdinfo/{pidfd}").splitlines() if "Pid:" in line
+        )
     finally:
         os.close(pidfd)
 
@@ -131,28 +133,28 @@ def memory_together(proc: int, roots: Sequence[int], allowed: int) -> int:
     while waiting:
         pids.append(pid := waiting.pop())
         with contextlib.suppress(OSError):  # it has ended meanwhile
-            for task in _names(proc, f"{pid}/task"):
-                waiting += map(int, _read(proc, f"{pid}/task/{task}/children").split())
+            for task in _names_in_proc(proc, f"{pid}/task"):
+                waiting += map(int, _read_in_proc(proc, f"{pid}/task/{task}/children").split())
     page = os.sysconf("SC_PAGE_SIZE")
-    most = sum(int((_read_or(proc, f"{pid}/statm") or "0 0").split()[1]) for pid in pids) * page
+    most = sum(int((_read_in_proc_or_empty(proc, f"{pid}/statm") or "0 0").split()[1]) for pid in pids) * page
     if most <= allowed:
         return most
-    rows = [line.split() for pid in pids for line in _read_or(proc, f"{pid}/smaps_rollup").splitlines()]
+    rows = [line.split() for pid in pids for line in _read_in_proc_or_empty(proc, f"{pid}/smaps_rollup").splitlines()]
     return sum(int(row[1]) for row in rows if row[0] in ("Pss:", "SwapPss:")) * 1024
 
 
-def _read_or(proc: int, path: str) -> str:
+def _read_in_proc_or_empty(proc: int, path: str) -> str:
     with contextlib.suppress(OSError):  # it has ended meanwhile
-        return _read(proc, path)
+        return _read_in_proc(proc, path)
     return ""
 
 
-def _read(proc: int, path: str) -> str:
+def _read_in_proc(proc: int, path: str) -> str:
     with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc), encoding="ascii", errors="replace") as file:
         return file.read()
 
 
-def _names(proc: int, path: str) -> list[str]:
+def _names_in_proc(proc: int, path: str) -> list[str]:
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=proc)
     try:
         return os.listdir(folder)

@@ -79,7 +79,7 @@ class ForkServer:
         self._quiet_since = time.monotonic()
         self._selector = selectors.PollSelector()  # without a descriptor of its own
         for host in hosts:
-            self._selector.register(host, selectors.EVENT_READ, self._from_host)
+            self._selector.register(host, selectors.EVENT_READ, self._on_host_message)
         self._listening: socket.socket | None = None
         if stay is not None:
             self._listening = socket.socket(fileno=stay.listening)
@@ -134,9 +134,9 @@ class ForkServer:
             host.close()
             return
         self._hosts[host] = set()
-        self._selector.register(host, selectors.EVENT_READ, self._from_host)
+        self._selector.register(host, selectors.EVENT_READ, self._on_host_message)
 
-    def _from_host(self, host: socket.socket) -> None:
+    def _on_host_message(self, host: socket.socket) -> None:
         message, descriptors = receive(host)
         try:
             match message:
@@ -195,7 +195,7 @@ class ForkServer:
         if pid == 0:
             answer.detach()
             try:
-                self._forked = self._become(descriptors, beginning)
+                self._forked = self._prepare_child(descriptors, beginning)
             except BaseException:
                 child.end_with_traceback()
             return
@@ -213,7 +213,7 @@ class ForkServer:
         else:
             answer.close()
 
-    def _become(self, descriptors: list[int], beginning: Beginning) -> Callable[[], None]:
+    def _prepare_child(self, descriptors: list[int], beginning: Beginning) -> Callable[[], None]:
         # Were these objects collected in the child, they would close descriptors that are somebody else's by then.
         for other in (*self._hosts, *self._hears.values()):
             other.detach()

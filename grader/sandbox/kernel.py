@@ -87,12 +87,12 @@ def unshare(flags: int) -> None:
     Raises:
         OSError: the kernel refuses.
     """
-    _check(_LIBC.unshare(flags), "unshare")
+    _raise_if_failed(_LIBC.unshare(flags), "unshare")
 
 
 def setns(descriptor: int, flags: int) -> None:
     """Enter namespaces of a process, by a descriptor from `os.pidfd_open`; see man 2 setns."""
-    _check(_LIBC.setns(descriptor, flags), "setns")
+    _raise_if_failed(_LIBC.setns(descriptor, flags), "setns")
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
@@ -106,7 +106,7 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
         options: of the file system.
     """
     text = [part.encode() or None for part in (source, target, kind)]
-    _check(_LIBC.mount(*text, ctypes.c_ulong(flags), options.encode()), f"mount {target}")
+    _raise_if_failed(_LIBC.mount(*text, ctypes.c_ulong(flags), options.encode()), f"mount {target}")
 
 
 def set_mount_flags(target: str, flags: int, *, recursive: bool) -> None:
@@ -121,15 +121,15 @@ def set_mount_flags(target: str, flags: int, *, recursive: bool) -> None:
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
     at = _AT_RECURSIVE if recursive else 0
     done = _LIBC.syscall(_SYS_MOUNT_SETATTR, _AT_FDCWD, target.encode(), at, ctypes.byref(attributes), size)
-    _check(done, f"mount_setattr {target}")
+    _raise_if_failed(done, f"mount_setattr {target}")
 
 
 def enter_root(folder: str) -> None:
     """Make a mounted folder the root of this mount namespace, and unmount the old root; see pivot_root(2)."""
     os.chdir(folder)
     # Onto itself: the old root then lies above the new one, and can be taken off without a folder to put it in.
-    _check(_LIBC.pivot_root(b".", b"."), "pivot_root")
-    _check(_LIBC.umount2(b".", _MNT_DETACH), "umount2")
+    _raise_if_failed(_LIBC.pivot_root(b".", b"."), "pivot_root")
+    _raise_if_failed(_LIBC.umount2(b".", _MNT_DETACH), "umount2")
     os.chdir("/")
 
 
@@ -220,22 +220,22 @@ def drop_capabilities() -> None:
 def keep_capabilities(*kept: int) -> None:
     """Give up all capabilities of this process but these, for ever; see capset(2)."""
     header, words = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
-    _check(_LIBC.capget(ctypes.byref(header), ctypes.byref(words)), "capget")
+    _raise_if_failed(_LIBC.capget(ctypes.byref(header), ctypes.byref(words)), "capget")
     bits = sum(1 << number for number in kept)
     for at in range(len(words)):  # effective, permitted and inheritable ones: 32 of each, then 32 more
         words[at] &= bits >> 32 * (at // 3) & 0xFFFFFFFF
-    _check(_LIBC.capset(ctypes.byref(header), ctypes.byref(words)), "capset")
+    _raise_if_failed(_LIBC.capset(ctypes.byref(header), ctypes.byref(words)), "capset")
 
 
 def _set_capabilities(bits: int) -> None:
     header, effective_and_permitted = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)(bits, bits)
-    _check(_LIBC.capset(ctypes.byref(header), ctypes.byref(effective_and_permitted)), "capset")
+    _raise_if_failed(_LIBC.capset(ctypes.byref(header), ctypes.byref(effective_and_permitted)), "capset")
 
 
 def filter_system_calls(program: bytes) -> None:
     """Load a seccomp filter, given as an array of `struct sock_filter`; see seccomp(2)."""
     loaded = _FilterProgram(len(program) // 8, program)
-    _check(_LIBC.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(loaded)), "prctl PR_SET_SECCOMP")
+    _raise_if_failed(_LIBC.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(loaded)), "prctl PR_SET_SECCOMP")
 
 
 def landlock_version() -> int:
@@ -245,7 +245,7 @@ def landlock_version() -> int:
         OSError: the kernel has none, or refuses.
     """
     version: int = _LIBC.syscall(_SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION)
-    _check(version, "landlock_create_ruleset")
+    _raise_if_failed(version, "landlock_create_ruleset")
     return version
 
 
@@ -255,7 +255,7 @@ def landlock_create_ruleset(files: int, scopes: int) -> int:
     attributes = _Ruleset(handled_access_fs=files, scoped=scopes)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
     descriptor: int = _LIBC.syscall(_SYS_LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), size, 0)
-    _check(descriptor, "landlock_create_ruleset")
+    _raise_if_failed(descriptor, "landlock_create_ruleset")
     return descriptor
 
 
@@ -269,12 +269,12 @@ def landlock_allow_beneath(ruleset: int, descriptor: int, rights: int) -> None:
     """
     rule = _PathBeneath(allowed_access=rights, parent_fd=descriptor)
     done = _LIBC.syscall(_SYS_LANDLOCK_ADD_RULE, ruleset, _LANDLOCK_PATH_BENEATH, ctypes.byref(rule), 0)
-    _check(done, "landlock_add_rule")
+    _raise_if_failed(done, "landlock_add_rule")
 
 
 def landlock_restrict_self(ruleset: int) -> None:
     """Restrict this thread, and what it starts, to what a ruleset allows, for ever."""
-    _check(_LIBC.syscall(_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
+    _raise_if_failed(_LIBC.syscall(_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
 
 
 def close_all_but(*wanted: int) -> None:
@@ -290,10 +290,10 @@ def close_all_but(*wanted: int) -> None:
 def _prctl(option: int, value: int) -> None:
     # As longs, all of them: the kernel looks at the whole of each, and refuses what is not 0 where it knows no meaning.
     rest = (ctypes.c_ulong(number) for number in (value, 0, 0, 0))
-    _check(_LIBC.prctl(option, *rest), f"prctl {option}")
+    _raise_if_failed(_LIBC.prctl(option, *rest), f"prctl {option}")
 
 
-def _check(returned: int, what: str) -> None:
+def _raise_if_failed(returned: int, what: str) -> None:
     if returned == -1:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {errno.errorcode.get(number, number)}, {os.strerror(number)}")

@@ -75,7 +75,7 @@ def main() -> Callable[[], None]:
     kernel.set_name("grade-zygote")
     forks = ForkServer(
         [host],
-        partial(_beginning, libraries),
+        partial(_beginning_of, libraries),
         Template(pid, ours),
         stay,
         at_rest=partial(_prepare_fully, libraries) if soon else None,
@@ -92,7 +92,7 @@ def _prepare_fully(libraries: Any) -> None:
     kernel.collapse_pages(None)  # so that a fork copies less; what is forked divides them
 
 
-def _beginning(libraries: Any, message: Message) -> Beginning | None:
+def _beginning_of(libraries: Any, message: Message) -> Beginning | None:
     match message:
         case start_messages.StartServer(plan):
             return Beginning(partial(_start_worker_server, plan, libraries), ends_with_host=True)
@@ -111,7 +111,7 @@ def _become_template(requests: socket.socket) -> None:
     gc.freeze()
     gc.enable()
     kernel.set_name("grade-template")
-    ForkServer([requests], partial(_beginning, None)).serve()()
+    ForkServer([requests], partial(_beginning_of, None)).serve()()
 
 
 def _start_worker_server(plan: start_messages.LaunchPlan, libraries: Any, host: int) -> Callable[[], None]:

@@ -109,7 +109,7 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
     # What a prompt would show of an expression, a program must print.
     for node in tree.body if tree is not None else ():
         source = ast.get_source_segment(text, node) or ast.unparse(node)
-        yield f"print({source})" if isinstance(node, ast.Expr) and not _prints(node) else source
+        yield f"print({source})" if isinstance(node, ast.Expr) and not _is_print(node) else source
 
 
 def with_printed_expressions(lines: str) -> str:
@@ -117,7 +117,7 @@ def with_printed_expressions(lines: str) -> str:
     tree = _parse_example(lines)
     rows = [row.encode() for row in lines.split("\n")]  # places in a tree count bytes
     for node in reversed(tree.body if tree is not None else []):
-        if isinstance(node, ast.Expr) and not _prints(node) and node.end_lineno and node.end_col_offset is not None:
+        if isinstance(node, ast.Expr) and not _is_print(node) and node.end_lineno and node.end_col_offset is not None:
             for number, at, mark in (
                 (node.end_lineno, node.end_col_offset, b")"),
                 (node.lineno, node.col_offset, b"print("),
@@ -134,7 +134,7 @@ def _parse_example(text: str) -> ast.Module | None:
         return None
 
 
-def _prints(node: ast.Expr) -> bool:
+def _is_print(node: ast.Expr) -> bool:
     match node.value:
         case ast.Call(func=ast.Name(id="print")):
             return True

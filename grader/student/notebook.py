@@ -75,7 +75,7 @@ class NotebookGrader:
         try:
             if request.get("what") == "pack":
                 return self._pack(request)
-            return self._answer(request) if request["name"] else self._reports_on_all(request)
+            return self._grade_request(request) if request["name"] else self._reports_on_all(request)
         except GraderError as error:
             self.close()
             return {"error": str(error)}
@@ -91,7 +91,7 @@ class NotebookGrader:
                 "error": "no cell that was run defines a function of an exercise; run your cells, or name an exercise: "
                 'check("1-1")'
             }
-        answers = [self._answer({**request, "name": name}) for name in names]
+        answers = [self._grade_request({**request, "name": name}) for name in names]
         texts = [
             answer.get("text") or f"{name}: {answer['error']}" for name, answer in zip(names, answers, strict=True)
         ]
@@ -142,7 +142,7 @@ class NotebookGrader:
         module = module_of(cells, goes_by, needed, request["names"], others, given_names(exercise))
         return module.source if module.lines else b"", module
 
-    def _answer(self, request: Mapping[str, Any]) -> dict[str, str]:
+    def _grade_request(self, request: Mapping[str, Any]) -> dict[str, str]:
         folder = Path(request["folder"])
         root, own = (Path(request["course"]), True) if request["course"] else course_for(folder)
         course = load_course(find_course(root), whole=False)

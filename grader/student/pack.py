@@ -53,7 +53,7 @@ class Receipt:
         lines = [
             f"# {for_terminal(self.report.course, one_line=True)}",
             f"# packed {self.report.graded_at}, {len(self.archive)} bytes",
-            *(f"# {graded.exercise.number} {_points(graded)}" for graded in self.report.exercises),
+            *(f"# {graded.exercise.number} {_points_line(graded)}" for graded in self.report.exercises),
             *(f"# {problem.splitlines()[0]}" for problem in self.problems),
             f"{_digest(self.archive)}  {self.name}",
             *(f"# {_digest(data)}  {for_terminal(path, one_line=True)}" for path, data in sorted(self.files.items())),
@@ -65,7 +65,7 @@ class Receipt:
         for graded in self.report.exercises:
             exercise, folder = graded.exercise, f"{Places.of(graded.exercise).shown.as_posix()}/"
             yield f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
-            yield f"      {_points(graded)}"
+            yield f"      {_points_line(graded)}"
             for path, data in sorted(self.files.items()):
                 if path.startswith(folder):
                     name = for_terminal(path.removeprefix(folder), one_line=True)
@@ -161,7 +161,7 @@ def _problems(submission: Submission, report: Report) -> Iterator[str]:
         yield from (for_terminal(f"{exercise.number} {exercise.id}: {text}") for text in texts[:1])
 
 
-def _points(graded: GradedExercise) -> str:
+def _points_line(graded: GradedExercise) -> str:
     shown = [row.score for row in graded.checks if row.check.shown]
     if not shown:
         return "not run"

@@ -103,11 +103,11 @@ def ids_of(course: Course, names: Collection[str], topic: str | None) -> set[str
         CourseError: there is no such exercise, module or topic.
     """
     exercises = [each for name in names for each in find_exercises(course, name)] if names else course.exercises
-    topics = _topics(course, topic) if topic else set()
+    topics = _topic_ids(course, topic) if topic else set()
     return {exercise.id for exercise in exercises if topic is None or topics & set(exercise.topics)}
 
 
-def _topics(course: Course, topic: str) -> set[str]:
+def _topic_ids(course: Course, topic: str) -> set[str]:
     names, word = {id: row.name.casefold() for id, row in read_topics(course).items()}, topic.casefold()
     if topics := {id for id in names if id.casefold() == word} or {id for id in names if word in names[id]}:
         return topics

@@ -74,7 +74,7 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
         def show() -> None:
             stop.set_visibility(regrade.is_running)
             start.set_visibility(not regrade.is_running)
-            said.content = _progress(regrade)
+            said.content = _progress_html(regrade)
             if not regrade.is_running:
                 timer.deactivate()
 
@@ -85,7 +85,7 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
         show()
 
 
-def _progress(regrade: Regrade) -> str:
+def _progress_html(regrade: Regrade) -> str:
     lines = "".join(f"<li>{for_html(line)}</li>" for line in regrade.lines[-_LAST_LINES:])
     shown = f"<ul>{lines}</ul>" if lines else ""
     if regrade.is_running:

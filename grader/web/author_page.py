@@ -39,7 +39,7 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
         return
     look.heading(", ".join(folder.name_on_page(now, one) for one in report.authors or (author,)), 1)
     _show_neighbours(folder, now, author)
-    total = look.html(_total(report))
+    total = look.html(_total_html(report))
     shown: dict[str, ui.html] = {}
 
     def renew(planned: PlannedChange) -> str:
@@ -47,7 +47,7 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
         if author not in planned.changed:
             return ""
         new = planned.changed[author][1]
-        total.content = _total(new)
+        total.content = _total_html(new)
         for graded in new.exercises:
             shown[graded.exercise.id].content = fragment([graded])
         return f"The total is {points_text(new.total.earned)} / {points_text(new.total.possible)} points now."
@@ -77,7 +77,7 @@ def _show_neighbours(folder: ClassFolder, now: Snapshot, author: str) -> None:
                 ui.link(f"{words}: {folder.name_on_page(now, names[at])}", f"/author/{quote(names[at], safe='')}")
 
 
-def _total(report: Report) -> str:
+def _total_html(report: Report) -> str:
     total = report.total
     undecided = f", {points_text(total.undecided)} undecided" if total.undecided else ""
     text = f"<p><b>{points_text(total.earned)} / {points_text(total.possible)} points{undecided}</b></p>"
@@ -138,7 +138,7 @@ def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: Graded
                     look.html("Click a reason:", "span").classes("soft")
                 for worth, text in reasons:
                     words = f"{worth}: {text}" if worth else text
-                    look.button(words, partial(_choose, points, why, worth, text))
+                    look.button(words, partial(_fill_fields, points, why, worth, text))
 
         check.on_value_change(offer)
         offer()
@@ -162,7 +162,7 @@ def _offered_reasons(now: Snapshot, graded: GradedExercise, check: str) -> list[
     return [*rubric, *others[:_MOST_SAID], *lost]
 
 
-def _choose(points: ui.input, why: ui.input, worth: str, text: str) -> None:
+def _fill_fields(points: ui.input, why: ui.input, worth: str, text: str) -> None:
     why.value = text
     if worth:
         points.value = worth

@@ -51,7 +51,7 @@ def show_buttons(
             return
         shown["it"] = planned
         save_button[0].props(remove="disabled")
-        said.content = _told(planned, scores=scores)
+        said.content = _preview_html(planned, scores=scores)
 
     async def save() -> None:
         if (planned := shown.get("it")) is None:
@@ -75,7 +75,7 @@ def show_buttons(
         one.on_value_change(forget)
 
 
-def _told(planned: PlannedChange, *, scores: bool) -> str:
+def _preview_html(planned: PlannedChange, *, scores: bool) -> str:
     parts = ["<p><b>"]
     if not scores:
         parts.append("It changes no points.")
@@ -90,7 +90,7 @@ def _told(planned: PlannedChange, *, scores: bool) -> str:
     if planned.replaces:
         parts.append(f'<div class="warn">{for_html(planned.replaces)}</div>')
     if scores and planned.changed:
-        parts.append(_table(planned.changed))
+        parts.append(_changes_table(planned.changed))
     if planned.diff:
         parts.append(f"<p>In {for_html(planned.file)}:</p>{pre(planned.diff)}")
     return "".join(parts)
@@ -107,7 +107,7 @@ def change_text(old: Report, new: Report) -> str:
     )
 
 
-def _table(changed: Mapping[str, tuple[Report, Report]]) -> str:
+def _changes_table(changed: Mapping[str, tuple[Report, Report]]) -> str:
     rows = [
         f'<tr><td>{for_html(author)}</td><td class="num">{points_text(old.total.earned)}</td>'
         f'<td class="num">{points_text(new.total.earned)}</td>'

@@ -228,7 +228,7 @@ class ClassFolder:
 
     def changes(self) -> tuple[str, list[RegradedExercise], list[RegradedExercise], list[str]]:
         """Return when the last regrade began, its changes, the changes by staff, and notes on tables of staff."""
-        with self._open() as journal:
+        with self._open_journal() as journal:
             course, rules = self.course, self._rules(journal)
             at, changed = last_regrade(course, journal)
             plan = self._plan(course, journal)
@@ -243,7 +243,7 @@ class ClassFolder:
         """
         course = self.course
         path = draft_path(course, group)
-        with self._open() as journal:
+        with self._open_journal() as journal:
             return path, draft_of(journal, group)
 
     # -- changes
@@ -265,23 +265,23 @@ class ClassFolder:
         if missing := [word for key, word in (("points", "points"), ("why", "reason")) if not typed[key]]:
             raise CourseError(f"type the {missing[0]}, too; the author reads both")
         row = validate({**typed, "author": author, "row": 0}, "this form", Override)
-        with self._open() as journal:
-            noted, rules = self._noted(journal, author), self._rules(journal)
+        with self._open_journal() as journal:
+            noted, rules = self._submission_record(journal, author), self._rules(journal)
             names, before = rules.names(noted), self._report(journal, noted, rules)
             if problem := row.problem(self._report(journal, noted, replace(rules, overrides=()))):
                 raise CourseError(problem)
-            same = [one for one in rules.overrides if one.author in names and _same(one, row)]
+            same = [one for one in rules.overrides if one.author in names and _is_same_check(one, row)]
             rest = [one for one in rules.overrides if one not in same]
             overrides = sorted([*rest, row], key=lambda one: not one.check)
             after = self._report(journal, noted, replace(rules, overrides=overrides))
             path = self.results.path / OVERRIDES
             content = with_override(path, self.course, row, author, names)
         said = [f"This replaces {one.worth / 100:g} points: {one.why}" for one in same]
-        return self._planned(path, content, {author: (before, after)}, " ".join(said))
+        return self._planned_change(path, content, {author: (before, after)}, " ".join(said))
 
     def _plan_withdrawal(self, author: str, exercise: str, check: str) -> PlannedChange:
-        with self._open() as journal:
-            noted, rules = self._noted(journal, author), self._rules(journal)
+        with self._open_journal() as journal:
+            noted, rules = self._submission_record(journal, author), self._rules(journal)
             names, path = rules.names(noted), self.results.path / OVERRIDES
             gone = [
                 one for one in rules.overrides if one.author in names and (one.exercise, one.check) == (exercise, check)
@@ -293,7 +293,7 @@ class ClassFolder:
             after = self._report(journal, noted, replace(rules, overrides=rest))
             content = without_rows(path, [one.row for one in gone])
         said = [f"This takes back {one.worth / 100:g} points: {one.why}" for one in gone]
-        return self._planned(path, content, {author: (before, after)}, " ".join(said))
+        return self._planned_change(path, content, {author: (before, after)}, " ".join(said))
 
     def plan_comment(self, author: str, exercise: str, line: str, text: str) -> PlannedChange:
         """Return the change to a comment on a line of code, which changes no points; an empty text removes the comment.
@@ -307,8 +307,8 @@ class ClassFolder:
         Raises:
             GraderError: there is no such line, or the journal or the table cannot be read.
         """
-        with self._open() as journal:
-            noted, rules = self._noted(journal, author), self._rules(journal)
+        with self._open_journal() as journal:
+            noted, rules = self._submission_record(journal, author), self._rules(journal)
             own = {id: content for _, id, _, content in journal.modules("author", author)}
             lines = own.get(exercise, b"").decode("utf-8", "replace").splitlines()
             if not line.strip().isdecimal() or not 0 < int(line) <= len(lines):
@@ -326,7 +326,7 @@ class ClassFolder:
                 row = validate({**fields, "code": code}, "this form", Comment)
                 content = with_comment(path, self.course, row, author, names)
             said = [f"This {verb}: {one.comment}" for one in same]
-        return self._planned(path, content, {}, " ".join(said))
+        return self._planned_change(path, content, {}, " ".join(said))
 
     def plan_void(self, exercise: Exercise, check: str) -> PlannedChange:
         """Return the change that makes a check void, with the scores of the class that it changes.
@@ -355,9 +355,9 @@ class ClassFolder:
         Raises:
             GraderError: it is not a date, or a file cannot be read or changed.
         """
-        with self._open() as journal:
+        with self._open_journal() as journal:
             rules = self._rules(journal)
-            names = rules.names(self._noted(journal, author))
+            names = rules.names(self._submission_record(journal, author))
         edit = extend(self.course, handin, author, until, lambda name: fold_name(name) in names)
         return self._planned_edit(edit)
 
@@ -376,14 +376,14 @@ class ClassFolder:
 
         return PlannedChange(file, {}, "", "", write)
 
-    def _planned(
+    def _planned_change(
         self, path: Path, content: str | bytes, changed: Mapping[str, tuple[Report, Report]], replaces: str
     ) -> PlannedChange:
         before = path.read_bytes() if path.is_file() else b""
         after = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
         def write() -> None:
-            with self._open(), failing_as(f"{path} cannot be written"):
+            with self._open_journal(), failing_as(f"{path} cannot be written"):
                 if (path.read_bytes() if path.is_file() else b"") != before:
                     raise CourseError(
                         f"{path.name} was changed since this was shown; nothing was saved. Look at the new state, then "
@@ -395,7 +395,7 @@ class ClassFolder:
 
     def _planned_edit(self, edit: FileEdit) -> PlannedChange:
         before = self.read().reports
-        with self._open() as journal:
+        with self._open_journal() as journal:
             after = self._reports(edit.course, journal)
         changed = {
             author: (before[author], after[author])
@@ -404,7 +404,7 @@ class ClassFolder:
         }
 
         def write() -> None:
-            with self._open():
+            with self._open_journal():
                 write_edit(edit)
 
         return PlannedChange(edit.shown_as, changed, _diff(edit.shown_as, edit.before, edit.after), "", write)
@@ -454,7 +454,7 @@ class ClassFolder:
         return self.busy()
 
     @contextmanager
-    def _open(self) -> Iterator[Journal]:
+    def _open_journal(self) -> Iterator[Journal]:
         if why := self._why_busy():
             raise CourseError(f"{why} Wait until it has ended.")
         with self._lock, self.results.journal(self._known) as journal:
@@ -466,7 +466,7 @@ class ClassFolder:
     def _plan(self, course: Course, journal: Journal) -> RunPlan:
         return RunPlan(course, course.exercises, Setup(Start.FORK), journal.handin())  # nothing is run
 
-    def _noted(self, journal: Journal, author: str) -> SubmissionRecord:
+    def _submission_record(self, journal: Journal, author: str) -> SubmissionRecord:
         for noted in journal.submissions():
             if noted.author == author:
                 return noted
@@ -488,7 +488,7 @@ def _score_of(report: Report) -> tuple[object, ...]:
     return report.total, report.policy, tuple(one.score for one in report.exercises)
 
 
-def _same(one: Override, other: Override) -> bool:
+def _is_same_check(one: Override, other: Override) -> bool:
     return (one.exercise, one.check) == (other.exercise, other.check)
 
 

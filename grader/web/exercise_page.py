@@ -230,10 +230,10 @@ class ExercisePage:
         self._conflict.clear()
         if text != self._base:
             self._base = text
-            self._remember()
+            self._save_base_in_browser()
         self._live.grade(self._exercise, again=again)
 
-    def _remember(self) -> None:
+    def _save_base_in_browser(self) -> None:
         key = json.dumps(f"tensorgrade:{self._live.course.root}/{self._exercise.id}")
         base = json.dumps(self._base)
         self._client.run_javascript(
@@ -256,7 +256,7 @@ class ExercisePage:
                 return  # no connection: it is read again with the next one
             if shown == now.text:
                 self._base = now.text
-                self._remember()
+                self._save_base_in_browser()
             else:
                 self._ask_which_text(now)
 
@@ -287,7 +287,7 @@ class ExercisePage:
         self._base = winner
         if not own:
             await replace_text(self._editor, winner)
-        self._remember()
+        self._save_base_in_browser()
         self._conflict.clear()
         with self._conflict:  # the status below the editor soon says that it is checking
             look.html(f"<p>The other version is beside the file, as {for_html(beside.name)}.</p>")
@@ -309,7 +309,7 @@ class ExercisePage:
             said = [str(error)]
         self._base = read(self._path).text
         await replace_text(self._editor, self._base)
-        self._remember()
+        self._save_base_in_browser()
         self._say(". ".join(said))
         self._live.grade(self._exercise)
 

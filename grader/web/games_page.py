@@ -147,7 +147,7 @@ def _show_break(live: LiveGrading, exercise: Exercise) -> None:
     async def play(*, give_up: bool) -> None:
         said.content = '<p class="soft">Looking for a fault ...</p>'
         buttons.clear()  # one thing at a time
-        said.content = await _lines(live, exercise, give_up=give_up)
+        said.content = await _play_html(live, exercise, give_up=give_up)
         with buttons:
             look.focus(offer())
 
@@ -166,7 +166,7 @@ def _show_break(live: LiveGrading, exercise: Exercise) -> None:
         said.content = f"<p>A fault is planted in {for_html(exercise.file_name)}: find it, and put it right.</p>"
 
 
-async def _lines(live: LiveGrading, exercise: Exercise, *, give_up: bool) -> str:
+async def _play_html(live: LiveGrading, exercise: Exercise, *, give_up: bool) -> str:
     def job(progress: Progress) -> list[str]:
         return list(breaking.play(live.course, exercise, live.setup, None, progress, give_up=give_up))
 
@@ -212,7 +212,7 @@ def _show_catch(live: LiveGrading, exercise: Exercise) -> None:
         base["text"] = text
         conflict.clear()
         caught.content = '<p class="soft">Running your check on all known answers ...</p>'
-        caught.content = await _caught(live, exercise)
+        caught.content = await _catch_html(live, exercise)
 
     def ask(other: OnDisk) -> None:
         conflict.clear()
@@ -245,7 +245,7 @@ def _show_catch(live: LiveGrading, exercise: Exercise) -> None:
     caught = look.html("").props('role="status" aria-live="polite"').style("width:100%")
 
 
-async def _caught(live: LiveGrading, exercise: Exercise) -> str:
+async def _catch_html(live: LiveGrading, exercise: Exercise) -> str:
     try:
         lines, _ = await live.run_apart(
             lambda progress: catching.run_own_check(live.course, exercise, live.setup, _WIDTH, progress)

@@ -68,7 +68,7 @@ class RequestGuard:
             await _refuse(scope, send, refusal)
         elif self._is_token(query.get("token", "")) and scope["type"] == "http":
             await self._set_cookie(scope, query, send)
-        elif not self._is_token(self._cookie(headers)):
+        elif not self._is_token(self._cookie_value(headers)):
             await _refuse(scope, send, "This page needs the whole address that `grade web` printed, with its token.")
         else:
             kept = [(name, value) for name, value in scope["headers"] if name.lower() != _PREFIX]
@@ -116,7 +116,7 @@ class RequestGuard:
         """The name of the cookie; it has the port, as a browser sends cookies to all ports of a host."""
         return f"tensorgrade-{self.port}"
 
-    def _cookie(self, headers: Mapping[str, str]) -> str:
+    def _cookie_value(self, headers: Mapping[str, str]) -> str:
         try:
             cookie = SimpleCookie(headers.get("cookie", "")).get(self.cookie_name)
         except CookieError:

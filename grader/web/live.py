@@ -102,7 +102,7 @@ class LiveGrading:
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start two threads: one opens the runtime and grades, one watches the folder."""
         self._loop = loop
-        self._threads = [threading.Thread(target=self._work), threading.Thread(target=self._watch)]
+        self._threads = [threading.Thread(target=self._run_jobs), threading.Thread(target=self._watch_files)]
         for thread in self._threads:
             thread.start()
 
@@ -197,7 +197,7 @@ class LiveGrading:
 
     # -- threads
 
-    def _watch(self) -> None:
+    def _watch_files(self) -> None:
         for paths in watch_files(self.course.root, poll=self.poll):
             if self._ends.is_set():
                 return
@@ -207,7 +207,7 @@ class LiveGrading:
                 if any(folder in path.parents for path in resolved):
                     self.grade(exercise)
 
-    def _work(self) -> None:
+    def _run_jobs(self) -> None:
         try:
             with (
                 open_store(kept_results(self.course)) as store,

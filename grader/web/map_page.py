@@ -57,14 +57,14 @@ def _show_module(title: str, rows: list[Row]) -> None:
     done = sum(not row.is_open for row in rows)
     with ui.element("section").classes("card").style("margin-top:1rem"):
         look.html(f'{for_html(title)} <span class="soft">{done} of {len(rows)}</span>', "h2")
-        body = "".join(_row(row) for row in rows)
+        body = "".join(_row_html(row) for row in rows)
         look.html(
             '<table class="list fixed"><thead><tr><th scope="col">Exercise</th><th scope="col" class="where">State</th>'
             f'<th scope="col" class="num">Points</th></tr></thead><tbody>{body}</tbody></table>'
         )
 
 
-def _row(row: Row) -> str:
+def _row_html(row: Row) -> str:
     exercise = row.exercise
     star = " *" if row.fast else ""
     minutes = f' <span class="soft">{exercise.minutes} min</span>' if exercise.minutes else ""

@@ -83,13 +83,13 @@ class MemoryPanel:
                 self._legend = look.html("A view of x by hand", "legend")
                 with ui.element("div").classes("in-line"):
                     boxes = (("Shape", "3, 2"), ("Strides", "1, 8"), ("Offset", "1"))
-                    self._boxes = [_box(words, text) for words, text in boxes]
+                    self._boxes = [_input_box(words, text) for words, text in boxes]
                     look.button("Add this view", self._add_by_hand)
             self._said = look.html("").props('role="status" aria-live="polite"')
             self._picture = look.html("").classes("picture").props('tabindex="0" aria-label="Drawing of the memory"')
             self._facts = look.html("")
             with ui.element("div").classes("in-line"):
-                self._where = _box("Which element? Such as y[1, 0]", "y[1, 0]")
+                self._where = _input_box("Which element? Such as y[1, 0]", "y[1, 0]")
                 look.button("Show its place", self._show_place)
                 self._answer = look.html("").props('aria-live="polite"')
         self._lines.on("keydown.ctrl.enter", self.draw)
@@ -191,5 +191,5 @@ def _numbers(text: str) -> list[int]:
     return [int(number) for number in _NUMBERS.findall(text)[:8] if len(number) < 10]
 
 
-def _box(words: str, text: str) -> ui.input:
+def _input_box(words: str, text: str) -> ui.input:
     return ui.input(words, value=text).props("outlined dense")

@@ -57,7 +57,7 @@ class PairsPage:
                 said = look.html("<p>Comparing ...</p>").props('role="status" aria-live="polite"')
                 timer = ui.timer(_REFRESH_S, lambda: said.set_content(f"<p>Comparing {far.text} ...</p>"))
             try:
-                found = await asyncio.to_thread(_compared, now, far)
+                found = await asyncio.to_thread(_compare_all, now, far)
             except ModuleNotFoundError as error:
                 if error.name != "copydetect":
                     raise
@@ -77,7 +77,7 @@ class PairsPage:
                 look.button("Compare", compare, first=True)
 
 
-def _compared(now: Snapshot, progress: Progress) -> list[SimilarPairs]:
+def _compare_all(now: Snapshot, progress: Progress) -> list[SimilarPairs]:
     from grader.batch.similar import similar_texts
 
     def files(exercise: Exercise) -> dict[str, bytes]:

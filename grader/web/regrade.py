@@ -111,9 +111,9 @@ class Regrade(Progress):
         stopped = "Stopped. What was graded is saved; the next run goes on from there."
         failed = "The run ended by a fault of ours; the terminal says more."
         with noting_end(self, stopped=stopped, failed=failed):
-            self.lines += self._graded(course, handin, options)
+            self.lines += self._grade_class(course, handin, options)
 
-    def _graded(self, course: Course, handin: str | None, options: BatchOptions) -> Sequence[str]:
+    def _grade_class(self, course: Course, handin: str | None, options: BatchOptions) -> Sequence[str]:
         chosen = course.handin(handin)
         exercises = [one for one in course.exercises if chosen is None or one.id in chosen.exercises]
         plan = RunPlan(course, exercises, self.setup, handin=handin)

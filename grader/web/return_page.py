@@ -151,7 +151,7 @@ def _show_pages(folder: ClassFolder) -> None:
 
         def show() -> None:
             write.set_visibility(not folder.pages.is_running)
-            said.content = "".join(_told(folder))
+            said.content = "".join(_pages_html(folder))
             has_zip = (folder.results.path / RETURNED).is_file()
             download.set_visibility(has_zip and not folder.pages.is_running)
             if not folder.pages.is_running:
@@ -164,17 +164,17 @@ def _show_pages(folder: ClassFolder) -> None:
 
         with ui.element("div").classes("in-line"):
             write = look.button("Write the pages", begin, first=True)
-            download = look.button(f"Download {RETURNED}", _downloads(folder.results.path / RETURNED))
+            download = look.button(f"Download {RETURNED}", _download_function(folder.results.path / RETURNED))
         said = look.html("").props(_STATUS).style("width:100%")
         timer = ui.timer(_REFRESH_S, show, active=folder.pages.is_running)
         show()
 
 
-def _downloads(path: Path) -> Callable[[], None]:
+def _download_function(path: Path) -> Callable[[], None]:
     return lambda: ui.download.content(path.read_bytes(), path.name)
 
 
-def _told(folder: ClassFolder) -> Iterator[str]:
+def _pages_html(folder: ClassFolder) -> Iterator[str]:
     pages = folder.pages
     if pages.is_running:
         share = 100 * pages.done // max(1, pages.total)

@@ -97,7 +97,7 @@ def serve(
         binding_refresh_interval=None,
     )
     # Pings as usual: NiceGUI makes them as rare as the time that it waits for a browser.
-    app.router.on_startup.append(_usual_pings)
+    app.router.on_startup.append(_restore_usual_pings)
     guard = RequestGuard(app, address.token, address.port, prefix, tuple(hosts))
     config = uvicorn.Config(guard, log_level="warning", ws="websockets-sansio", timeout_graceful_shutdown=1)
     config.load()
@@ -107,16 +107,16 @@ def serve(
     if opens:
         threading.Thread(target=webbrowser.open, args=[address.url], daemon=True).start()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: _stop(server, guard))
+        signal.signal(number, lambda *_: _stop_server(server, guard))
     server.run(sockets=[listener])
 
 
-def _usual_pings() -> None:
+def _restore_usual_pings() -> None:
     from nicegui import core
 
     core.sio.eio.ping_interval, core.sio.eio.ping_timeout = 5, 5
 
 
-def _stop(server: uvicorn.Server, guard: RequestGuard) -> None:
+def _stop_server(server: uvicorn.Server, guard: RequestGuard) -> None:
     guard.ends.set()
     server.should_exit = True

@@ -69,48 +69,48 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
 
     @ui.page("/", title=title, response_timeout=_READING_S)
     async def _class() -> None:
-        await _guarded(title, folder, lambda now: _show_class(folder, now))
+        await _show_page(title, folder, lambda now: _show_class(folder, now))
 
     @ui.page("/author/{name:path}", title=title, response_timeout=_READING_S)
     async def _author(name: str) -> None:
-        await _guarded(title, folder, lambda now: show_author(folder, now, name))
+        await _show_page(title, folder, lambda now: show_author(folder, now, name))
 
     @ui.page("/groups", title=title, response_timeout=_READING_S)
     async def _groups() -> None:
-        await _guarded(title, folder, lambda now: show_groups(folder, now))
+        await _show_page(title, folder, lambda now: show_groups(folder, now))
 
     @ui.page("/group/{exercise}/{name}", title=title, response_timeout=_READING_S)
     async def _group(exercise: str, name: str) -> None:
-        await _guarded(title, folder, lambda now: show_group(folder, now, exercise, name))
+        await _show_page(title, folder, lambda now: show_group(folder, now, exercise, name))
 
     @ui.page("/checks", title=title, response_timeout=_READING_S)
     async def _exercises() -> None:
-        await _guarded(title, folder, show_exercises)
+        await _show_page(title, folder, show_exercises)
 
     @ui.page("/checks/{exercise}", title=title, response_timeout=_READING_S)
     async def _checks(exercise: str) -> None:
-        await _guarded(title, folder, lambda now: show_checks(folder, now, exercise))
+        await _show_page(title, folder, lambda now: show_checks(folder, now, exercise))
 
     @ui.page("/pairs", title=title, response_timeout=_READING_S)
     async def _pairs() -> None:
-        await _guarded(title, folder, pairs.show)
+        await _show_page(title, folder, pairs.show)
 
     @ui.page("/again", title=title, response_timeout=_READING_S)
     async def _again() -> None:
-        await _guarded(title, folder, lambda now: show_again(folder, now, regrade))
+        await _show_page(title, folder, lambda now: show_again(folder, now, regrade))
 
     @ui.page("/changes", title=title, response_timeout=_READING_S)
     async def _changes() -> None:
-        await _guarded(title, folder, lambda _: show_changes(folder))
+        await _show_page(title, folder, lambda _: show_changes(folder))
 
     @ui.page("/return", title=title, response_timeout=_READING_S)
     async def _return() -> None:
-        await _guarded(title, folder, lambda now: show_return(folder, now))
+        await _show_page(title, folder, lambda now: show_return(folder, now))
 
     return title
 
 
-async def _guarded(title: str, folder: ClassFolder, show: Callable[[Snapshot], object]) -> None:
+async def _show_page(title: str, folder: ClassFolder, show: Callable[[Snapshot], object]) -> None:
     try:
         now: Snapshot | str = await asyncio.to_thread(folder.read)
     except GraderError as error:
@@ -149,14 +149,14 @@ def _show_class(folder: ClassFolder, now: Snapshot) -> None:
     groups = {group.name: f"{group.exercise.number} {group.name}" for group in overview.groups}
     with ui.element("div").classes("in-line"):
         text = ui.input("Author").props("outlined dense clearable")
-        exercise = _choice(
+        exercise = _choice_box(
             "Exercise", {"": "all exercises", **{one.exercise.id: one.exercise.number for one in tallies}}
         )
-        state = _choice("State", {**_STATES, **verdicts})
-        late = _choice("Late", {"": "late or not", "late": "late", "on time": "not late"})
-        mistake = _choice("Known mistake", {"": "any or none", **mistakes}).style("max-width:20rem")
-        group = _choice("Group", {"": "any or none", **groups})
-        order = _choice(
+        state = _choice_box("State", {**_STATES, **verdicts})
+        late = _choice_box("Late", {"": "late or not", "late": "late", "on time": "not late"})
+        mistake = _choice_box("Known mistake", {"": "any or none", **mistakes}).style("max-width:20rem")
+        group = _choice_box("Group", {"": "any or none", **groups})
+        order = _choice_box(
             "Order", {"name": "by name", "points": "by points, lowest first", "late": "by lateness"}, "name"
         )
         shows_names = ui.checkbox("Names of people", value=folder.shows_names)
@@ -175,7 +175,7 @@ def _show_class(folder: ClassFolder, now: Snapshot) -> None:
         return (
             (text.value or "").casefold() in names
             and bool(chosen)
-            and any(_is_in(graded, str(state.value)) for graded in chosen)
+            and any(_is_in_state(graded, str(state.value)) for graded in chosen)
             and wanted[str(late.value)]
             and (not mistake.value or mistake.value in said)
             and (not group.value or author in members.get(str(group.value), {}))
@@ -204,11 +204,11 @@ def _show_class(folder: ClassFolder, now: Snapshot) -> None:
     fill()
 
 
-def _choice(label: str, options: dict[str, str], value: str = "") -> ui.select:
+def _choice_box(label: str, options: dict[str, str], value: str = "") -> ui.select:
     return ui.select(options, value=value, label=label).props("outlined dense").style("min-width:10rem")
 
 
-def _is_in(graded: GradedExercise, state: str) -> bool:
+def _is_in_state(graded: GradedExercise, state: str) -> bool:
     score = graded.score
     match state:
         case "":

@@ -40,7 +40,7 @@ def declare(course: Course, setup: Setup, *, poll: bool = False) -> None:
         try:
             ExercisePage(live, live.exercise(id)).show()
         except CourseError as error:
-            _problem(course, error)
+            _show_problem(course, error)
 
     @ui.page("/play/{id}", title=course.title)
     def _play(id: str) -> None:
@@ -49,7 +49,7 @@ def declare(course: Course, setup: Setup, *, poll: bool = False) -> None:
             solved_reference(course, exercise)
             show_play(live, exercise)
         except CourseError as error:
-            _problem(course, error)
+            _show_problem(course, error)
 
     @ui.page("/memory", title=f"Memory · {course.title}")
     def _memory() -> None:
@@ -60,6 +60,6 @@ def declare(course: Course, setup: Setup, *, poll: bool = False) -> None:
         await show_drill(live)
 
 
-def _problem(course: Course, error: CourseError) -> None:
+def _show_problem(course: Course, error: CourseError) -> None:
     with look.page(course.title, links(course)):
         look.html(f'<h1>Not found</h1><div class="warn">{for_html(str(error))}</div>')

@@ -39,7 +39,7 @@ def task_html(exercise: Exercise, marks: Mapping[str, str]) -> str:
     """
     first, _, rest = exercise.task.partition("\n")
     text = rest if first.strip() == exercise.title else exercise.task
-    return "".join(_block(lines, marks) for lines in _blocks(text.strip("\n").split("\n")))
+    return "".join(_block_html(lines, marks) for lines in _blocks(text.strip("\n").split("\n")))
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
@@ -63,7 +63,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
         yield block
 
 
-def _block(lines: Sequence[str], marks: Mapping[str, str]) -> str:
+def _block_html(lines: Sequence[str], marks: Mapping[str, str]) -> str:
     if lines[0].startswith("    "):
         shown = "\n".join(line.removeprefix("    ") for line in lines).rstrip()
         return f'<pre class="code" tabindex="0">{for_html(shown)}</pre>'

@@ -18,7 +18,7 @@ from grader.sandbox.start_messages import Launched  # noqa: E402
 from grader.worker.libraries import Libraries  # noqa: E402
 
 
-def _libraries(what: str) -> Libraries:
+def _import_libraries(what: str) -> Libraries:
     if what == "plain":
         return Libraries()
     import torch
@@ -31,7 +31,7 @@ def _libraries(what: str) -> Libraries:
 
 def main() -> None:
     """Run a worker server, or a worker that is a fresh interpreter, as the arguments of this process say."""
-    libraries = _libraries(sys.argv[1])
+    libraries = _import_libraries(sys.argv[1])
     if sys.argv[2] == "server":
         from grader.worker import server
 

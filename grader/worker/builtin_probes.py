@@ -162,7 +162,7 @@ def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
     point tensor, or that the result does not depend on.
     """
     # New leaves, so that the gradients are those of this call, and nothing is added to a tensor of the check's.
-    fresh = [_requiring(arg) for arg in args]
+    fresh = [_with_gradient(arg) for arg in args]
     result = function(*fresh, **kwargs)
     wanted = {place: arg for place, arg in enumerate(fresh) if isinstance(arg, torch.Tensor) and arg.requires_grad}
     if not isinstance(result, torch.Tensor) or not result.requires_grad:
@@ -177,7 +177,7 @@ def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     """Return whether a call changes neither `requires_grad` nor `grad` of its tensor arguments."""
     same_grads = True
     for requires_grad in (True, False):
-        fresh = [_requiring(arg) if requires_grad else copy.deepcopy(arg) for arg in args]
+        fresh = [_with_gradient(arg) if requires_grad else copy.deepcopy(arg) for arg in args]
         leaves = [arg for arg in fresh if isinstance(arg, torch.Tensor) and arg.is_leaf]
         before = [(leaf.requires_grad, torch.full_like(leaf, 7) if leaf.requires_grad else None) for leaf in leaves]
         for leaf, (_, grad) in zip(leaves, before, strict=True):
@@ -193,7 +193,7 @@ def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 def gradcheck(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
     """Compare gradients with finite differences in float64; return what differs, or ""."""
     floats = (arg.double() if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg for arg in args)
-    fresh = [_requiring(arg) for arg in floats]
+    fresh = [_with_gradient(arg) for arg in floats]
     try:
         torch.autograd.gradcheck(lambda *inputs: function(*inputs, **kwargs), tuple(fresh))
     except GradcheckError as error:
@@ -201,7 +201,7 @@ def gradcheck(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
     return ""
 
 
-def _requiring(arg: Any) -> Any:
+def _with_gradient(arg: Any) -> Any:
     if isinstance(arg, torch.Tensor) and (arg.dtype.is_floating_point or arg.dtype.is_complex):
         return arg.detach().clone().requires_grad_()
     return arg
@@ -222,7 +222,7 @@ def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> lis
         pids = [_start_rank(function, args, rank, len(each), folder) for rank, args in enumerate(each)]
         for pid in pids:
             os.waitpid(pid, 0)
-        return [_read(os.path.join(folder, str(rank))) for rank in range(len(each))]
+        return [_read_rank_result(os.path.join(folder, str(rank))) for rank in range(len(each))]
 
 
 def _start_rank(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> int:
@@ -264,7 +264,7 @@ def _run_rank(function: Callable[..., Any], args: list[Any], rank: int, size: in
     return {"ended": "returned", "result": result, "changed": changed, **{key: cost[key] for key in _COUNTED}}
 
 
-def _read(path: str) -> dict[str, Any]:
+def _read_rank_result(path: str) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = torch.load(path, weights_only=True)
     except (OSError, RuntimeError):  # the rank wrote no file, or a part of one

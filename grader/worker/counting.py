@@ -196,21 +196,21 @@ class Operators(TorchDispatchMode):
         result = func(*args, **(kwargs or {}))
         # We use PyTorch to look at tensors; the other hook must not count that as the student's use.
         with torch._C.DisableTorchFunction():
-            self._account(func, name, args, kwargs or {}, result)
+            self._count_operator(func, name, args, kwargs or {}, result)
         return result
 
-    def _account(self, func: Any, name: str, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:
+    def _count_operator(self, func: Any, name: str, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:
         if func.namespace in _COLLECTIVES and name not in _NO_COLLECTIVES:
             self.collectives[name.strip("_")] += 1
             # Receiving is a collective as well, and hands nothing over.
             self.costs["sent"] += 0 if name == "recv_" else _bytes_sent(func, args, kwargs)
         elif name in _MOVES:
-            self._move(args[0], args[1] if name != "_to_copy" else result, kwargs)
+            self._count_transfer(args[0], args[1] if name != "_to_copy" else result, kwargs)
         elif name == "_local_scalar_dense" and args[0].device.type != "cpu":
             self.costs["syncs"] += 1
         self.memory.count(storages(result))
 
-    def _move(self, one: torch.Tensor, other: torch.Tensor, kwargs: Mapping[str, Any]) -> None:
+    def _count_transfer(self, one: torch.Tensor, other: torch.Tensor, kwargs: Mapping[str, Any]) -> None:
         if one.device != other.device:
             self.costs["transfers"] += 1
             self.costs["transferred"] += one.numel() * one.element_size()

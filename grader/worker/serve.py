@@ -144,12 +144,12 @@ def serve(channel: Channel, folder: str, libraries: Libraries) -> None:
                 del frame
             except (MemoryError, OSError):  # what student code keeps leaves no room for the next arguments
                 os._exit(NO_MEMORY)
-            _flush()
+            _flush_output()
             _stop_timers()
             try:
                 channel.send(number, tree, data)
             except Unsupported as error:
-                channel.send(number, _unsupported(error))
+                channel.send(number, _unsupported_reply(error))
 
 
 class TimeIsOver(BaseException):
@@ -160,14 +160,14 @@ def _install_stop_handlers() -> None:
     """Have student code raise `TimeIsOver` at SIGUSR1, and `BdbQuit` at a breakpoint, which would wait for input."""
     sys.breakpointhook = _stop_at_breakpoint
     if hasattr(signal, "SIGUSR1"):
-        signal.signal(signal.SIGUSR1, _stop_here)
+        signal.signal(signal.SIGUSR1, _raise_time_is_over)
 
 
 def _stop_at_breakpoint(*args: Any, **kwargs: Any) -> None:
     raise BdbQuit  # where no one types, a prompt is only noise
 
 
-def _stop_here(number: int, frame: Any) -> None:
+def _raise_time_is_over(number: int, frame: Any) -> None:
     raise TimeIsOver
 
 
@@ -237,7 +237,7 @@ class LoadedModule:
                 # What it did to its arguments before it raised is sent as well.
                 tree, blocks = self._libraries.encoder(table, self._encode_object).encode([])
         except Unsupported as unsupported:
-            return _unsupported(unsupported), []
+            return _unsupported_reply(unsupported), []
         if error is not None:
             tree["error"] = error
         return tree, padded_blocks(blocks)
@@ -341,7 +341,7 @@ class LoadedModule:
         return pack_messages(replies)
 
 
-def _call(function: Any, kwargs: dict[str, Any] | None, *args: Any) -> Any:
+def _call_object(function: Any, kwargs: dict[str, Any] | None, *args: Any) -> Any:
     try:
         return function(*args, **(kwargs or {}))
     except TypeError as error:
@@ -349,22 +349,29 @@ def _call(function: Any, kwargs: dict[str, Any] | None, *args: Any) -> Any:
         raise
 
 
-def _items(obj: Any) -> list[Any]:
+def _list_items(obj: Any) -> list[Any]:
     items = list(islice(obj, _MAX_ITEMS + 1))
     if len(items) > _MAX_ITEMS:
         raise ValueError(f"it has more than {_MAX_ITEMS:,} items")
     return items
 
 
-_ON_OBJECTS: Operations = {"call": _call, "get": getattr, "set": setattr, "item": getitem, "len": len, "iter": _items}
+_ON_OBJECTS: Operations = {
+    "call": _call_object,
+    "get": getattr,
+    "set": setattr,
+    "item": getitem,
+    "len": len,
+    "iter": _list_items,
+}
 """What a request does with an object: as these functions are before student code is loaded."""
 
 
-def _unsupported(error: Unsupported) -> dict[str, Any]:
+def _unsupported_reply(error: Unsupported) -> dict[str, Any]:
     return {"roots": [], "rows": [], "blocks": [], "unsupported": _cut_text(str(error))}
 
 
-def _flush() -> None:
+def _flush_output() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -399,7 +406,7 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
     return {
         "type": _cut_text(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
         "builtin": next(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"),
-        "text": _text(error).replace(folder + os.sep, ""),
+        "text": _text_of_error(error).replace(folder + os.sep, ""),
         "lines": lines[-_MAX_LINES:],
         "caret": caret,
         "signature": None if lines else error.__dict__.get("_signature"),
@@ -424,7 +431,7 @@ def _name_in_folder(filename: str, folder: str) -> str:
     return _cut_text(os.path.relpath(os.path.realpath(filename), folder)) if inside else ""
 
 
-def _text(error: BaseException) -> str:
+def _text_of_error(error: BaseException) -> str:
     try:
         if isinstance(error, SyntaxError):
             return _cut_text(error.msg)

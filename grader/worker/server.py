@@ -110,7 +110,7 @@ class _Server:
 
     def run(self) -> None:
         """Answer messages and reap workers until the host is gone."""
-        self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
+        self._selector.register(self._host, selectors.EVENT_READ, self._on_host_message)
         self._spare = self._fork_spare()
         while self._host.fileno() != -1:
             counted = {pid: work.together for pid, work in self._workers.items() if work.together}
@@ -123,12 +123,12 @@ class _Server:
         for pid in self._workers:
             self._sandbox.end(pid)
 
-    def _from_host(self, sock: socket.socket) -> None:
+    def _on_host_message(self, sock: socket.socket) -> None:
         message, descriptors = receive(sock)
         match message:
             case start_messages.OpenLane(number):
                 lane = socket.socket(fileno=descriptors[0])
-                self._selector.register(lane, selectors.EVENT_READ, lambda end: self._from_lane(number, end))
+                self._selector.register(lane, selectors.EVENT_READ, lambda end: self._on_lane_message(number, end))
             case start_messages.EndWorkers(number):
                 self._end_workers(number, all_of_them=False)
             case start_messages.TryOut():
@@ -137,7 +137,7 @@ class _Server:
                 self._selector.unregister(sock)
                 sock.close()
 
-    def _from_lane(self, lane: int, sock: socket.socket) -> None:
+    def _on_lane_message(self, lane: int, sock: socket.socket) -> None:
         message, descriptors = receive(sock)
         match message:
             case start_messages.StartWorker():

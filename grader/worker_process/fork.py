@@ -74,7 +74,7 @@ class ForkStarter(Starter):
         latest = time.monotonic() + _ROOM_S
         while True:
             self.leaving[:] = [worker for worker in self.leaving if not worker.try_clean_up(0)]
-            started = self._start(self._servers[plain], limits, spared, simulates)
+            started = self._request_worker(self._servers[plain], limits, spared, simulates)
             if isinstance(started, _Forked):
                 self.started += 1
                 await_first_message(started)  # that it is confined
@@ -88,7 +88,9 @@ class ForkStarter(Starter):
             else:
                 raise WorkerLost(Verdict.BROKEN, f"this machine cannot start another worker: {started.why}")
 
-    def _start(self, server: socket.socket, limits: Limits, spared: bool, simulates: bool) -> _Forked | Refused:
+    def _request_worker(
+        self, server: socket.socket, limits: Limits, spared: bool, simulates: bool
+    ) -> _Forked | Refused:
         own = worker_limits(limits)
         # Made from here: control groups are not seen behind the wall.
         group = self._groups.make(limits.memory_mb + _SLACK_MB, own.tasks) if self._groups else None

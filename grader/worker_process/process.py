@@ -121,7 +121,7 @@ class WorkerProcess:
                 lost.stack = self._interrupted_stack()
             raise
         except ChannelClosed:
-            raise self._worker_lost(what) from None
+            raise self._loss_of_worker(what) from None
         except TooMuch as error:
             text = say("{} returned more data than a check can receive", what)
             raise WorkerLost(Verdict.OVER_LIMIT, text, error) from None
@@ -172,7 +172,7 @@ class WorkerProcess:
             text = say("{} printed more than {} MB", what, Limit(f"{self.limits.output_kb / 1024:g}"))
             raise WorkerLost(Verdict.OVER_LIMIT, text)
 
-    def _worker_lost(self, what: str) -> WorkerLost:
+    def _loss_of_worker(self, what: str) -> WorkerLost:
         # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
         # those are examined first, because they say more than a signal does.
         ended = self.await_end()

@@ -101,7 +101,7 @@ def read_questions(course: Course, exercises: Collection[str] | None = None) -> 
         file = read_file(course.root / path, path.as_posix(), DrillFile)
         ids = {exercise.id for exercise in module.exercises}
         whole = exercises is None or ids <= {*exercises}
-        questions = _questions(file, module.id, path.as_posix())
+        questions = _questions_of_file(file, module.id, path.as_posix())
         found += [each for each in questions if whole or each.exercise in (exercises or ())]
     if not found:
         names = ", ".join(module.id for module in there) or "no module"
@@ -109,7 +109,7 @@ def read_questions(course: Course, exercises: Collection[str] | None = None) -> 
     return found
 
 
-def _questions(file: DrillFile, module: str, where: str) -> list[Question]:
+def _questions_of_file(file: DrillFile, module: str, where: str) -> list[Question]:
     rounds = [
         Question(
             module=module,

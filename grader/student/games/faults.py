@@ -64,7 +64,7 @@ def faults_of(source: str) -> list[PlantedFault]:
     functions = (node for node in ast.walk(text.tree) if isinstance(node, ast.FunctionDef))
     faults: dict[str, PlantedFault] = {}
     for statement in (statement for function in functions for statement in function.body):
-        for fault in (fault for node in _nodes_of(statement) for fault in _faults(node, text)):
+        for fault in (fault for node in _nodes_of(statement) for fault in _faults_at(node, text)):
             faults.setdefault(fault.source, fault)
     return [fault for changed, fault in faults.items() if changed != source and _is_python(changed)]
 
@@ -132,7 +132,7 @@ def _is_operand(node: ast.expr) -> bool:
     return isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
 
 
-def _faults(node: ast.AST, text: _Text) -> Iterator[PlantedFault]:
+def _faults_at(node: ast.AST, text: _Text) -> Iterator[PlantedFault]:
     match node:
         case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant | ast.Tuple | ast.List):
             yield text.fault_at(*text.span(value), f"{text.operand(value)}.clone()", "it returns a copy")
