@@ -192,20 +192,20 @@ class PlainDecoder:
     # -- what only messages with memory have --------------------------------------------------------------------------
 
     def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Any]:
-        """Register new blocks, and return the new contents of known ones, by number; without PyTorch, refuse all."""
+        """Raise `ProtocolError`: a message without tensors and arrays has no blocks of memory."""
         raise ProtocolError("memory in a message of plain values")
 
     def _tensor_or_array(self, number: int, row: list[Any]) -> Any:
-        """Return the tensor or array that a row describes; without PyTorch, refuse the row."""
+        """Raise `ProtocolError`: a process without PyTorch gets no row that describes a tensor or an array."""
         raise ProtocolError("an unknown kind of row")
 
     def _check_memory(self, rows: list[Any], written: Mapping[int, Any], views: Mapping[int, Any]) -> None:
-        """Refuse memory with contents that its dtype cannot have; without PyTorch, there is no memory."""
+        """Do nothing: without PyTorch, no memory comes whose contents its dtype could not have."""
 
     def _apply_changes(
         self, views: Mapping[int, Any], written: Mapping[int, Any], contents: Mapping[int, list[Any]], known: int
     ) -> None:
-        """Apply changes to objects that the receiver had before; a process that answers had none."""
+        """Do nothing: a process without PyTorch answers, and had no objects before that could change."""
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

@@ -117,7 +117,7 @@ def _use_name(owner: Any, name: str) -> None:
 
 
 def outcome(label: str, name: str) -> str:
-    """Use a name in this process; return "works", "refused", or the error that it should not raise."""
+    """Use a name in this process; return "works", "refused", or the text of any other error that it raises."""
     try:
         _use_name(OWNERS[label](), name)
     except NotImplementedError as error:
