@@ -209,7 +209,7 @@ class TimedWorker:
         return {"do": "go", "function": child, "in_place": inputs.in_place, "hold": hold}
 
     def _write_numbers(self, inputs: Inputs) -> list[Any]:
-        """Write the inputs' numbers into the memory that the worker has mapped; if there is none, return them."""
+        """Write the inputs' numbers into the memory that the worker has mapped; without any, return them."""
         if self._mapped is None:
             return padded_blocks(inputs.blocks)
         for start, block in zip(inputs.starts, inputs.blocks, strict=True):
