@@ -252,6 +252,59 @@ def test_data_parallel_training_by_nccl(tmp_path: Path) -> None:
     assert "Time stats" not in done.stderr
 
 
+_SPLITTING = """\
+import os, torch, torch.distributed as dist
+
+rank = int(os.environ["LOCAL_RANK"])
+device = torch.device("cuda", rank)
+dist.init_process_group("nccl", device_id=device)
+backend = dist.group.WORLD._get_backend(device)
+assert (backend.name(), backend.supports_splitting, backend.comm_split_count()) == ("nccl", True, 0)
+assert "simulated" not in repr(type(backend)) and "grader" not in repr(type(backend))
+
+def total(group):
+    x = torch.ones(1, device=device)
+    dist.all_reduce(x, group=group)
+    return x.item()
+
+alone = dist.split_group(split_ranks=[[0], [1]])
+assert (alone.size(), total(alone), dist.get_backend(alone)) == (1, 1, "nccl")
+# A process that is in no part has fewer groups from here on, and still finds the others.
+first = dist.split_group(split_ranks=[[0]])
+assert (first is None) == (rank == 1)
+both = dist.split_group(split_ranks=[[1, 0]], group_desc="both")
+assert (total(both), both.bound_device_id, both.group_desc) == (2, device, "both")
+assert total(dist.split_group(both, [[0, 1]])) == 2
+options = dist.ProcessGroupNCCL.Options(is_high_priority_stream=True)
+options.config.max_ctas = 4
+assert total(dist.split_group(split_ranks=[[0, 1]], pg_options=options)) == 2
+assert (backend.comm_split_count(), options.config.max_ctas) == (4, 4)
+group, all_of_them = dist.new_subgroups(1)
+assert (total(group), len(all_of_them)) == (1, 2)
+assert dist.new_group([0]) is not None
+for name in ("register_mem_pool", "_start_time_estimate"):
+    try:
+        getattr(backend, name)()
+    except NotImplementedError as error:
+        assert name in str(error)
+    else:
+        raise AssertionError(name)
+os.write(1, f"split {rank}\\n".encode())
+dist.destroy_process_group()
+"""
+
+
+def test_groups_of_nccl_that_are_split(tmp_path: Path) -> None:
+    """`dist.split_group` makes groups of parts of a group; a process that is in none gets None."""
+    (tmp_path / "split.py").write_text(_SPLITTING, encoding="utf-8")
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command = [sys.executable, "-m", "grader.accelerator", "--devices", "2", *torchrun, "split.py"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parents[1])}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    printed = [line for line in done.stdout.splitlines() if not line.startswith("[Gloo]")]
+    assert sorted(printed) == ["split 0", "split 1"], done.stderr
+
+
 @in_mode("cuda")
 def test_checkpoints_that_are_written_meanwhile(tmp_path: Path) -> None:
     """`async_save` copies tensors of the device to the host, without what is hung on them, and they are read again."""

@@ -173,3 +173,26 @@ def test_what_cannot_be_captured() -> None:
     with raises(RuntimeError, "Attempting CUDA graph capture of step() for an instance of Adam but param_groups'"):
         captured(lambda: (x.add_(1), torch.optim.Adam([weight]).step()))
     assert (x.tolist(), cuda.is_current_stream_capturing()) == ([1, 1, 1], False)
+
+
+@in_mode("cuda")
+def test_a_backward_of_the_default_stream_cannot_be_captured() -> None:
+    """Backward of what forward did on the default stream raises; `set_override_stale_capture_stream` allows it."""
+    x = torch.ones(3, device="cuda", requires_grad=True)
+    y = (x * 2).sum()
+    graph: Any = torch.autograd.graph
+    overrides = getattr(graph, "set_override_stale_capture_stream", None)
+    text = "CUDA error: operation would make the legacy stream depend on a capturing blocking stream"
+    if overrides is not None:
+        text = "has a stale reference to the default stream (stream 0) from warmup."
+    with raises(RuntimeError, text if overrides else "previous error during capture"):
+        captured(lambda: torch.autograd.grad(y, x, retain_graph=True))
+    cuda.set_stream(cuda.default_stream())
+    if overrides is not None:
+        overrides(True)
+        kept: list[torch.Tensor] = []
+        captured(lambda: kept.extend(torch.autograd.grad(y, x, retain_graph=True))).replay()
+        assert kept[0].tolist() == [2, 2, 2]
+    with raises(RuntimeError, "previous error during capture") as told:
+        captured(lambda: (x.detach().add_(1), cuda.default_stream().wait_stream(cuda.current_stream())))
+    assert str(told.value.__context__).startswith("CUDA error: operation would make the legacy stream depend on a")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -320,3 +321,106 @@ def test_a_collective_that_is_used_before_wait() -> None:
         dist.all_reduce(x, async_op=True)
         x.sum()
     dist.destroy_process_group()
+
+
+# -- backward ----------------------------------------------------------------------------------------------------------
+
+
+class Squared(torch.autograd.Function):
+    """A program's function that notes on which streams it runs."""
+
+    seen: ClassVar[list[Any]] = []
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+        Squared.seen.append(cuda.current_stream())
+        (x,) = ctx.saved_tensors
+        return torch.mul(2 * x, grad)
+
+
+@in_mode("cuda", indices=2)
+def test_backward_runs_on_the_streams_of_forward() -> None:
+    """Functions and hooks in backward see the stream of their forward; one that they choose holds for them alone."""
+    side, other, main = cuda.Stream(), cuda.Stream(), cuda.default_stream()
+    seen: list[Any] = []
+    x = fresh().requires_grad_()
+    for stream in (side, other):
+        stream.wait_stream(main)
+    Squared.seen.clear()
+    function: Any = Squared
+    with cuda.stream(side):
+        y = function.apply(x)
+
+    def hook(grad: torch.Tensor) -> torch.Tensor:
+        with cuda.stream(other):
+            seen.append(cuda.current_stream())
+            other.wait_stream(side)
+            doubled = grad * 2
+        side.wait_stream(other)
+        seen.append(cuda.current_stream())
+        return doubled
+
+    y.register_hook(hook)
+    main.wait_stream(side)
+    z = y * 3
+    z.register_hook(lambda grad: seen.append(cuda.current_stream()))
+    x.register_post_accumulate_grad_hook(lambda x: seen.append(cuda.current_stream()))
+    with cuda.stream(other):
+        other.wait_stream(main)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            z.sum().backward(retain_graph=True)
+            # The stream that called backward waits for all of it.
+            assert torch.equal(grad_of(x), 12 * x.detach())
+        assert cuda.current_stream() == other
+    assert (seen, Squared.seen) == ([main, other, side, side], [side])
+    (first,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert torch.allclose(second, torch.full_like(second, 4.0))
+    assert cuda.current_stream() == main
+
+
+@in_mode("cuda")
+def test_backward_of_streams_that_take_turns() -> None:
+    """In a loop, each step is on the stream it was on in forward; on the clock, steps wait for each other."""
+    side, main, seen = cuda.Stream(), cuda.default_stream(), []
+    x = fresh().requires_grad_()
+    y = x
+    for number in range(4):
+        stream = side if number % 2 else main
+        stream.wait_stream(side if stream is main else main)
+        with cuda.stream(stream):
+            y = y * 1
+            y.register_hook(lambda grad: seen.append(cuda.current_stream()))
+    main.wait_stream(side)
+    machine = accelerator.the_machine()
+    y.sum().backward()
+    assert seen == [side, main, side, main]
+    names = {0: "default", side.queue[1]: "side"}
+    spans = [span for span in machine.clock.spans if span.name == "mul" and span.place == "0"][-4:]
+    assert [names[span.stream] for span in spans] == ["side", "default", "side", "default"]
+    assert all(before.end <= after.start for before, after in itertools.pairwise(spans))
+
+
+@in_mode("cuda")
+def test_backward_of_a_function_that_fails_leaves_the_stream() -> None:
+    """After an error in backward, the stream that called it is current."""
+    side, main = cuda.Stream(), cuda.default_stream()
+    x = fresh().requires_grad_()
+    side.wait_stream(main)
+    with cuda.stream(side):
+        y = x * 2
+
+    def hook(grad: torch.Tensor) -> None:
+        raise KeyError(str(cuda.current_stream() == side))
+
+    y.register_hook(hook)
+    main.wait_stream(side)
+    with pytest.raises(KeyError, match="True"):
+        y.sum().backward()
+    assert cuda.current_stream() == main

@@ -25,6 +25,8 @@ from grader.accelerator.sim import memory
 from grader.accelerator.sim.gpus import spec_of
 from grader.accelerator.sim.spec import Spec
 
+cuda: Any = torch.cuda
+
 pytestmark = pytest.mark.lane
 
 REFUSED = ("MemPool", "ExternalStream", "GreenContext", "CUDAPluggableAllocator")
@@ -545,3 +547,17 @@ def test_tests_in_several_processes(tmp_path: Path) -> None:
         check=False,
     )
     assert "1 passed" in ran.stdout, ran.stdout + ran.stderr
+
+
+@in_mode("cuda")
+def test_the_context_of_a_stream_may_be_entered_again() -> None:
+    """A stream that is current already may be chosen again; afterwards the one before is current."""
+    one, main = cuda.Stream(), cuda.default_stream()
+    with cuda.stream(one), cuda.stream(one):
+        assert cuda.current_stream() == one
+    assert cuda.current_stream() == main
+    with one:
+        with one:
+            pass
+        assert cuda.current_stream() == one
+    assert cuda.current_stream() == main

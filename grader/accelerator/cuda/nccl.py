@@ -6,22 +6,26 @@ the last one does. A ring is assumed, at the rate `Spec.peer`.
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.distributed as dist
 
 from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.clock import OF_COLLECTIVES
 from grader.accelerator.sim.machine import Machine, the_machine
 from grader.accelerator.sim.races import Known
 
 VERSION = (2, 27, 5)
 """What a build of PyTorch without NCCL says; one with it has its own."""
+
+_NOT_SET = -(1 << 31)
 
 _POINT_TO_POINT = ("send", "recv_", "recv_any_source_")
 
@@ -51,19 +55,43 @@ _OTHER_NUMBER = "Tensor input and output of _broadcast_oop must have the same nu
 """What NCCL says in `all_gather` of several sizes, which it does by a broadcast of each part."""
 
 
+class NCCLConfig:
+    """The configuration of communicators, which changes nothing here; its numbers are NCCL's mark for "not set"."""
+
+    def __init__(self) -> None:
+        self.blocking = self.cga_cluster_size = self.min_ctas = self.max_ctas = self.split_share = _NOT_SET
+        self.traffic_class = self.collnet_enable = self.cta_policy = self.nvls_ctas = self.max_p2p_peers = _NOT_SET
+        self.net_name: str | None = None
+        self.comm_name: str | None = None
+
+
 class _Options:
     """The options of NCCL, as in `ProcessGroupNCCL.Options`."""
 
     def __init__(self, is_high_priority_stream: bool = False) -> None:
         self.is_high_priority_stream = is_high_priority_stream
-        self.config: Any = None
+        self.config = NCCLConfig()
+        self.backend = "nccl"
+        self.group_name = ""
+        self.global_ranks_in_group: list[int] = []
+        self.split_from: Any = None
+        self.split_color = 0
         self._timeout = timedelta(minutes=10)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Options:
+        # The backend that it splits from, if any, is no value that could be copied.
+        new = copy.copy(self)
+        new.config, new.global_ranks_in_group = copy.copy(self.config), [*self.global_ranks_in_group]
+        memo[id(self)] = new
+        return new
 
 
 class SimNccl(dist.ProcessGroupGloo):
     """The simulated NCCL backend of a process group: it takes tensors of the device, and lets gloo do the work."""
 
     Options = _Options  # type: ignore[assignment]
+    NCCLConfig = NCCLConfig
+    NCCL_CTA_POLICY_DEFAULT, NCCL_CTA_POLICY_EFFICIENCY, NCCL_CTA_POLICY_ZERO = 0, 1, 2
     made: ClassVar[list[SimNccl]] = []
     """All of them: C++ holds the group, and forgets of which class it is when Python has dropped it."""
 
@@ -73,10 +101,92 @@ class SimNccl(dist.ProcessGroupGloo):
         self.inside = dist.ProcessGroup(store, rank, size)
         self.inside._set_default_backend(dist.ProcessGroup.BackendType.GLOO)
         self.inside._register_backend(torch.device("cpu"), dist.ProcessGroup.BackendType.GLOO, self)
+        self._options = options
+        self._splits = 0
         self.made.append(self)
 
+    @property
+    def options(self) -> _Options:  # type: ignore[override]
+        """The options that the group was made with."""
+        return self._options
 
+    @property
+    def uid(self) -> int:
+        """The number of the backend in this process."""
+        return self.made.index(self)
+
+    @property
+    def supports_splitting(self) -> bool:
+        """True: `dist.split_group` makes groups of parts of it."""
+        return True
+
+    def name(self) -> str:
+        """Return the name of the backend, "nccl"."""
+        return "nccl"
+
+    def _get_backend_name(self) -> str:
+        return "nccl"
+
+    def comm_split_count(self) -> int:
+        """Return the number of groups that were split from this one."""
+        return self._splits
+
+    def perform_nocolor_split(self, device: torch.device) -> None:
+        """Take part in a split that this process is in no part of; nothing is to be done for it here."""
+        del device
+        self._splits += 1
+
+    def eager_connect_single_device(self, device: torch.device | None = None) -> None:
+        """Do nothing: the processes of the group are connected already."""
+
+    def _is_initialized(self) -> bool:
+        return True
+
+    def _group_start(self) -> None:
+        """Do nothing: each collective of a group of calls runs at once."""
+
+    def _group_end(self) -> None:
+        """Do nothing: each collective of a group of calls has run."""
+
+    def _add_ephemeral_timeout(self, timeout: timedelta) -> None:
+        """Do nothing: the timeout of the group holds for each collective."""
+
+    @staticmethod
+    def get_build_nccl_version() -> tuple[int, ...]:
+        """Return the version of NCCL, as `torch.cuda.nccl.version`."""
+        return tuple(torch.cuda.nccl.version())
+
+    get_runtime_nccl_version = get_build_nccl_version
+
+    def split_from(self, store: Any, rank: int, size: int, options: Any) -> SimNccl:
+        """Return the backend of a group that is a part of this one.
+
+        Args:
+            store: by which its processes find each other.
+            rank: of this process in the part.
+            size: the number of processes in the part.
+            options: of the new backend.
+        """
+        self._splits += 1
+        return SimNccl(store, rank, size, options)
+
+
+def _refuse_method(name: str) -> Any:
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
+        del self, args, kwargs
+        raise refusal(f"torch.distributed.ProcessGroupNCCL.{name} is not supported on the simulated device")
+
+    return refuse
+
+
+for _name in (
+    *("_comm_ptr", "_end_time_estimate", "_set_enable_nan_check", "_start_time_estimate", "allocate_tensor"),
+    *("deregister_mem_pool", "register_mem_pool"),
+):
+    setattr(SimNccl, _name, _refuse_method(_name))
+SimNccl.mem_allocator = property(_refuse_method("mem_allocator"))  # type: ignore[assignment, method-assign]
 SimNccl.__name__ = SimNccl.__qualname__ = "ProcessGroupNCCL"
+SimNccl.__module__ = "torch._C._distributed_c10d"
 
 
 def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
@@ -86,6 +196,41 @@ def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
     except RuntimeError:
         return None  # a group of another backend, that has none for this device
     return backend if isinstance(backend, SimNccl) else None
+
+
+def split_group(parent: Any, ranks: Sequence[int], options: Any, name: str, description: str | None) -> Any:
+    """Return the process group of a part of a group; None if this process is not in it.
+
+    Args:
+        parent: the group, which has an NCCL backend.
+        ranks: those of the part, by their numbers in the parent.
+        options: of the part's NCCL backend, with its timeout.
+        name: of the part.
+        description: of the part, for people.
+    """
+    kind, core = cast(Any, (dist.ProcessGroup, dist))
+    own_nccl = nccl_of(the_machine(), parent)
+    assert own_nccl is not None
+    # Not by the name: PyTorch makes it of the number of groups, which is another in a process that is in fewer.
+    store = core.PrefixStore(f"split {own_nccl.comm_split_count()} of {ranks}/", parent.get_group_store())
+    if parent.rank() not in ranks:
+        own_nccl.perform_nocolor_split(parent._device_types[0])
+        return None
+    rank, size = list(ranks).index(parent.rank()), len(ranks)
+    part = kind(store, rank, size)
+    for device in parent._device_types:
+        backend = parent._get_backend(device)
+        own = core.PrefixStore(f"{device.type}/", store)
+        if isinstance(backend, SimNccl):
+            part._set_default_backend(kind.BackendType.NCCL)
+            part._register_backend(device, kind.BackendType.NCCL, backend.split_from(own, rank, size, options))
+        else:
+            gloo = dist.ProcessGroupGloo(own, rank, size, timeout=options._timeout)
+            part._register_backend(device, kind.BackendType.GLOO, gloo)
+    part._set_group_name(name)
+    if description is not None:
+        part._set_group_desc(description)
+    return part
 
 
 def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:

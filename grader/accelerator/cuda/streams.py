@@ -31,6 +31,7 @@ class Stream:
         self.device_index = index
         self.stream_id = stream_id
         self.priority = priority
+        self._contexts: list[stream] = []
 
     @staticmethod
     def priority_range() -> tuple[int, int]:
@@ -90,16 +91,12 @@ class Stream:
         self.wait_event(stream.record_event())
 
     def __enter__(self) -> Stream:
-        machine = the_machine()
-        device = machine.devices[self.device_index]
-        # Both are put back afterwards: which device is current, and which stream is on the stream's own device.
-        self._before = (machine.current, device.stream)
-        machine.current, device.stream = self.device_index, self.stream_id
+        self._contexts.append(stream(self))
+        self._contexts[-1].__enter__()
         return self
 
     def __exit__(self, *unused: object) -> None:
-        machine = the_machine()
-        machine.current, machine.devices[self.device_index].stream = self._before
+        self._contexts.pop().__exit__()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and self.queue == other.queue
@@ -223,12 +220,19 @@ class stream:  # noqa: N801
         self.chosen = chosen
 
     def __enter__(self) -> None:
-        if self.chosen is not None:
-            self.chosen.__enter__()
+        if self.chosen is None:
+            return
+        machine = the_machine()
+        device = machine.devices[self.chosen.device_index]
+        # Both are put back afterwards: which device is current, and which stream is on the stream's own device.
+        self._before = (machine.current, device.stream)
+        machine.current, device.stream = self.chosen.device_index, self.chosen.stream_id
 
     def __exit__(self, *unused: object) -> None:
-        if self.chosen is not None:
-            self.chosen.__exit__()
+        if self.chosen is None:
+            return
+        machine = the_machine()
+        machine.current, machine.devices[self.chosen.device_index].stream = self._before
 
 
 class device:  # noqa: N801

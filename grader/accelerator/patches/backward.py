@@ -1,4 +1,4 @@
-"""Backward runs in the calling thread, and a gradient on another device than its tensor is an error."""
+"""Backward runs in the calling thread, on the streams of forward; gradients on wrong devices are errors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from grader.accelerator.core.backward_errors import RaisedAfter
 from grader.accelerator.core.error_texts import use_public_name_in_errors
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import put
+from grader.accelerator.sim.backward_streams import StreamsOfForward
 from grader.accelerator.sim.machine import Machine
 
 
@@ -36,7 +37,7 @@ def _patch_backward(machine: Machine) -> None:
                 machine.use(grad._place, "backward", [grad._block], [])
         args = (args[0], tuple(_check_initial_gradients(machine, args[0], args[1])), *args[2:])
         try:
-            with RaisedAfter():
+            with RaisedAfter(), StreamsOfForward(machine):
                 return original(*args, **kwargs)
         finally:
             torch._C._set_multithreading_enabled(before)

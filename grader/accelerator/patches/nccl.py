@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import inspect
 import weakref
@@ -49,6 +50,7 @@ def install(machine: Machine) -> None:
 
     _replace_collectives(machine, c10d)
     _let_coalesce(machine)
+    _let_split(machine)
     original_destroy: Any = dist.destroy_process_group
 
     def destroy_process_group(group: Any = None) -> None:
@@ -158,6 +160,34 @@ def _let_coalesce(machine: Machine) -> None:
 
     put(kind, "_start_coalescing", start_coalescing)
     put(kind, "_end_coalescing", end_coalescing)
+
+
+def _let_split(machine: Machine) -> None:
+    """Let `dist.split_group` make a group of a part of a group: C++ would make it of gloo."""
+    nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
+    kind: Any = dist.ProcessGroup
+    if not hasattr(kind, "split_group"):
+        return
+    original = kind.split_group
+
+    def split_group(
+        self: Any,
+        new_ranks: Any,
+        timeout: Any = None,
+        opts: Any = None,
+        group_name: Any = None,
+        group_desc: Any = None,
+        **others: Any,
+    ) -> Any:
+        backend = nccl.nccl_of(machine, self)
+        if backend is None:
+            return original(self, new_ranks, timeout, opts, group_name, group_desc, **others)
+        options = copy.deepcopy(opts or backend.options)
+        options._timeout = timeout or options._timeout
+        name = group_name or f"{self.group_name}:split:{new_ranks}:{backend.comm_split_count()}"
+        return nccl.split_group(self, new_ranks, options, name, group_desc)
+
+    put(kind, "split_group", split_group)
 
 
 def _wrap_wait(machine: Machine, running: _Running, ended: weakref.WeakSet[Any], original: Any) -> Any:

@@ -24,6 +24,7 @@ _ERRORS = {
     "Unsupported": "operation not permitted when stream is capturing",
     "Invalidated": "operation failed due to a previous error during capture",
     "Unjoined": "capturing stream has unjoined work",
+    "Implicit": "operation would make the legacy stream depend on a capturing blocking stream",
     "Isolation": "dependency created on uncaptured work in another stream",
     "CapturedEvent": "operation not permitted on an event last recorded in a capturing stream",
 }
@@ -146,6 +147,8 @@ class Capture:
             if queue in self.queues:
                 raise self.error("Isolation")
             return
+        if not queue[1]:
+            raise self.error("Implicit")
         self.queues.add(queue)
         number = id(event)
         self.timed.append(lambda replay: replay.wait(queue, number))

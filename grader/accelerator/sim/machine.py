@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from grader.accelerator.sim.generator import SimGenerator
 from grader.accelerator.sim.memory import DeviceMemory
 from grader.accelerator.sim.races import Block, Races
 from grader.accelerator.sim.spec import Spec
+from grader.accelerator.sim.stream_history import StreamHistory
 from grader.accelerator.sim.sync_debug import warn_of_wait
 from grader.accelerator.sim.visible_devices import visible_count
 
@@ -35,18 +36,25 @@ _STAGED_AT_ONCE = 1 << 16
 """Bytes of pageable memory that CUDA sets aside before it returns; it waits for the device with more."""
 
 
-class _ThreadState(threading.local):
-    """The current device of a thread, and its current stream on each."""
+class ThreadState(threading.local):
+    """The current device of a thread, and its current stream on each.
+
+    Attributes:
+        follow: while backward runs, makes the streams of its current node current; otherwise None.
+        history: which streams were current when the thread made the nodes of its autograd graphs.
+    """
 
     def __init__(self) -> None:
         self.device = 0
         self.streams: dict[int, int] = {}
+        self.follow: Callable[[], None] | None = None
+        self.history = StreamHistory()
 
 
 class Device:
     """One simulated device: its memory, generator, current stream, and the fault that stopped it."""
 
-    def __init__(self, kind: str, index: int, spec: Spec, here: _ThreadState) -> None:
+    def __init__(self, kind: str, index: int, spec: Spec, here: ThreadState) -> None:
         self._here = here
         self.index = index
         self.inner = torch.device(INNER, index)
@@ -60,15 +68,23 @@ class Device:
     @property
     def stream(self) -> int:
         """The number of the stream that is current on this device in this thread."""
+        if self._here.follow is not None:
+            self._here.follow()
         return self._here.streams.get(self.index, 0)
 
     @stream.setter
     def stream(self, number: int) -> None:
-        self._here.streams[self.index] = number
+        here = self._here
+        if here.follow is not None:
+            here.follow()
+        here.streams[self.index] = number
+        here.history.record(here.streams)
 
     @property
     def queue(self) -> Queue:
         """The queue of the stream that is current on this device in this thread."""
+        if self._here.follow is not None:
+            self._here.follow()
         stream = self._here.streams.get(self.index)
         return self._default if stream is None else (self.index, stream)
 
@@ -85,8 +101,8 @@ class Machine:
     def __init__(self, kind: str, indices: int, spec: Spec) -> None:
         self.kind = kind
         self.spec = spec
-        self._here = _ThreadState()
-        self.devices = [Device(kind, index, spec, self._here) for index in range(indices)]
+        self.here = ThreadState()
+        self.devices = [Device(kind, index, spec, self.here) for index in range(indices)]
         self.streams = 0
         # Weak: a storage is freed with the last tensor that looks at it, and nobody else may hold its block.
         self.blocks: dict[int, weakref.ref[Block]] = {}
@@ -112,11 +128,11 @@ class Machine:
     @property
     def current(self) -> int:
         """The index of the device that is current in this thread."""
-        return self._here.device
+        return self.here.device
 
     @current.setter
     def current(self, index: int) -> None:
-        self._here.device = index
+        self.here.device = index
 
     def device(self, index: int) -> Device:
         """Return the device of an index; raise PyTorch's error for an invalid index if there is no such device."""
@@ -221,6 +237,19 @@ class Machine:
         if block.memory.index != index:
             raise ValueError(f"this memory is on index {block.memory.index} already, it cannot be on {index} too")
         return block
+
+    # -- streams
+
+    def let_wait(self, queue: Queue, other: Queue) -> None:
+        """Let all work that a queue is given from now on wait for the work that another queue was given so far."""
+        ready = self.clock.ready
+        ready[queue] = max(ready.get(queue, 0.0), ready.get(other, 0.0))
+        self.races.record_wait(queue, self.races.seen_by(other))
+        if self.capture is not None:
+            event, mine = object(), other in self.capture.queues
+            if mine:
+                self.capture.record_event(other, event)
+            self.capture.record_wait(queue, event, mine=mine)
 
     # -- what costs
 

@@ -1,0 +1,45 @@
+"""Which streams were current when autograd graphs were made: backward runs each node on the same ones."""
+
+from __future__ import annotations
+
+import bisect
+
+import torch
+
+_next_number = torch._C._autograd._get_sequence_nr
+
+_MOST = 1 << 16
+"""As many changes are kept; older nodes count as made on the default streams."""
+
+
+class StreamHistory:
+    """The changes of a thread's current streams, by the sequence number that autograd gives to the next node.
+
+    A change after which no node was made is forgotten, so that a loader that copies on its own stream adds nothing.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: list[int] = []
+        self._streams: list[dict[int, int]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._numbers)
+
+    def record(self, streams: dict[int, int]) -> None:
+        """Record the streams that are current from now on: their numbers, by the index of their device."""
+        number, numbers = _next_number(), self._numbers
+        while numbers and numbers[-1] >= number:
+            numbers.pop()
+            self._streams.pop()
+        now = {index: stream for index, stream in streams.items() if stream}
+        if now == (self._streams[-1] if numbers else {}):
+            return
+        if len(numbers) >= _MOST:
+            del numbers[: _MOST // 2], self._streams[: _MOST // 2]
+        numbers.append(number)
+        self._streams.append(now)
+
+    def streams_at(self, number: int) -> dict[int, int]:
+        """Return the streams that were current when the node of this sequence number was made; 0 is left out."""
+        place = bisect.bisect_right(self._numbers, number)
+        return self._streams[place - 1] if place else {}
