@@ -79,7 +79,7 @@ class _Options:
         self._timeout = timedelta(minutes=10)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Options:
-        # The backend that it splits from, if any, is no value that could be copied.
+        # The backend that it splits from, if any, cannot be copied.
         new = copy.copy(self)
         new.config, new.global_ranks_in_group = copy.copy(self.config), [*self.global_ranks_in_group]
         memo[id(self)] = new
@@ -163,7 +163,7 @@ class SimNccl(dist.ProcessGroupGloo):
 
         Args:
             store: by which its processes find each other.
-            rank: of this process in the part.
+            rank: the number of this process in the part.
             size: the number of processes in the part.
             options: of the new backend.
         """
