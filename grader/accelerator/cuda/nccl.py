@@ -162,7 +162,7 @@ class SimNccl(dist.ProcessGroupGloo):
         """Return the backend of a group that is a part of this one.
 
         Args:
-            store: by which its processes find each other.
+            store: the store in which its processes find each other.
             rank: the number of this process in the part.
             size: the number of processes in the part.
             options: of the new backend.
