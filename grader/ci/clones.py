@@ -202,7 +202,7 @@ def clone_class(
 
 
 @dataclass(frozen=True)
-class _Taken:
+class _TakenCommit:
     """The commit that is checked out in a folder, and its time; both are empty if there is no commit."""
 
     commit: str = ""
@@ -216,7 +216,7 @@ class _Taken:
         return (f"{self.commit[:12]} of {self.at}" if self.commit else "no commit") + (more if self.skipped else "")
 
 
-def _clone(one: Repository, folder: Path, until: datetime | None, token: str, counted: CommitFilter) -> _Taken:
+def _clone(one: Repository, folder: Path, until: datetime | None, token: str, counted: CommitFilter) -> _TakenCommit:
     """Clone a repository, check out the last commit that counts, and return that commit."""
     environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
     if token:
@@ -238,13 +238,13 @@ def _clone(one: Repository, folder: Path, until: datetime | None, token: str, co
     address = f"{one.server}/{one.path}.git"
     git("clone", "--quiet", "--no-checkout", "--single-branch", "--no-tags", address, str(folder))
     latest = commits("--all", *([] if until is None else [f"--min-age={int(until.timestamp())}"]))
-    taken = _Taken(latest[0][0], latest[0][1]) if latest else _Taken()
+    taken = _TakenCommit(latest[0][0], latest[0][1]) if latest else _TakenCommit()
     if latest:
         git("-C", str(folder), "checkout", "--quiet", "--detach", taken.commit)
     places = counted.pathspecs(folder, one.folder) if latest and counted.wanted else []
     if places and (own := commits(taken.commit, "--", *places)):
         skipped = next(number for number, row in enumerate(latest) if row[0] == own[0][0])
-        taken = _Taken(own[0][0], own[0][1], skipped)
+        taken = _TakenCommit(own[0][0], own[0][1], skipped)
         git("-C", str(folder), "checkout", "--quiet", "--detach", "--force", taken.commit)
     shutil.rmtree(folder / ".git")
     return taken
@@ -312,7 +312,7 @@ class Gathered:
 
 
 def gather(folder: Path) -> Gathered:
-    """Read every report below a folder, and return the latest report of each author.
+    """Read every report below a folder; return the latest one of each author, and which files do not count.
 
     A file that is not a report, or is of another course than most, costs only its own row.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.drawing.facts import drawn_tensors
 from grader.drawing.svg import cells_svg
-from grader.drawing.tensor import Tensor, shared_sentence
+from grader.drawing.tensor import DrawnTensor, shared_sentence
 from grader.model.picture import Grid, NamedShape, Picture, Shapes
 from grader.report.pictures import lines_of, sentence_of
 
@@ -27,7 +27,7 @@ class Drawing:
     """
 
     picture: Picture
-    tensors: tuple[Tensor, ...] = ()
+    tensors: tuple[DrawnTensor, ...] = ()
     sentences: tuple[str, ...] = ()
 
     def lines(self, width: int = _WIDTH, *, plain: bool = False, colours: bool = False) -> list[str]:

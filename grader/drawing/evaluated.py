@@ -8,7 +8,7 @@ import traceback
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grader.drawing.tensor import Tensor
+from grader.drawing.tensor import DrawnTensor
 from grader.model.files import from_json, to_json
 
 _MOST_TENSORS = 8
@@ -27,7 +27,7 @@ class EvaluatedLines:
         line: the number of that line, from 1 on; 0 for none.
     """
 
-    tensors: tuple[Tensor, ...] = ()
+    tensors: tuple[DrawnTensor, ...] = ()
     error: str = ""
     line: int = 0
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.drawing.tensor import Tensor
+from grader.drawing.tensor import DrawnTensor
 from grader.model.picture import View
 
 MOST_VALUES = 512
@@ -28,13 +28,13 @@ class _StoragePlace:
     end: int
 
 
-def drawn_tensors(tensors: Mapping[str, Any]) -> list[Tensor]:
+def drawn_tensors(tensors: Mapping[str, Any]) -> list[DrawnTensor]:
     """Return the facts of tensors and NumPy arrays, by name; tensors that share memory become views on one storage.
 
     Raises:
         TypeError: one of them is neither.
     """
-    found: list[Tensor] = []
+    found: list[DrawnTensor] = []
     storages: list[_StoragePlace] = []
     for name, value in tensors.items():
         facts, memory = _of_array(name, value) if isinstance(value, np.ndarray) else _of_tensor(name, value)
@@ -44,7 +44,7 @@ def drawn_tensors(tensors: Mapping[str, Any]) -> list[Tensor]:
     return [_placed_in_shared_memory(facts, storages, groups, number) for number, facts in enumerate(found)]
 
 
-def _of_tensor(name: str, value: Any) -> tuple[Tensor, _StoragePlace]:
+def _of_tensor(name: str, value: Any) -> tuple[DrawnTensor, _StoragePlace]:
     if not isinstance(value, torch.Tensor):
         raise TypeError(
             f"{name} is a {type(value).__name__}; draw takes tensors, NumPy arrays and shapes such as (2, 3)"
@@ -63,7 +63,7 @@ def _of_tensor(name: str, value: Any) -> tuple[Tensor, _StoragePlace]:
         view = View(name, shape, strides, value.storage_offset(), storage.nbytes() // size)
         contiguous = value.is_contiguous()
     values = _element_texts(value) if view is not None and value.device.type != "meta" else ()
-    facts = Tensor(view, name, shape, dtype, str(value.device), contiguous, grad, values, value.element_size())
+    facts = DrawnTensor(view, name, shape, dtype, str(value.device), contiguous, grad, values, value.element_size())
     return facts, memory
 
 
@@ -73,7 +73,7 @@ def _grad_phrase(value: torch.Tensor) -> str:
     return "a leaf that requires grad" if value.is_leaf else "requires grad"
 
 
-def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[Tensor, _StoragePlace]:
+def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[DrawnTensor, _StoragePlace]:
     whole: Any = value
     while isinstance(whole.base, np.ndarray):
         whole = whole.base
@@ -86,7 +86,7 @@ def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[Tensor, _StorageP
     view = View(name, value.shape, strides, (address - start) // size, (end - start) // size)
     texts = tuple(_element_text(each) for each in islice(value.flat, MOST_VALUES))
     contiguous = bool(value.flags.c_contiguous)
-    facts = Tensor(view, name, value.shape, str(value.dtype), "cpu (NumPy)", contiguous, "", texts, size)
+    facts = DrawnTensor(view, name, value.shape, str(value.dtype), "cpu (NumPy)", contiguous, "", texts, size)
     return facts, _StoragePlace(id(whole), start, end)
 
 
@@ -129,8 +129,8 @@ def _group_by_memory(storages: Sequence[_StoragePlace]) -> list[int]:
 
 
 def _placed_in_shared_memory(
-    facts: Tensor, storages: Sequence[_StoragePlace], groups: Sequence[int], number: int
-) -> Tensor:
+    facts: DrawnTensor, storages: Sequence[_StoragePlace], groups: Sequence[int], number: int
+) -> DrawnTensor:
     """Return a tensor's facts with its offset counted from the beginning of all memory that it shares with others.
 
     NumPy and PyTorch may name different beginnings of the same memory.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from xml.sax.saxutils import escape, quoteattr
 
-from grader.drawing.tensor import Tensor
+from grader.drawing.tensor import DrawnTensor
 from grader.model.picture import View
 
 _CELL_W, _CELL_H, _GAP = 44, 30, 14
@@ -51,7 +51,7 @@ def storage_letter(memory: int, order: Sequence[int]) -> str:
     return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[order.index(memory) % 26]
 
 
-def cells_svg(tensors: Sequence[Tensor], title: str, description: str) -> str:
+def cells_svg(tensors: Sequence[DrawnTensor], title: str, description: str) -> str:
     """Return an SVG of tensors, with a box for each element, and their storages below them.
 
     Args:
@@ -81,7 +81,7 @@ def cells_svg(tensors: Sequence[Tensor], title: str, description: str) -> str:
     return f"{head}{''.join(sheet.parts)}</svg>"
 
 
-def _draw_tensor(sheet: _Sheet, facts: Tensor, view: View, letter: str, ink: str, shade: str) -> None:
+def _draw_tensor(sheet: _Sheet, facts: DrawnTensor, view: View, letter: str, ink: str, shade: str) -> None:
     sheet.text(8, f"{facts.name}", bold=True, fill=ink)
     layout = f"shape {view.shape}  strides {view.strides}  offset {view.offset}"
     sheet.text(8, layout)
@@ -132,7 +132,7 @@ def _flat_index(index: Sequence[int], shape: Sequence[int]) -> int:
     return number
 
 
-def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[Tensor, View]], letter: str, ink: str, shade: str) -> None:
+def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[DrawnTensor, View]], letter: str, ink: str, shade: str) -> None:
     sizes = {facts.itemsize for facts, _ in mine}
     _, first = mine[0]
     sheet.text(8, f"storage {letter}: {first.storage:,} elements", fill=ink, bold=True, size=12)

@@ -11,8 +11,8 @@ from grader.model.picture import View
 
 
 @dataclass(frozen=True)
-class Tensor:
-    """A tensor's facts.
+class DrawnTensor:
+    """The facts of a tensor, as it is drawn: its view, dtype, device, elements.
 
     Attributes:
         view: the view and its storage; None where PyTorch has no strides for it, as of a sparse tensor.
@@ -67,7 +67,7 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def elements_read(facts: Tensor, most: int = 1 << 16) -> set[int]:
+def elements_read(facts: DrawnTensor, most: int = 1 << 16) -> set[int]:
     """Return the offsets in bytes, from the beginning of the storage, at which a tensor's elements begin."""
     view = facts.view
     if view is None or not math.prod(view.shape):
@@ -79,7 +79,7 @@ def elements_read(facts: Tensor, most: int = 1 << 16) -> set[int]:
     }
 
 
-def shared_sentence(first: Tensor, second: Tensor) -> str:
+def shared_sentence(first: DrawnTensor, second: DrawnTensor) -> str:
     """Return a sentence about the memory that two tensors share; "" if one of them has no strides."""
     if first.view is None or second.view is None:
         return ""
@@ -99,6 +99,6 @@ def shared_sentence(first: Tensor, second: Tensor) -> str:
     return f"{names} have {common} in common, {counts}: writing there changes both."
 
 
-def shared_sentences(tensors: Sequence[Tensor]) -> Iterator[str]:
+def shared_sentences(tensors: Sequence[DrawnTensor]) -> Iterator[str]:
     """Yield a sentence about the memory that two tensors share, for each pair of tensors."""
     yield from filter(None, (shared_sentence(one, other) for one, other in combinations(tensors, 2)))

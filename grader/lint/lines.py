@@ -56,7 +56,7 @@ def findings(text: str, solution: str = "") -> list[Finding]:
         source = CheckSource(ast.parse(text), solution)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    return sorted({*_ungraded_functions(source), *_process_wide_changes(source), *_lines_around_calls(source)})
+    return sorted({*_ungraded_functions(source), *_process_wide_changes(source), *_code_without_effect(source)})
 
 
 _XFAIL = re.compile(r"pytest\.(mark\.)?xfail|unittest\.expectedFailure")
@@ -64,7 +64,7 @@ _SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\
 
 
 def _ungraded_functions(source: CheckSource) -> Iterator[Finding]:
-    """Yield functions that look like checks and are not graded or never run, and each `xfail` and `skip`."""
+    """Yield a finding for each function like a check that is not graded or never runs, each `xfail` and `skip`."""
     outer = [node for node in source.nodes if isinstance(node, (ast.ClassDef, Function))]
     inside = {node: parent.name for parent in outer for node in ast.walk(parent) if node is not parent}
     first: dict[str, int] = {}
@@ -86,7 +86,7 @@ def _ungraded_functions(source: CheckSource) -> Iterator[Finding]:
 
 
 def _name_mismatch(name: str, line: int, *, is_check: bool) -> Iterator[Finding]:
-    """Yield a function whose name and decorator do not agree: pytest collects by name, the decorator has the rule."""
+    """Yield a finding if a name and a decorator do not agree: pytest collects by name, the decorator has the rule."""
     if name.startswith("test_"):
         yield Finding(line, f"`{name}` is never run", f'make it a check: `@check("C1")` and `def check_{name[5:]}`')
     elif is_check and not name.startswith("check_"):
@@ -113,7 +113,7 @@ _FIXTURES = {
 
 
 def _process_wide_changes(source: CheckSource) -> Iterator[Finding]:
-    """Yield each line that changes an object of the check process, such as a seed, with no effect on student code."""
+    """Yield a finding for each line that changes the check process, such as a seed, and not student code."""
     # A mode that ends with its block counts only where student code is called in it: see below.
     ends = {node.context_expr for node in source.nodes if isinstance(node, ast.withitem)}
     for node in source.nodes:
@@ -172,8 +172,8 @@ _UNSENDABLE: dict[ExprKind | None, tuple[str, str]] = {
 }
 
 
-def _lines_around_calls(source: CheckSource) -> Iterator[Finding]:
-    """Yield lines around calls of student code, such as a `with` or a `backward`, that do not affect it."""
+def _code_without_effect(source: CheckSource) -> Iterator[Finding]:
+    """Yield a finding for each line around calls of student code, such as a `with`, that does not affect them."""
     for scope in scopes(source):
         yield from _contexts_without_effect(scope)
         for node in scope.nodes:
@@ -197,7 +197,7 @@ def graph_attribute(scope: Scope, node: ast.AST) -> str:
 
 
 def _contexts_without_effect(scope: Scope) -> Iterator[Finding]:
-    """Yield `with` blocks and decorators around calls of student code that do not affect it, as `torch.no_grad`."""
+    """Yield a finding for each `with` or decorator that does not affect student code, such as `torch.no_grad`."""
     blocks = [node for node in scope.nodes if isinstance(node, (ast.With, ast.AsyncWith))]
     around = [(item.context_expr, block.body) for block in blocks for item in block.items]
     around += [(one, scope.function.body) for one in scope.function.decorator_list]
@@ -209,7 +209,7 @@ def _contexts_without_effect(scope: Scope) -> Iterator[Finding]:
 
 
 def _unsendable_arguments(scope: Scope, call: ast.Call) -> Iterator[Finding]:
-    """Yield arguments of a call of student code that cannot be sent to a worker, such as a function or a model."""
+    """Yield a finding for each argument that cannot be sent to student code, such as a function or a model."""
     for value in arguments(call):
         kind, (library, _, name) = scope.kind(value), scope.source.path(value).partition(".")
         what, instead = _UNSENDABLE.get(kind, ("", ""))
@@ -222,7 +222,7 @@ def _unsendable_arguments(scope: Scope, call: ast.Call) -> Iterator[Finding]:
 
 
 def _lost_gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
-    """Yield a call such as `backward` whose gradient would have to go back through student code."""
+    """Yield a finding if a call, such as `backward`, needs a gradient that goes back through student code."""
     used: list[ast.expr] = []
     if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
         used = [call.func.value] if scope.kind(call.func) is not ExprKind.MEMBER else []
@@ -234,7 +234,7 @@ def _lost_gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
 
 
 def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """Yield a write into a tensor of a student's object, or a use of its `grad`: the check has a copy of the tensor."""
+    """Yield a finding if a tensor of a student's object is written to, or its `grad` used: the check has a copy."""
     copied: ast.expr | None = None
     match node:
         case ast.Attribute(attr="grad", value=tensor) if _is_inside(scope, tensor) or scope.uses_grad_of_argument(node):
@@ -259,7 +259,7 @@ def _is_inside(scope: Scope, node: ast.AST) -> bool:
 
 
 def _unsupported_operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """Yield operations that a proxy does not support, such as `==`, `+`, `with` and `isinstance`."""
+    """Yield a finding for each operation that a proxy does not support, such as `==`, `+`, `with` and `isinstance`."""
     used: list[ast.expr] = []
     match node:
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):
