@@ -52,18 +52,18 @@ def test_what_was_running_is_repeated(tiny: Course, tmp_path: Path, monkeypatch:
         assert verdicts(grade(SLOW)) == right
         killer.join()
         assert server_of(lane._source) != before
-        collect = Lane._collect
+        receive = Lane._receive_outcomes
 
-        def collect_and_lose(*arguments: Any) -> JobResult:
+        def receive_and_lose(*arguments: Any) -> JobResult:
             killer = threading.Timer(0.2, lose)
             killer.start()
             try:
-                return collect(*arguments)
+                return receive(*arguments)
             finally:
                 killer.join()
 
         with monkeypatch.context() as patch:
-            patch.setattr(Lane, "_collect", collect_and_lose)
+            patch.setattr(Lane, "_receive_outcomes", receive_and_lose)
             assert set(verdicts(grade(SLOW)).values()) == {"broken"}
         assert verdicts(grade(RIGHT)) == right
 
