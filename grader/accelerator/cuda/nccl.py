@@ -117,7 +117,7 @@ class SimNccl(dist.ProcessGroupGloo):
 
     @property
     def supports_splitting(self) -> bool:
-        """True: `dist.split_group` makes groups of parts of it."""
+        """True: `dist.split_group` can make a process group of some of its ranks."""
         return True
 
     def name(self) -> str:
@@ -132,7 +132,7 @@ class SimNccl(dist.ProcessGroupGloo):
         return self._splits
 
     def perform_nocolor_split(self, device: torch.device) -> None:
-        """Take part in a split that this process is in no part of; nothing is to be done for it here."""
+        """Do nothing: a process that is in no part of a split has nothing to do for it here."""
         del device
         self._splits += 1
 
@@ -159,7 +159,7 @@ class SimNccl(dist.ProcessGroupGloo):
     get_runtime_nccl_version = get_build_nccl_version
 
     def split_from(self, store: Any, rank: int, size: int, options: Any) -> SimNccl:
-        """Return the backend of a group that is a part of this one.
+        """Return the backend of a process group of some of this one's ranks.
 
         Args:
             store: the store in which its processes find each other.
@@ -199,7 +199,7 @@ def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
 
 
 def split_group(parent: Any, ranks: Sequence[int], options: Any, name: str, description: str | None) -> Any:
-    """Return the process group of a part of a group; None if this process is not in it.
+    """Return the process group of some ranks of a group; None if this process is not among them.
 
     Args:
         parent: the group, which has an NCCL backend.

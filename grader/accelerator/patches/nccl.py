@@ -163,7 +163,7 @@ def _let_coalesce(machine: Machine) -> None:
 
 
 def _let_split(machine: Machine) -> None:
-    """Let `dist.split_group` make a group of a part of a group: C++ would make it of gloo."""
+    """Let `dist.split_group` make an NCCL group of some ranks of a group; C++ would make a gloo group."""
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
     kind: Any = dist.ProcessGroup
     if not hasattr(kind, "split_group"):

@@ -28,7 +28,10 @@ _ACCUMULATES = (1 << 64) - 1
 
 
 class StreamsOfForward:
-    """The context of one backward. A node waits for the one before it; at the end the caller's streams wait, too."""
+    """The context of one backward, in which each node of the graph runs on the streams that were current in forward.
+
+    A node waits for the one before it; at the end the caller's streams wait for the last one.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -49,7 +52,7 @@ class StreamsOfForward:
         self._switch(self._caller)
 
     def _follow(self) -> None:
-        """Make the streams of the node that runs now current, once for each node: it may choose others itself."""
+        """Make the streams of the running node the current ones, once for each node: it may choose others itself."""
         node: Any = torch._C._current_autograd_node()
         if node is self._node:
             return
