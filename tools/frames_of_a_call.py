@@ -80,7 +80,7 @@ def frames_of(*args: Any) -> tuple[Watch, Watch]:
     """Return the frames of a call with these arguments: of the check's side, and of the worker's."""
     mine, theirs = Watch(), Watch()
     with tempfile.TemporaryDirectory() as root:
-        serve._prepare_stops = lambda: None  # which sets a signal handler, as only the main thread may do
+        serve._install_stop_handlers = lambda: None  # which sets a signal handler, as only the main thread may do
         connection = Connection(InThread(Path(root), theirs), "work", {"work.py": _STUDENT}, Limits())
         same = proxy_of_name(connection, "same")
         for _ in range(3):  # the first call loads, and seeds generators

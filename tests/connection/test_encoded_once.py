@@ -69,7 +69,7 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> Counted:
 @pytest.fixture
 def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
     """A student's connection that has loaded."""
-    monkeypatch.setattr(serve, "_prepare_stops", lambda: None)  # a signal handler, as only a main thread may set
+    monkeypatch.setattr(serve, "_install_stop_handlers", lambda: None)  # signals: for a main thread only
     with closing(Connection(InThread(tmp_path), "work", {"work.py": WORK}, Limits())) as student:
         student.names()
         yield student

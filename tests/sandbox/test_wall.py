@@ -340,7 +340,7 @@ def test_who_runs_while_others_are_timed_is_ended(places: Callable[[Level], Plac
                     time.sleep(0.05)
         finally:
             place.starter.students = set()
-        ended = worker._await_end(0 if lives else 20)  # type: ignore[attr-defined]
+        ended = worker._receive_end(0 if lives else 20)  # type: ignore[attr-defined]
         assert (ended is None) == lives
 
 
