@@ -56,7 +56,7 @@ class Repository:
 
     @property
     def folder(self) -> str:
-        """The name of the folder for the repository, which has its owner: two may have repositories of one name."""
+        """The name of the repository's folder; it contains the owner, as two owners may use one name."""
         return self.path.replace("/", "--")
 
 

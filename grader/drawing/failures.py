@@ -46,8 +46,8 @@ class InPlaceChange:
     made_by: str
     where: str
 
-    def is_of(self, operator: str, shape: tuple[int, ...], version: int) -> bool:
-        """Return whether this is the tensor that an error of autograd means.
+    def matches(self, operator: str, shape: tuple[int, ...], version: int) -> bool:
+        """Return whether this is the tensor that an error of autograd describes.
 
         Args:
             operator: the name of the operator that it was the result of, or "".

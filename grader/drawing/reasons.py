@@ -498,7 +498,7 @@ def _sentences_of_changed_tensor(failed: FailedCall, text: str) -> list[str]:
     if found is not None:
         shape = tuple(int(size) for size in found["shape"].split(", ") if size)
         operator, version = made[1] if made is not None else "", int(found["version"])
-        changed = [one.where for one in failed.changes if one.is_of(operator, shape, version)]
+        changed = [one.where for one in failed.changes if one.matches(operator, shape, version)]
     if len(set(changed)) == 1:
         return [f"{kept}, by {changed[0]}.", "Try: a new tensor there (x = x + y in place of x += y)."]
     return [

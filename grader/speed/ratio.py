@@ -185,7 +185,7 @@ class _Pairs:
         return any(len(taken) >= max(count, least) and self.is_one_sided(taken, far) for count, far in _ENOUGH.items())
 
     def log_cpu_ratio(self, samples: Sequence[Sample]) -> float:
-        """Return the logarithm of one ratio for all samples: the mean CPU time of the judged side to the other side's.
+        """Return the logarithm of the judged side's mean CPU time divided by the other side's, over all samples.
 
         A mean is that of the lowest third of the times, and the time for a request and its reply is subtracted.
         """

@@ -21,7 +21,7 @@ from grader.accelerator.cuda.streams import (
     stream,
 )
 from grader.accelerator.refusals import refusal
-from grader.accelerator.sim.fork import is_lost
+from grader.accelerator.sim.fork import was_forked_after_use
 from grader.accelerator.sim.machine import Device, the_machine
 
 _UNKNOWN = {
@@ -78,7 +78,7 @@ def is_available() -> bool:
 
 def is_initialized() -> bool:
     """Return whether the program has used a device; False in a process that was forked after that."""
-    return the_machine().used and not is_lost(the_machine())
+    return the_machine().used and not was_forked_after_use(the_machine())
 
 
 def init() -> None:
@@ -90,7 +90,7 @@ def init() -> None:
 
 # `torch.manual_seed` asks for it by this name before it seeds the device.
 def _is_in_bad_fork() -> bool:
-    return is_lost(the_machine())
+    return was_forked_after_use(the_machine())
 
 
 def device_count() -> int:

@@ -37,6 +37,6 @@ def invalidate_in_forked_children(machine: Machine) -> None:
         os.register_at_fork(after_in_child=lose)
 
 
-def is_lost(machine: Machine) -> bool:
+def was_forked_after_use(machine: Machine) -> bool:
     """Return whether this process was forked from one that had used the devices."""
     return any(isinstance(device.fault, ForkedFault) for device in machine.devices)

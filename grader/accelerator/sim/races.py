@@ -128,7 +128,7 @@ class Races:
     # -- who waits for whom
 
     def seen_by(self, queue: Queue) -> Known:
-        """Return, by queue, the number of the last work that is known to be done once the given queue is empty."""
+        """Return which work is known to be done once a queue is empty: the number of the last one, by queue."""
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
     def record_wait(self, queue: Queue | None, seen: Known) -> None:
