@@ -78,7 +78,7 @@ def void_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
     return FileEdit(path, shown_as, before, after, _with_void(course, exercise, (*exercise.void, check)))
 
 
-def count_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
+def unvoid_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
     """Return the change that makes a void check count again.
 
     Args:

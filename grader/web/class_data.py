@@ -28,7 +28,7 @@ from grader.batch.policy import Rules
 from grader.batch.reports import notes_of, report_from_journal, reports
 from grader.batch.results_folder import GRADEBOOK, ROSTER, ResultsFolder
 from grader.batch.run import BatchOptions
-from grader.course.edits import FileEdit, count_check, extend, void_check, write_edit
+from grader.course.edits import FileEdit, extend, unvoid_check, void_check, write_edit
 from grader.course.files import validate
 from grader.course.layout import COURSE_FILE, Places
 from grader.course.load import load_course
@@ -342,7 +342,7 @@ class ClassFolder:
         Raises:
             GraderError: it is not void, or a file cannot be read or changed.
         """
-        return self._planned_edit(count_check(self.course, exercise, check))
+        return self._planned_edit(unvoid_check(self.course, exercise, check))
 
     def plan_extension(self, author: str, handin: HandIn, until: str) -> PlannedChange:
         """Return the change that gives an author another due date.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
-from grader.course.edits import count_check, extend, void_check, write_edit
+from grader.course.edits import extend, unvoid_check, void_check, write_edit
 from grader.course.load import load_course
 from grader.model.errors import CourseError
 
@@ -71,12 +71,12 @@ def test_a_void_check_counts_again(root: Path, given: str, left: str) -> None:
     before = path.read_text(encoding="utf-8")
     path.write_text(before + given, encoding="utf-8")
     course = load_course(root)
-    edit = count_check(course, course.exercises[0], "small")
+    edit = unvoid_check(course, course.exercises[0], "small")
     write_edit(edit)
     assert path.read_text(encoding="utf-8") == before + left
     assert load_course(root).exercises[0].void == edit.course.exercises[0].void
     with pytest.raises(CourseError, match="small is not void"):
-        count_check(load_course(root), load_course(root).exercises[0], "small")
+        unvoid_check(load_course(root), load_course(root).exercises[0], "small")
 
 
 @pytest.mark.parametrize(

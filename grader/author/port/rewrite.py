@@ -282,7 +282,7 @@ class Tests:
         return _GENERATOR if paths <= {module} else f"{module.split('.')[0]}_{_GENERATOR}"
 
     def _replace_seeded_draws(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
-        """Replace draws of NumPy and `random` after a seed by draws of a new generator with that seed: equal numbers.
+        """Replace draws of NumPy and `random` after a seed by equal draws of a new generator with that seed.
 
         Yields:
             Each such seed, with the statement that makes the generator.
