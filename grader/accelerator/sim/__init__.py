@@ -7,9 +7,11 @@ spec, gpus                     how fast and how large a device is; real GPUs
 generator                      random numbers
 races, race_warning            streams that use memory without waiting for each other
 capture                        work that is recorded for a graph
+stream_history                 the streams that were current when the graph of autograd was made
+backward_streams               backward runs on these streams
 counters                       launches, transfers and waits
 device_asserts, cuda_errors    asserts of kernels; errors in CUDA's words
 sync_debug                     waits that `set_sync_debug_mode` warns of or forbids
 fork, visible_devices          devices in a forked process; the devices that a program sees
-program_lines                  the line of the program that something is done for
+program_lines                  the line of the program at which it called PyTorch or this package
 """

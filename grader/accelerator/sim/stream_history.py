@@ -40,6 +40,6 @@ class StreamHistory:
         self._streams.append(now)
 
     def streams_at(self, number: int) -> dict[int, int]:
-        """Return the streams that were current when the node of this sequence number was made; 0 is left out."""
+        """Return the streams that were current when the node of a sequence number was made; stream 0 is left out."""
         place = bisect.bisect_right(self._numbers, number)
         return self._streams[place - 1] if place else {}
