@@ -161,7 +161,7 @@ class Known:
             first, late = self.traces(lane, answer, exercise, SEEDS[0], checks)
             traces = {id: trace for id, trace in first.items() if trace.same_for_all or id in costs}
         wanted = set(checks) - traces.keys()
-        key, mine = self._saved_traces(answer, exercise, seed, "traces")
+        key, mine = self._saved_traces(answer, exercise, seed, "traces by function")
         # Two lanes may run the same at once: they get equal traces, and neither need wait.
         if missing := wanted.difference(mine):
             new, was_late = traces_in(lane, exercise, as_submitted(exercise, answer.source), seed, missing)
@@ -484,8 +484,8 @@ class _Comparison:
     def _agree_together(self, pair: tuple[Answer, Answer], checks: _Ids) -> bool:
         """Return whether the submission may have the mistakes of both wrong answers, by all inputs of all checks.
 
-        A call that only one of them gets wrong returns the same as it, or what is right in a few; one that both get
-        right is right. One that both get wrong may return anything, as two mistakes may change it together.
+        A call that only one of them gets wrong returns the same as it, or what is right in a few of those. One that
+        both get right is right. One that both get wrong may return anything, as two mistakes may change it together.
         """
         if self._costs.issuperset(checks):
             return True
@@ -503,16 +503,18 @@ class _Comparison:
             right = {call: result for call, result in first.items() if _is_same_result(result, second.get(call, ""))}
         if not mine.keys() == first.keys() == second.keys() or not right.keys() <= mine.keys():
             return False
-        alike: list[bool] = []
+        shown: tuple[list[bool], list[bool]] = ([], [])
         for call, result in mine.items():
             expected = right.get(call, "")
-            wrong = [row[call] for row in (first, second) if not _is_same_result(row[call], expected)]
-            is_right = _is_same_result(result, expected)
+            wrong = [number for number in (0, 1) if not _is_same_result((first, second)[number][call], expected)]
             if len(wrong) == 1:
-                alike.append(_is_same_result(result, wrong[0]))
-            if not (is_right or len(wrong) == 2 or (wrong and alike[-1])):
+                shown[wrong[0]].append(_is_same_result(result, (first, second)[wrong[0]][call]))
+                if not (shown[wrong[0]][-1] or _is_same_result(result, expected)):
+                    return False
+            elif not wrong and not _is_same_result(result, expected):
                 return False
-        return sum(alike) >= LEAST_AGREEMENT * len(alike)
+        # Each by itself: of two opposite mistakes, such as always True and always False, any code shows one of them.
+        return all(sum(alike) >= LEAST_AGREEMENT * len(alike) for alike in shown)
 
     def _results_of(self, answer: Answer, checks: _Ids) -> Results:
         """Return digests of what the functions of a known answer return for all inputs of these checks."""

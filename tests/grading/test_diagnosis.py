@@ -380,11 +380,16 @@ def check_kinds(student):
     assert_values(student.double(torch.tensor([3, 3])), torch.tensor([6, 6]))
     assert_values(student.double(torch.tensor([4, 1])), torch.tensor([8, 2]))
     assert_values(student.double(torch.tensor([1, 5])), torch.tensor([2, 10]))
+    for number in range(2, 12):
+        assert_values(student.double(torch.tensor([number])), torch.tensor([2 * number]))
 '''
 
 
 def test_two_mistakes_agree_with_all_inputs_too(weak: tuple[Lane, Exercise], tmp_path: Path) -> None:
-    """Each of the two matches at the first input of its check; behind it, the submission does something else."""
+    """Each of the two matches at the first input of its check; behind it, the submission does something else.
+
+    The last one adds one in two of five calls. That it squares all others is no sign that it adds one.
+    """
     home = Path(shutil.copytree(weak[1].folder.parents[2], tmp_path / "course"))
     checks = home / "solutions/01_basics/double/check_double.py"
     checks.write_text(HIDDEN + KINDS)
@@ -401,9 +406,10 @@ def test_two_mistakes_agree_with_all_inputs_too(weak: tuple[Lane, Exercise], tmp
                 ("x + 1 + x", "2 * x.square()"),
                 ("3 * x + 1", "2 * x.square()"),
                 ("x + 1 + x", "x.square() * 0 + 18"),
+                ("2 * x + int(x.numel() == 3)", "2 * x.square()"),
             )
         ]
-    assert told == ["You add one. And: You `square`.", None, None]
+    assert told == ["You add one. And: You `square`.", None, None, None]
 
 
 def test_another_function_that_crashes_hides_no_mistake(weak: tuple[Lane, Exercise]) -> None:
