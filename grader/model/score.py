@@ -268,7 +268,7 @@ class Causes:
         cause: the one that is shown in full, or None if none lost points.
         same: those that stop at the same cause.
         lost: the others that lost points, causes before consequences.
-        firsts: of these, the first of each other function than that of the cause.
+        firsts: of these, the first of each other function than that of the cause, and of each other mistyped name.
         unwritten: those of functions that are not written yet, except for the cause.
         open: those of which nothing was decided.
         passed: those that passed.
@@ -294,10 +294,10 @@ class Causes:
         rest = tuple(row for row in lost[1:] if row not in same and not _is_unwritten(row))
         unwritten = tuple(row for row in lost[1:] if row not in same and _is_unwritten(row))
         undecided = tuple(row for row in rows if not row.verdict.decided)
-        functions = {function_of(cause)} if cause is not None else set[str]()
+        functions = {_function_or_missing(cause)} if cause is not None else set[str]()
         firsts = []
         for row in rest:
-            if (name := function_of(row)) and name not in functions:
+            if (name := _function_or_missing(row)) and name not in functions:
                 functions.add(name)
                 firsts.append(row)
         passed = tuple(row for row in rows if row.verdict is Verdict.PASSED)
@@ -307,6 +307,11 @@ class Causes:
 def function_of(row: GradedCheck) -> str:
     """Return the function or class of the student's that a check called last; "" if it called none."""
     return row.outcome.called[-1].split(".")[0] if row.outcome.called else ""
+
+
+def _function_or_missing(row: GradedCheck) -> str:
+    """Return the function that a check called last, or the sentence that one is missing, which names it; else ""."""
+    return function_of(row) or (row.outcome.message.split("\n")[0] if row.outcome.cause == "name" else "")
 
 
 def _rank(row: GradedCheck) -> tuple[int, ...]:
@@ -345,6 +350,8 @@ def _has_same_cause(row: GradedCheck, cause: GradedCheck) -> bool:
     both_shown = row.check.shown and cause.check.shown
     if row.outcome.verdict is not cause.outcome.verdict or (both_shown and row.outcome.cause != cause.outcome.cause):
         return False
+    if cause.outcome.cause == "name" and "did you mean" in mine:  # each name has a remedy of its own
+        return mine == theirs
     places = [_PLACE.findall(item.outcome.message) for item in (row, cause)]
     if both_shown and all(places) and places[0] != places[1]:
         return False

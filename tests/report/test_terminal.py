@@ -20,6 +20,7 @@ ATTRIBUTE = "your `double` raised AttributeError"
 AT_7 = f"{ATTRIBUTE}: no sqare\n    double.py, line 7\n        x"
 NONE = "expected the result to be a tensor, got None (is a `return` missing?)"
 LATE = "your `double` did not finish in 2 seconds"
+HAS_NO, MEANT = "your double.py has no", "; did you mean `B`?"
 
 
 def row(
@@ -170,6 +171,12 @@ def test_a_mistake_of_another_function_stands_below_its_first_failure(every: boo
         ),
         (row("a", "failed", "kind", NONE.replace("a tensor", "a number")), row("b", "failed", "kind", NONE), True),
         (row("a", "failed", "values", "it is wrong"), row("b", "failed", "values", "it is wrong"), False),
+        (row("a", "error", "name", f"{HAS_NO} `a`"), row("b", "error", "name", f"{HAS_NO} `b`"), True),
+        (
+            row("a", "error", "name", f"{HAS_NO} `a`"),
+            row("b", "error", "name", f"{HAS_NO} `b`; did you mean `B`?"),
+            False,
+        ),
         (
             row("a", "timed_out", "raised", f"{LATE}; it was then at\n    d.py, line 1"),
             row("b", "timed_out", "raised", f"{LATE}; it is not called again"),
@@ -181,6 +188,12 @@ def test_checks_that_stop_at_one_cause(first: GradedCheck, second: GradedCheck, 
     """Checks that stop at the same error, kind or line are one row; another line or function is another cause."""
     told = Causes.of([first, second])
     assert (told.same, told.lost) == (((second,), ()) if one else ((), (second,)))
+
+
+def test_each_mistyped_name_is_printed() -> None:
+    """The name that is near to it is the remedy, and another one for each function."""
+    rows = [row(name, "error", "name", f"{HAS_NO} `{name}`; did you mean `{name.upper()}`?") for name in "ab"]
+    assert [line.strip() for line in lines(*rows) if "did you mean" in line] == [item.outcome.message for item in rows]
 
 
 def test_what_is_written_is_printed_before_what_is_not() -> None:
