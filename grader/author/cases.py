@@ -90,6 +90,9 @@ CONSTANTS = {
 }
 """What each does, as a statement over `args`; no import, as a rule may forbid it."""
 
+CONSTANT_BEGINS = "every function gives "
+"""With this the name of a constant answer begins."""
+
 
 @dataclass(frozen=True, eq=False)
 class Case:
@@ -233,7 +236,7 @@ def constant_cases(exercise: Exercise) -> Iterator[Case]:
     names = _functions_in_rules(exercise)
     for gives, statement in CONSTANTS.items() if names else ():
         source = "\n\n".join(f"def {name}(*args, **named):\n    {statement}\n" for name in names)
-        path = exercise.folder / f"every function gives {gives}"
+        path = exercise.folder / f"{CONSTANT_BEGINS}{gives}"
         yield Case(exercise, "constant", Answer(path, source.encode(), "", ""), 0)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.author.cases import MAY_BE_RIGHT, Case, rules_naming
+from grader.author.cases import CONSTANT_BEGINS, MAY_BE_RIGHT, Case, rules_naming
 from grader.author.text import functions_of, numbered_line
 from grader.course.layout import Places
 from grader.grading.behaviour import Trace, traces_of
@@ -255,15 +255,24 @@ def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a problem for each constant answer that earns points, with the checks that it passes."""
+    """Yield a problem for each rule on which constant answers earn points, with the checks that they pass."""
     where = Places.of(exercise).description.as_posix()
+    earned = defaultdict[str, dict[str, int]](dict)
+    passed = defaultdict[str, list[str]](list)
     for case, graded in runs:
-        if case.kind == "constant" and graded.score.earned:
-            checks = ", ".join(row.check.id for row in graded.checks if row.score.earned)
-            yield (
-                f"{where}: values: {points_text(graded.score.earned)} points are for nothing: {case.answer.path.name} "
-                f"({checks}); name the checks or rules that show a right value, and that no constant passes"
-            )
+        for row in graded.checks if case.kind == "constant" else ():
+            if row.score.earned:
+                rule, name = row.check.contract, case.answer.path.name
+                earned[rule][name] = earned[rule].get(name, 0) + row.score.earned
+                passed[rule] += [row.check.id] * (row.check.id not in passed[rule])
+    for rule, by_answer in earned.items():
+        first, *others = sorted(by_answer, key=lambda name: -by_answer[name])
+        answers = first + "".join(f", or {name.removeprefix(CONSTANT_BEGINS)}" for name in others)
+        yield (
+            f"{where}: values: {points_text(by_answer[first])} points are for nothing: {answers} "
+            f"({', '.join(passed[rule])}); name the checks or rules that show a right value, and that no "
+            "constant passes"
+        )
 
 
 def _judge_messages(proof: Proof, runs: Runs) -> None:

@@ -148,8 +148,8 @@ FAULTS: dict[str, dict[str, Plant]] = {
         ),
         f"{STAFF}/wrong.yaml: there are 1 wrong answers; write at least 2": remove(TRIPLES),
         (
-            f"{SETTINGS}: values: 1.7 points are for nothing: every function gives a zero of the argument "
-            "(dtype); name the checks or rules that show a right value"
+            f"{SETTINGS}: values: 1.7 points are for nothing: every function gives a zero of the argument, or a view "
+            "of the argument, set to 0 (dtype); name the checks or rules that show a right value"
         ): change(SETTINGS, "points: 10\n", "points: 10\nvalues: [dtype]\n"),
     },
     "names": {
