@@ -76,17 +76,19 @@ def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[s
         folder, assignment = tests.parent, assignment_of(text)
         if assignment is None:
             draft = Port(text, solution).draft("@title@")
-            data = data_of(folder, named=[solution, texts_for_student_code(f"{draft.shown}\n{draft.hidden}")])
-            return draft, [*left_to_do_for(solution, data)], data
+            named = [solution, texts_for_student_code(f"{draft.shown}\n{draft.hidden}")]
+            data, left_out = data_of(folder, named=named)
+            return draft, [*left_out.values(), *left_to_do_for(solution, [*data, *left_out])], data
         text, listed = assignment.test_file(), assignment.files
         # Which students have beside the notebook.
-        data = data_of(folder, named=[solution or assignment.reference(), text], listed=listed)
+        data, left_out = data_of(folder, named=[solution or assignment.reference(), text], listed=listed)
         solution = solution or assignment.reference(data)
         port = Port(text, solution, MODULE, assignment.points, assignment.hidden, assignment.given(), data)
         draft = port.draft("@title@")
         lost = [name for name in listed if not (folder / name).exists()]
         notes = [f"the notebook lists {name!r}, which is not beside it: put it there, and start again" for name in lost]
-        return draft, [*assignment.notes, *notes, *left_to_do_for(solution, data)], data
+        notes = [*assignment.notes, *notes, *left_out.values(), *left_to_do_for(solution, [*data, *left_out])]
+        return draft, notes, data
     except (OSError, ValueError, SyntaxError) as error:
         raise CourseError(f"{error}; --from and --reference need files of Python, or a notebook, in UTF-8") from None
 

@@ -32,7 +32,9 @@ from grader.model.course import WHOLE
 from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, View
 
-_MOST_DATA_MB = 16
+MOST_DATA_MB = 16
+"""MiB that the data files of one exercise may have together, as each worker holds them in memory."""
+
 _AS_WRITTEN = (
     *("number", "title", "kind", "difficulty", "topics", "needs", "minutes", "hints"),
     *("counters", "values", "void", "par", "without"),
@@ -287,9 +289,9 @@ def _data_files(root: Path, places: Places, names: Sequence[str], problems: list
             what = f". {RESTORE}" if is_given else "; put it there, or fix the name"
             problems.append(f"{where}: there is no file {missing}{what}")
     size = sum(path.stat().st_size for path in files.values() if path.is_file())
-    if size > _MOST_DATA_MB << 20:
+    if size > MOST_DATA_MB << 20:
         much = f"{size / (1 << 20):.1f} MiB are too much for each worker"
-        problems.append(f"{where}: {much}; keep to {_MOST_DATA_MB} MiB together")
+        problems.append(f"{where}: {much}; keep to {MOST_DATA_MB} MiB together")
     return files
 
 

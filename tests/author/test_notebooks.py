@@ -422,7 +422,33 @@ def test_data_that_the_notebook_names_comes_along(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     text = "A = Path('data') / 'a.csv'\n\ndef load(path='./c.csv', other='g.py'):\n    return open(path)\n"
-    assert list(data_of(tmp_path, named=[text], listed=["listed/"])) == ["data/a.csv", "c.csv", "listed/e.csv"]
+    data, left_out = data_of(tmp_path, named=[text], listed=["listed/"])
+    assert (list(data), left_out) == (["data/a.csv", "c.csv", "listed/e.csv"], {})
+
+
+def test_data_that_is_too_large_is_named(tmp_path: Path, type_grade: WarmGrade) -> None:
+    """A course with such a file would not load, so the small files come along and the large one is left to do."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (tmp_path / "master.ipynb").write_text(
+        notebook(
+            code(
+                "import torch\nwords = open('small.txt').read().split()\nrows = open('large.csv').read()",
+                solution=True,
+                grade=False,
+                grade_id="r",
+            ),
+            code("assert len(words) == 3 < len(rows)", solution=False, grade=True, grade_id="test", points=1),
+        )
+    )
+    (tmp_path / "small.txt").write_text("1 2 3")
+    with (tmp_path / "large.csv").open("wb") as large:
+        large.truncate(17 << 20)
+    ran = type_grade("new", "01_basics/table", "--from", str(tmp_path / "master.ipynb"), cwd=home)
+    assert ran.returncode == 0, ran.stderr
+    assert "files: [small.txt]\n" in (home / "exercises/01_basics/table/exercise.yaml").read_text()
+    said = " ".join(ran.stdout.split())
+    assert said.count("large.csv") == 1
+    assert "'large.csv' has 17.0 MiB, and the files of an exercise may have 16 MiB together: it was not copied" in said
 
 
 def test_data_beside_a_notebook_comes_along(tmp_path: Path, type_grade: WarmGrade) -> None:

@@ -19,6 +19,7 @@ from grader.author.port.rewrite import WORDS, Tests, has_generator, with_helpers
 from grader.author.port.text import HELPERS, Edits, TopStatement, assemble, items_needed, items_of, missing_packages
 from grader.course.answers import first_line_number, names_of
 from grader.course.layout import Places
+from grader.course.load import MOST_DATA_MB
 from grader.lint.lines import findings
 from grader.lint.scope import CHECK, FIXTURE, CheckSource, Function, imported_names, parameters
 
@@ -449,20 +450,35 @@ def _names_of_files(text: str, folder: Path) -> Iterator[str]:
         yield from (f"{before}{name}" for before in folders if (folder / f"{before}{name}").is_file())
 
 
-def data_of(folder: Path, *, named: Sequence[str] = (), listed: Sequence[str] = ()) -> dict[str, bytes]:
-    """Return the contents of the data files in a folder, by the name under which student code reads them.
+def data_of(
+    folder: Path, *, named: Sequence[str] = (), listed: Sequence[str] = ()
+) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return the contents of the data files in a folder, and a sentence for each that is too large for an exercise.
 
     Args:
         folder: the folder that has the tests.
         named: Python source that names files for student code.
         listed: names of files and folders that the assignment lists itself.
+
+    Returns:
+        Two dicts, whose keys are the names under which student code reads the files.
     """
     names = [name for text in named for name in _names_of_files(text, folder)]
     for name in (name.removeprefix("./").rstrip("/") for name in listed):
         inside = sorted((folder / name).rglob("*")) if (folder / name).is_dir() else [folder / name]
         names += [path.relative_to(folder).as_posix() for path in inside if path.is_file()]
     names = [name for name in dict.fromkeys(names) if re.fullmatch(_DATA, name)]
-    return {name: (folder / name).read_bytes() for name in names if not name.endswith((".py", ".ipynb"))}
+    sizes = {name: (folder / name).stat().st_size for name in names if not name.endswith((".py", ".ipynb"))}
+    left_out: dict[str, str] = {}
+    # Small files come along, whichever large one is beside them.
+    for name in sorted(sizes, key=lambda each: sizes[each], reverse=True):
+        if sum(sizes.values()) > MOST_DATA_MB << 20:
+            left_out[name] = (
+                f"{name!r} has {sizes.pop(name) / (1 << 20):.1f} MiB, and the files of an exercise may have "
+                f"{MOST_DATA_MB} MiB together: it was not copied; put a smaller part of it into the exercise's "
+                "folder, and list it under `files:`"
+            )
+    return {name: (folder / name).read_bytes() for name in sizes}, left_out
 
 
 def texts_for_student_code(checks: str) -> str:
