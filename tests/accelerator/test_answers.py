@@ -41,8 +41,8 @@ def test_what_was_an_attribute_error() -> None:
     with raises(NotImplementedError, "the L2_cache_size of a device is not known of the simulated device"):
         _ = properties.L2_cache_size
     memory: Any = torch.cuda.memory
-    with raises(NotImplementedError, "torch.cuda.memory_snapshot is not supported on the simulated device"):
-        memory.memory_snapshot()
+    with raises(NotImplementedError, "torch.cuda.host_memory_stats is not supported on the simulated device"):
+        memory.host_memory_stats()
     with raises(NotImplementedError, "asks CUDA's driver, which the simulated device does not have"):
         memory._get_memory_metadata()
     assert inspect.isclass(torch.cuda.MemPool)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gc
+import importlib
+import pickle
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from accelerator.modes import counted, in_mode
+from accelerator.modes import counted, in_mode, raises
 from torch.utils import benchmark
 
 from grader import accelerator
@@ -314,3 +317,49 @@ def test_what_an_operator_costs() -> None:
         return calls_of(lambda: torch._foreach_add_(weights, weights))
 
     assert many(200) - many(100) <= 100 * 4
+
+
+@in_mode("cuda", indices=2)
+def test_snapshots_of_memory() -> None:
+    """A snapshot has all that is allocated, what was allocated and freed since recording began, and by which line."""
+    memory: Any = torch.cuda.memory
+    before = torch.ones(3, device="cuda")
+    memory._record_memory_history()
+    x = torch.ones(1000, device="cuda:1")
+    y = x * 2
+    del y
+    found = memory._snapshot()
+    assert found["segments"] == torch.cuda.memory_snapshot()
+    assert [(one["device"], one["total_size"], one["requested_size"]) for one in found["segments"]] == [
+        (0, 512, 12),
+        (1, 4096, 4000),
+    ]
+    (block,) = found["segments"][1]["blocks"]
+    assert (block["state"], block["address"]) == ("active_allocated", x.data_ptr())
+    assert block["frames"][0]["filename"] == __file__
+    assert found["device_traces"][0] == []
+    actions = [(entry["action"], entry["size"]) for entry in found["device_traces"][1]]
+    assert actions == [("alloc", 4096), ("alloc", 4096), ("free_requested", 4096), ("free_completed", 4096)]
+    with raises(torch.OutOfMemoryError, "out of memory"):
+        torch.empty(1 << 40, device="cuda")
+    assert memory._snapshot()["device_traces"][0][-1]["action"] == "oom"
+    viz: Any = importlib.import_module("torch.cuda._memory_viz")
+    assert "free" in viz.trace(found)
+    assert "total_allocated" in viz.segsum(found)
+    memory._record_memory_history(enabled=None)
+    assert memory._snapshot()["device_traces"] == [[], []]
+    with raises(RuntimeError, "expected state to be 'state', 'all', or None"):
+        memory._record_memory_history("some")
+    del before
+
+
+@in_mode("cuda")
+def test_a_snapshot_in_a_file(tmp_path: Path) -> None:
+    """The file has what a snapshot has; as many entries are kept as the program wants."""
+    memory: Any = torch.cuda.memory
+    memory._record_memory_history(max_entries=2, context=None)
+    x = torch.ones(3, device="cuda") + 1
+    memory._dump_snapshot(str(tmp_path / "snapshot.pickle"))
+    found = pickle.loads((tmp_path / "snapshot.pickle").read_bytes())
+    assert [entry["frames"] for entry in found["device_traces"][0]] == [[], []]
+    assert found["segments"][0]["address"] == x.data_ptr()

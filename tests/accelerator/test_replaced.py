@@ -561,3 +561,15 @@ def test_the_context_of_a_stream_may_be_entered_again() -> None:
             pass
         assert cuda.current_stream() == one
     assert cuda.current_stream() == main
+
+
+@in_mode("cuda")
+def test_a_stream_of_numbers_and_what_a_block_may_share() -> None:
+    """A stream can be made of its three numbers; properties of a device have its shared memory."""
+    one: Any = torch.cuda.Stream()
+    kind: Any = torch.cuda.Stream
+    assert kind(stream_id=one.stream_id, device_index=one.device_index, device_type=one.device_type) == one
+    properties: Any = torch.cuda.get_device_properties(0)
+    shared = (properties.shared_memory_per_block_optin, properties.shared_memory_per_multiprocessor)
+    assert shared == (166_912, 167_936)  # of an A100
+    assert properties.max_threads_per_block == 1024

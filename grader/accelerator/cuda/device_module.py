@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.cuda import memory_snapshots
 from grader.accelerator.cuda.streams import (
     Event,
     Stream,
@@ -25,9 +26,8 @@ from grader.accelerator.sim.fork import was_forked_after_use
 from grader.accelerator.sim.machine import Device, the_machine
 
 _UNKNOWN = {
-    *("L2_cache_size", "clock_rate", "gcnArchName", "max_threads_per_block", "memory_bus_width", "memory_clock_rate"),
-    *("pci_bus_id", "pci_device_id", "pci_domain_id", "shared_memory_per_block_optin"),
-    *("shared_memory_per_multiprocessor", "uuid"),
+    *("L2_cache_size", "clock_rate", "memory_bus_width", "memory_clock_rate"),
+    *("pci_bus_id", "pci_device_id", "pci_domain_id", "uuid"),
 }
 """What CUDA reports about a device, and the data sheets of the specs do not have."""
 
@@ -45,7 +45,12 @@ class Properties:
     # The same for all of CUDA's devices of the last ten years.
     warp_size: int = 32
     regs_per_multiprocessor: int = 65536
+    max_threads_per_block: int = 1024
     shared_memory_per_block: int = 49152
+    # A kernel must ask for more than the usual; the rest of a multiprocessor's is CUDA's own.
+    shared_memory_per_block_optin: int = 49152
+    shared_memory_per_multiprocessor: int = 65536
+    gcnArchName: str = ""  # noqa: N815
     is_integrated: bool = False
     is_multi_gpu_board: bool = False
 
@@ -63,6 +68,9 @@ class Properties:
 
 _THREADS = {(7, 5): 1024, (8, 6): 1536, (8, 9): 1536}
 """Of a multiprocessor, by capability; 2048 with any other."""
+
+_SHARED = {(7, 0): 96, (7, 5): 64, (8, 0): 164, (8, 6): 100, (8, 9): 100, (9, 0): 228, (10, 0): 228}
+"""KiB of shared memory of a multiprocessor, by capability: table "Technical Specifications" of CUDA's guide."""
 
 
 def _device_of(device: Any = None) -> Device:
@@ -140,12 +148,17 @@ def get_device_properties(device: Any = None) -> Properties:
         raise AssertionError("Invalid device id")
     _device_of(device)
     spec = machine.spec
+    shared = _SHARED.get(spec.capability, 64)
     return Properties(
         spec.name,
         *spec.capability,
         total_memory=spec.memory,
         multi_processor_count=spec.processors,
         max_threads_per_multi_processor=_THREADS.get(spec.capability, 2048),
+        # From capability 8.0 on, CUDA takes 1 KiB of each block for itself.
+        shared_memory_per_block_optin=1024 * (shared - (spec.capability >= (8, 0))),
+        shared_memory_per_multiprocessor=1024 * shared,
+        gcnArchName=spec.name,
     )
 
 
@@ -292,6 +305,7 @@ FUNCTIONS: dict[str, Any] = {
     "max_memory_reserved": max_memory_allocated,
     "reset_max_memory_allocated": reset_peak_memory_stats,
     "StreamContext": stream,
+    **memory_snapshots.FUNCTIONS,
 }
 """The functions of this module, by the names they have in `torch.cuda`."""
 

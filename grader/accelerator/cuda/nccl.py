@@ -198,7 +198,9 @@ def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
     return backend if isinstance(backend, SimNccl) else None
 
 
-def split_group(parent: Any, ranks: Sequence[int], options: Any, name: str, description: str | None) -> Any:
+def split_group(
+    parent: Any, ranks: Sequence[int], options: Any, name: str, description: str | None, devices: Any = None
+) -> Any:
     """Return the process group of some ranks of a group; None if this process is not among them.
 
     Args:
@@ -207,6 +209,7 @@ def split_group(parent: Any, ranks: Sequence[int], options: Any, name: str, desc
         options: of the part's NCCL backend, with its timeout.
         name: of the part.
         description: of the part, for people.
+        devices: the types of devices that it has backends for; None means those of the parent.
     """
     kind, core = cast(Any, (dist.ProcessGroup, dist))
     own_nccl = nccl_of(the_machine(), parent)
@@ -218,7 +221,7 @@ def split_group(parent: Any, ranks: Sequence[int], options: Any, name: str, desc
         return None
     rank, size = list(ranks).index(parent.rank()), len(ranks)
     part = kind(store, rank, size)
-    for device in parent._device_types:
+    for device in devices or parent._device_types:
         backend = parent._get_backend(device)
         own = core.PrefixStore(f"{device.type}/", store)
         if isinstance(backend, SimNccl):

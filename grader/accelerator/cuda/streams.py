@@ -18,9 +18,18 @@ if TYPE_CHECKING:
 class Stream:
     """A simulated stream: the numbers of its work are computed at once, and its times are virtual."""
 
-    def __init__(self, device: Any = None, priority: int = 0, *, stream_id: int | None = None) -> None:
+    def __init__(
+        self,
+        device: Any = None,
+        priority: int = 0,
+        *,
+        stream_id: int | None = None,
+        device_index: int | None = None,
+        device_type: int | None = None,
+    ) -> None:
+        del device_type
         machine = the_machine()
-        index = machine.index_of(device)
+        index = machine.index_of(device if device_index is None else device_index)
         if stream_id is None:
             machine.streams += 1
             stream_id = machine.streams

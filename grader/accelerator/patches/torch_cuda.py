@@ -60,8 +60,6 @@ def install(machine: Machine) -> None:
         for owner in {*owners, sys.modules[value.__module__]}:
             if owner is torch.cuda or getattr(owner, name, None) is value:
                 put(owner, name, new)
-    for name in ("_record_memory_history", "_snapshot", "_dump_snapshot"):
-        put(torch.cuda.memory, name, _refusing_function(f"memory.{name}"))
 
 
 def _refusing_function(name: str) -> Any:

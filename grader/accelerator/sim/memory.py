@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from grader.accelerator.sim.memory_history import MemoryHistory
 from grader.accelerator.sim.memory_stats import Statistics
 from grader.accelerator.sim.spec import GIB, KIB, MIB
 
@@ -61,6 +62,8 @@ class DeviceMemory:
     share: float = 1.0
     """What part of the capacity the program may take."""
     statistics: Statistics = field(default_factory=Statistics)
+    history: MemoryHistory | None = None
+    """What is recorded of each allocation, while the program wants that."""
 
     @property
     def room(self) -> int:
@@ -106,6 +109,8 @@ class DeviceMemory:
     def _check_share(self, nbytes: int) -> None:
         if nbytes > self.room:
             self.statistics.full += 1
+            if self.history is not None:
+                self.history.record_full(nbytes, self.capacity - self.current)
             raise torch.OutOfMemoryError(self._no_room_text(nbytes))
 
     def _no_host_memory_error(self, nbytes: int, free: int) -> torch.OutOfMemoryError:

@@ -51,7 +51,7 @@ class Block:
     """The memory of one storage on a device; all tensors that view the storage hold it, and the last one frees it."""
 
     __slots__ = (
-        *("__weakref__", "_races", "_taken", "blocks", "key", "memory", "storage"),
+        *("__weakref__", "_races", "_taken", "address", "blocks", "key", "memory", "storage"),
         *("arrives", "born", "home", "reads", "requested", "shared", "written"),
     )
 
@@ -77,6 +77,8 @@ class Block:
         self.requested: int = storage.nbytes()
         """The bytes of the storage, before they are rounded up."""
         self._taken = memory.allocate(self.requested, hosted=storage.device.type != "meta")
+        self.address: int = 0
+        self._record_alloc()
         blocks[self.key] = weakref.ref(self)
 
     @property
@@ -87,12 +89,24 @@ class Block:
     def resize(self) -> None:
         """Free the old size of the storage on the device, and allocate its new size."""
         # The old size is given back first: a storage that grows needs room for the new size only.
+        self._record_free()
         self.memory.free(self._taken, self.requested)
         self._taken = 0
         self.requested = self.storage.nbytes()
         self._taken = self.memory.allocate(self.requested, hosted=self.storage.device.type != "meta")
+        self._record_alloc()
+
+    def _record_alloc(self) -> None:
+        self.address = self.storage.data_ptr()
+        if self.memory.history is not None and self._taken:
+            self.memory.history.record_alloc(self.address, self._taken, self.home[1])
+
+    def _record_free(self) -> None:
+        if self.memory.history is not None and self._taken:
+            self.memory.history.record_free(self.address, self._taken, self.home[1])
 
     def __del__(self) -> None:
+        self._record_free()
         if self._races.several:
             self._races.record_free(self, self._taken)
         self.memory.free(self._taken, self.requested)

@@ -1,0 +1,134 @@
+"""`torch.cuda.memory_snapshot` and the history of memory: what is allocated, where, and by which line."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+from grader.accelerator.sim.machine import Machine, the_machine
+from grader.accelerator.sim.memory_history import MemoryHistory
+
+_SMALL = 1 << 20
+
+_CHOICES = (
+    ("enabled", ("state", "all"), "expected state to be 'state', 'all', or None"),
+    ("context", ("state", "alloc", "all"), "expected context to be 'state', 'alloc', 'all', or None"),
+    ("stacks", ("python", "all"), "expected stacks to be 'python', or 'all'"),
+)
+"""The arguments of `_record_memory_history`, their values, and what PyTorch says of others."""
+
+
+def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> list[dict[str, Any]]:
+    """Return what is allocated on all devices, as a list of segments; here each has one block.
+
+    Args:
+        mempool_id: not used: there are no pools.
+        include_traces: not used: these are no part of it.
+    """
+    del mempool_id, include_traces
+    return _segments(the_machine())
+
+
+def _record_memory_history(
+    enabled: Any = "all",
+    context: Any = "all",
+    stacks: Any = "all",
+    max_entries: int = sys.maxsize,
+    device: Any = None,
+    clear_history: bool = False,
+    **others: Any,
+) -> None:
+    """Begin to record allocations on all devices, or end it and forget them if `enabled` is None.
+
+    Args:
+        enabled: "all", "state" for what is allocated at the moment of a snapshot, or None.
+        context: for which of them the program's frames are kept: "all", "alloc", "state" or None.
+        stacks: "python" or "all".
+        max_entries: how many are kept, the last.
+        device: not used, as in PyTorch.
+        clear_history: whether earlier ones are forgotten.
+        others: not used.
+    """
+    del device, others
+    if isinstance(enabled, bool):  # the old form, whose other arguments mean something else
+        enabled, context, stacks, max_entries = ("all" if enabled else None), "all", "python", sys.maxsize
+    for name, values, text in _CHOICES:
+        given = {"enabled": enabled, "context": context, "stacks": stacks}[name]
+        if given not in values and (given is not None or name == "stacks"):
+            raise RuntimeError(text)
+    for place in the_machine().devices:
+        before = place.memory.history
+        place.memory.history = None
+        if enabled is not None:
+            history = MemoryHistory(max_entries, with_frames=context is not None, traces=enabled == "all")
+            if before is not None and not clear_history:
+                history.entries.extend(before.entries)
+            place.memory.history = history
+
+
+def _snapshot(device: Any = None, **others: Any) -> dict[str, Any]:
+    """Return what is allocated, and what was recorded since `_record_memory_history`, for each device.
+
+    Args:
+        device: not used, as in PyTorch.
+        others: not used.
+    """
+    del device, others
+    machine = the_machine()
+    histories = [place.memory.history for place in machine.devices]
+    return {
+        "segments": _segments(machine),
+        "device_traces": [list(history.entries) if history is not None else [] for history in histories],
+        "allocator_settings": {
+            "PYTORCH_CUDA_ALLOC_CONF": "",
+            "max_split_size": -1,
+            "garbage_collection_threshold": 0.0,
+            "expandable_segments": False,
+            "roundup_power2_divisions": {},
+        },
+        "external_annotations": [],
+    }
+
+
+def _dump_snapshot(filename: str = "dump_snapshot.pickle", **others: Any) -> None:
+    """Write what `_snapshot` returns to a file, which pytorch.org/memory_viz shows.
+
+    Args:
+        filename: the path of the file.
+        others: not used.
+    """
+    Path(filename).write_bytes(pickle.dumps(_snapshot(**others)))
+
+
+def _segments(machine: Machine) -> list[dict[str, Any]]:
+    alive = [block for known in list(machine.blocks.values()) if (block := known()) is not None and block.nbytes]
+    segments = []
+    for block in sorted(alive, key=lambda block: (block.memory.index, block.address)):
+        history, sizes = block.memory.history, {"size": block.nbytes, "requested_size": block.requested}
+        frames = history.frames_of(block.address) if history is not None else []
+        one = {"address": block.address, **sizes, "state": "active_allocated", "frames": frames}
+        segments.append(
+            {
+                "device": block.memory.index,
+                "address": block.address,
+                "total_size": block.nbytes,
+                "allocated_size": block.nbytes,
+                "active_size": block.nbytes,
+                "requested_size": block.requested,
+                "stream": block.home[1],
+                "segment_type": "small" if block.nbytes <= _SMALL else "large",
+                "segment_pool_id": (0, 0),
+                "is_expandable": False,
+                "frames": frames,
+                "blocks": [one],
+            }
+        )
+    return segments
+
+
+FUNCTIONS = {
+    function.__name__: function for function in (memory_snapshot, _record_memory_history, _snapshot, _dump_snapshot)
+}
+"""The functions of this module, by the names they have in `torch.cuda.memory`."""
