@@ -573,3 +573,42 @@ def test_a_stream_of_numbers_and_what_a_block_may_share() -> None:
     shared = (properties.shared_memory_per_block_optin, properties.shared_memory_per_multiprocessor)
     assert shared == (166_912, 167_936)  # of an A100
     assert properties.max_threads_per_block == 1024
+
+
+@in_mode("cuda")
+def test_preferred_libraries() -> None:
+    """A program may prefer each library that a PyTorch for CUDA has, and is told which it prefers."""
+    backends: Any = torch.backends.cuda
+    for name in ("cublaslt", "cublas"):
+        assert backends.preferred_blas_library(name).name.lower() == name
+    for name in ("magma", "cusolver", "default"):
+        assert backends.preferred_linalg_library(name).name.lower() == name
+        assert backends.preferred_linalg_library().name.lower() == name
+    with raises(RuntimeError, "Unknown input value. Choose from: default, cusolver, magma."):
+        backends.preferred_linalg_library("mkl")
+
+
+class Shares:
+    """An array of another library, which has memory of the device."""
+
+    def __init__(self, interface: dict[str, Any]) -> None:
+        self.__cuda_array_interface__ = interface
+
+
+@in_mode("cuda")
+def test_arrays_with_an_interface() -> None:
+    """`as_tensor` shares the memory of an object with `__cuda_array_interface__`; `tensor` copies it."""
+    x: Any = torch.arange(6.0, device="cuda:1").view(2, 3)
+    for given, wanted in ((x, x), (x.t(), x.t()), (x[1, 1:], x[1, 1:])):
+        array = Shares(given.__cuda_array_interface__)
+        shared, copied = torch.as_tensor(array, device="cuda:1"), torch.tensor(array, device="cuda:1")
+        assert torch.equal(shared, wanted)
+        assert torch.equal(copied, wanted)
+        assert shared.data_ptr() == given.data_ptr() != copied.data_ptr()
+    shared += 1
+    assert x.tolist() == [[0, 1, 2], [3, 5, 6]]
+    assert torch.as_tensor(array).device.type == "cpu"
+    assert torch.as_tensor(array, dtype=torch.int64, device="cuda").device.index == 0
+    host = Shares({**x.__cuda_array_interface__, "data": (torch.ones(6).data_ptr(), False)})
+    with raises(RuntimeError, "The specified pointer resides on host memory and is not registered with any CUDA"):
+        torch.as_tensor(host, device="cuda")

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 import torch.utils._device as device_mode
 
+from grader.accelerator.core.array_interface import has_interface, tensor_of_interface
 from grader.accelerator.core.pinned_memory import pin_storage
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.refusals import refusal
@@ -121,10 +122,19 @@ def _translate_device(machine: Machine, original: Any) -> Any:
 
 
 def _wrap_for_lists(machine: Machine, translated: Any) -> Any:
-    """Return a function such as `torch.tensor` that reads numbers from tensors of the device inside of a list."""
+    """Return a function such as `torch.tensor` that reads numbers from tensors of the device inside of a list.
+
+    It takes objects with a `__cuda_array_interface__`, too. `as_tensor` then copies only if the dtype or the device is
+    another one, and both take the default device where the call names none.
+    """
 
     @functools.wraps(translated)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if args and not isinstance(args[0], (list, tuple, int, float)) and has_interface(args[0]):
+            given: Any = tensor_of_interface(machine, args[0])
+            device = kwargs.get("device") or torch.get_default_device()
+            moved = given.to(device, kwargs.get("dtype") or given.dtype, copy=translated.__name__ == "tensor")
+            return moved.requires_grad_() if kwargs.get("requires_grad") else moved
         return translated(*(_on_the_host(machine, arg) for arg in args), **kwargs)
 
     return call

@@ -1,0 +1,63 @@
+"""Tensors of objects that have a `__cuda_array_interface__`, as those of CuPy and Numba have it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.storage import on_host
+from grader.accelerator.core.tensor import SimTensor, wrap
+from grader.accelerator.sim.machine import Machine
+
+_DTYPES = {
+    "|b1": torch.bool,
+    "|u1": torch.uint8,
+    "|i1": torch.int8,
+    "<f2": torch.float16,
+    "<f4": torch.float32,
+    "<f8": torch.float64,
+    "<i2": torch.int16,
+    "<i4": torch.int32,
+    "<i8": torch.int64,
+    "<u2": torch.uint16,
+    "<u4": torch.uint32,
+    "<u8": torch.uint64,
+    "<c8": torch.complex64,
+    "<c16": torch.complex128,
+}
+
+_HOST = "The specified pointer resides on host memory and is not registered with any CUDA device."
+
+
+def has_interface(data: Any) -> bool:
+    """Return whether an argument is no tensor, and has memory of a device to share."""
+    return not isinstance(data, torch.Tensor) and hasattr(data, "__cuda_array_interface__")
+
+
+def tensor_of_interface(machine: Machine, data: Any) -> SimTensor:
+    """Return a tensor of the device over the memory that an object shares.
+
+    Raises:
+        RuntimeError: it is no memory of the device, as what was made without it is not.
+    """
+    found = data.__cuda_array_interface__
+    dtype, shape, strides = _DTYPES[found["typestr"]], tuple(found["shape"]), found.get("strides")
+    address = found["data"][0]
+    for known in list(machine.blocks.values()):
+        block = known()
+        if block is None or not block.storage.data_ptr() <= address < block.storage.data_ptr() + block.requested:
+            continue
+        offset = (address - block.storage.data_ptr()) // dtype.itemsize
+        steps = _contiguous(shape) if strides is None else tuple(step // dtype.itemsize for step in strides)
+        inner = on_host(dtype, block.storage, offset, shape, steps)
+        return wrap(inner, machine.devices[block.memory.index], block)
+    raise RuntimeError(_HOST)
+
+
+def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    steps, step = [], 1
+    for size in reversed(shape):
+        steps.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(steps))
