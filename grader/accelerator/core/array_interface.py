@@ -31,7 +31,7 @@ _HOST = "The specified pointer resides on host memory and is not registered with
 
 
 def has_interface(data: Any) -> bool:
-    """Return whether an argument is no tensor, and has memory of a device to share."""
+    """Return whether an argument other than a tensor has memory of a device to share."""
     return not isinstance(data, torch.Tensor) and hasattr(data, "__cuda_array_interface__")
 
 
@@ -39,7 +39,7 @@ def tensor_of_interface(machine: Machine, data: Any) -> SimTensor:
     """Return a tensor of the device over the memory that an object shares.
 
     Raises:
-        RuntimeError: it is no memory of the device, as what was made without it is not.
+        RuntimeError: the memory is that of the host.
     """
     found = data.__cuda_array_interface__
     dtype, shape, strides = _DTYPES[found["typestr"]], tuple(found["shape"]), found.get("strides")

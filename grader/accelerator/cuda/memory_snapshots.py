@@ -24,8 +24,8 @@ def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> list
     """Return what is allocated on all devices, as a list of segments; here each has one block.
 
     Args:
-        mempool_id: not used: there are no pools.
-        include_traces: not used: these are no part of it.
+        mempool_id: not used: pools are not simulated.
+        include_traces: not used: segments do not contain traces.
     """
     del mempool_id, include_traces
     return _segments(the_machine())

@@ -28,13 +28,25 @@ class MemoryHistory:
         self._frames: dict[int, list[dict[str, Any]]] = {}
 
     def record_alloc(self, address: int, nbytes: int, stream: int) -> None:
-        """Record that bytes were allocated at an address for a stream."""
+        """Record that bytes were allocated at an address for a stream.
+
+        Args:
+            address: the address of the first byte.
+            nbytes: the number of bytes.
+            stream: the number of the stream that asked for them.
+        """
         frames = _frames() if self._with_frames else []
         self._frames[address] = frames
         self._add("alloc", address, nbytes, stream, frames)
 
     def record_free(self, address: int, nbytes: int, stream: int) -> None:
-        """Record that the bytes at an address were freed."""
+        """Record that the bytes at an address were freed.
+
+        Args:
+            address: the address of the first byte.
+            nbytes: the number of bytes.
+            stream: the number of the stream that asked for them.
+        """
         self._frames.pop(address, None)
         frames = _frames() if self._with_frames else []
         for action in ("free_requested", "free_completed"):
