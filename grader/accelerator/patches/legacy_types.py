@@ -1,4 +1,4 @@
-"""`torch.cuda.FloatTensor` and its like."""
+"""`torch.cuda.FloatTensor`, `torch.cuda.sparse.FloatTensor` and their like."""
 
 from __future__ import annotations
 
@@ -16,22 +16,31 @@ class _LegacyKind(type):
 
     made_by: Any
     dtype: torch.dtype
+    layout: torch.layout
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], (torch.TypedStorage, torch.UntypedStorage)):
             return torch.empty(0, dtype=cls.dtype, device=args[0].device).set_(args[0])
+        if cls.layout is not torch.strided and args and isinstance(args[0], torch.Tensor):
+            return torch.sparse_coo_tensor(*args, **kwargs)  # of indices and values, where they are
         return cls.made_by(*args, **kwargs).cuda()
 
     # `isinstance(t, torch.cuda.FloatTensor)` asks the class of the class; no tensor is derived from that type.
     def __instancecheck__(cls, thing: Any) -> bool:
-        return isinstance(thing, SimTensor) and thing.dtype is cls.dtype
+        return isinstance(thing, SimTensor) and (thing.dtype, thing.layout) == (cls.dtype, cls.layout)
 
 
 def install(machine: Machine) -> None:
-    """Put a class for each legacy type, such as `FloatTensor`, into `torch.cuda`."""
+    """Put a class for each legacy type, such as `FloatTensor`, into `torch.cuda` and `torch.cuda.sparse`."""
     del machine
     for dtype, word in LEGACY.items():
         name = f"{word}Tensor"
         # `torch.FloatTensor` and its like make the tensor on the CPU; `.cuda()` then moves it, which is counted.
-        made_by = getattr(torch, name)
-        put(torch.cuda, name, _LegacyKind(name, (), {"made_by": staticmethod(made_by), "dtype": dtype}))
+        for module, maker, layout in (
+            (torch.cuda, torch, torch.strided),
+            (torch.cuda.sparse, torch.sparse, torch.sparse_coo),
+        ):
+            if hasattr(module, name):  # no sparse type is for bools
+                kind = {"made_by": staticmethod(getattr(maker, name)), "dtype": dtype, "layout": layout}
+                kind |= {"is_cuda": True, "is_sparse": layout is torch.sparse_coo, "__module__": module.__name__}
+                put(module, name, _LegacyKind(name, (), kind))
