@@ -100,7 +100,7 @@ class Connections:
         return Connection(*given, secret=True, device=device, data=data, without=planned.without)
 
     def _names_in_checks(self, planned: PlannedExercise) -> frozenset[str]:
-        """Return all names in an exercise's checks and probes; every student function that checks call is in it."""
+        """Return all names in an exercise's checks and probes, among them all student functions that checks call."""
         if planned.id not in self._graded:
             paths = (planned.shown_checks, planned.hidden_checks, *planned.probes)
             trees = [ast.parse(path.read_bytes()) for path in paths if path is not None]

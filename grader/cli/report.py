@@ -242,7 +242,7 @@ def export_command(
                 f"--format {lms[0]} needs --into FILE, a file downloaded from the platform, and no other --format"
             )
         table = CsvTable(into)
-        columns, notes = _columns(reports, kind, handin, column, course_folder, table)
+        columns, notes = _read_score_columns(reports, kind, handin, column, course_folder, table)
         done = fill_columns(table, kind, columns, scales=scales, zeros=zeros)
         write_named(place or into, table.content(), "--format")
         shown = {author: name for one in columns for author, name in one.names.items()} if names else {}
@@ -259,7 +259,7 @@ def export_command(
         say(f"wrote {place}")
 
 
-def _columns(
+def _read_score_columns(
     outs: Sequence[Path], kind: str, handin: str | None, column: str, course_folder: Path | None, table: CsvTable
 ) -> tuple[list[ScoreColumn], list[str]]:
     """Return the final scores of hand-ins, each with the title of its column, and notes about them.

@@ -278,7 +278,7 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
     rules = {check.id: check.contract for check in runtime.checks_of(exercise) if check.shown}
     alike: dict[str, tuple[_Behaviour, list[Answer]]] = {}
     for answer in answers_with_sentence(exercise):
-        for behaviour in _behaviours(exercise, runtime, answer):
+        for behaviour in _observe_behaviours(exercise, runtime, answer):
             alike.setdefault(behaviour_key(exercise.id, behaviour), (behaviour, []))[1].append(answer)
     sealed: dict[str, str] = {}
     texts: list[str] = []
@@ -297,7 +297,7 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
     return sealed, texts
 
 
-def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:
+def _observe_behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:
     """Run a known answer on the shown checks with each seed; return traces for each group of checks that it fails."""
     shown = {check.id: check for check in runtime.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)

@@ -182,7 +182,7 @@ def _connect(family: int, address: tuple[str, int] | str) -> None:
 
 
 def _is_permitted(action: Callable[[], object]) -> bool:
-    """Return whether the kernel permits an action."""
+    """Try an action; return whether the kernel permits it."""
     with contextlib.suppress(OSError):
         action()
         return True

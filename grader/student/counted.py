@@ -27,12 +27,12 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) 
     Raises:
         GraderError: a process of ours cannot be started.
     """
-    from grader.student.own import own_exercise, own_files
+    from grader.student.own import own_exercise, read_own_files
 
     assert exercise.reference is not None
     texts = {"reference": exercise.reference.read_bytes(), "starter": folder.starter_of(course, exercise)}
     texts |= {path.stem: read_answer(exercise, path).source for path in exercise.right}
-    mine = own_files(course, [exercise])
+    mine = read_own_files(course, [exercise])
     answers = {"yours": mine} | {
         name: replace(mine.with_files(exercise, as_submitted(exercise, text)), author=name)
         for name, text in texts.items()

@@ -26,7 +26,7 @@ def hint_lines(
         everything: whether all hints are shown, in place of the next one.
 
     Raises:
-        CourseError: the student has seen no hint yet.
+        CourseError: hints are to be shown again, and the student has seen none yet.
     """
     progress = folder.read_progress(course)
     total, saved = len(exercise.hints), progress.of(exercise.id)

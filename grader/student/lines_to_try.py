@@ -14,7 +14,7 @@ from grader.model.errors import CourseError
 from grader.model.messages import CheckSelection, Setup
 from grader.model.progress import Progress
 from grader.model.score import Causes
-from grader.student.own import OwnExercise, own_file
+from grader.student.own import OwnExercise, read_own_file
 
 
 def run_lines_to_try(
@@ -37,7 +37,7 @@ def run_lines_to_try(
         CourseError: the file cannot be read, or no check has lines to try.
         GraderError: a process of ours cannot be started.
     """
-    handed_in = own_file(course, exercise)
+    handed_in = read_own_file(course, exercise)
     with (
         open_store(kept_results(course)) as store,
         Runtime([exercise], setup, hidden=(course.root,), progress=progress, warm=True) as runtime,

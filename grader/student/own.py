@@ -19,18 +19,18 @@ from grader.model.messages import Setup
 from grader.model.progress import Progress
 
 
-def own_files(course: Course, exercises: Sequence[Exercise]) -> Submission:
+def read_own_files(course: Course, exercises: Sequence[Exercise]) -> Submission:
     """Return the files of these exercises in a student's folder, as a submission."""
     return read_submission(course.root, exercises, author=course.root.resolve().name)
 
 
-def own_file(course: Course, exercise: Exercise) -> Submission:
+def read_own_file(course: Course, exercise: Exercise) -> Submission:
     """Return the files of one exercise in a student's folder, as a submission.
 
     Raises:
         CourseError: there is no file, or it cannot be read.
     """
-    handed_in = own_files(course, [exercise])
+    handed_in = read_own_files(course, [exercise])
     if problem := handed_in.of(exercise).problem:
         raise CourseError(problem)
     return handed_in
@@ -65,7 +65,7 @@ class OwnExercise:
             GraderError: a process of ours cannot be started.
         """
         plan = RunPlan(self.course, [self.exercise], self.setup, runs_untouched=True, has_folder=True, **choices)
-        return grade_submission(plan, handed_in or own_file(self.course, self.exercise), self.lanes, store)
+        return grade_submission(plan, handed_in or read_own_file(self.course, self.exercise), self.lanes, store)
 
 
 @contextmanager

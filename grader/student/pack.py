@@ -21,7 +21,7 @@ from grader.model.progress import Progress
 from grader.model.report import ExerciseFiles
 from grader.model.score import points_text
 from grader.report.safe import for_terminal
-from grader.student.own import own_files
+from grader.student.own import read_own_files
 
 _RECEIPT = ".receipt.txt"
 _SHORT = 12
@@ -124,7 +124,7 @@ def pack(
     if not os.access(out, os.W_OK):  # said before anything is graded
         raise CourseError(f"{out.resolve()} cannot be written to; name another folder with --out")
     exercises = [exercise for exercise in course.exercises if handin is None or exercise.id in handin.exercises]
-    submission = own_files(course, exercises)
+    submission = read_own_files(course, exercises)
     given = {exercise.id: cells[exercise.id] for exercise in exercises if cells and exercise.id in cells}
     submission = replace(submission, exercises={**submission.exercises, **given})
     files = packed_files(submission, exercises)

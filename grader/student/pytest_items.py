@@ -27,7 +27,7 @@ from grader.report.console import terminal_width
 from grader.report.safe import for_terminal
 from grader.report.terminal import message_lines
 from grader.report.words import printed_in, warnings_in
-from grader.student.own import OwnExercise, own_files
+from grader.student.own import OwnExercise, read_own_files
 
 _OURS = pytest.StashKey["dict[Path, CourseLane]"]()
 
@@ -80,7 +80,7 @@ class CourseLane:
         """Grade an exercise by the named checks and return the result; later calls return the same result."""
         if exercise.id not in self._graded:
             own = OwnExercise(self._course, exercise, setup_of(), self._runtime)
-            handed_in = own_files(self._course, [exercise])
+            handed_in = read_own_files(self._course, [exercise])
             (self._graded[exercise.id],) = own.grade(handed_in, checks=frozenset(checks)).exercises
         return self._graded[exercise.id]
 

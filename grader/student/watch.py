@@ -37,7 +37,7 @@ from grader.student.advice import advice_after_run, ending_lines
 from grader.student.folder import restore_starter, starter_of, typed_path
 from grader.student.hints import hint_lines
 from grader.student.list_page import list_lines
-from grader.student.own import own_files
+from grader.student.own import read_own_files
 from grader.student.rows import rows_of
 from grader.student.task_page import show_lines
 
@@ -153,7 +153,9 @@ class Watch(Progress):
 
     def _grade_all(self) -> None:
         exercises = self._course.exercises
-        report = grade_submission(self._plan(exercises, alone=False), own_files(self._course, exercises), self._lanes)
+        report = grade_submission(
+            self._plan(exercises, alone=False), read_own_files(self._course, exercises), self._lanes
+        )
         self._say(*summary_lines(report, terminal_width()))
         self._say(*advice_after_run(self._course, report, terminal_width()), self._progress_bar())
 
@@ -178,7 +180,7 @@ class Watch(Progress):
             self._seen.pop(exercise.id, None)
             return
         # With the files beside it, which it may import. An editor may save the same text again: that is not graded.
-        handed_in = own_files(self._course, [exercise])
+        handed_in = read_own_files(self._course, [exercise])
         if self._seen.get(exercise.id) == handed_in.digest:
             return
         self._seen[exercise.id] = handed_in.digest

@@ -64,7 +64,7 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
                     shown[graded.exercise.id] = look.html(fragment([graded]))
             _show_points(folder, now, author, graded, renew)
             if text:
-                _show_comment(folder, author, graded, code)
+                _show_comment_form(folder, author, graded, code)
 
 
 def _show_neighbours(folder: ClassFolder, now: Snapshot, author: str) -> None:
@@ -171,7 +171,7 @@ def _fill_fields(points: ui.input, why: ui.input, worth: str, text: str) -> None
 # -- comments
 
 
-def _show_comment(folder: ClassFolder, author: str, graded: GradedExercise, code: ui.html) -> None:
+def _show_comment_form(folder: ClassFolder, author: str, graded: GradedExercise, code: ui.html) -> None:
     """Build the form of a comment on a line of code; a click on a line number fills in the number."""
     with ui.element("details") as details:
         look.html("Comment on a line of code", "summary")

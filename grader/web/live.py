@@ -28,7 +28,7 @@ from grader.model.progress import Cancelled, Progress
 from grader.student.advice import advice
 from grader.student.folder import read_progress, save_starters, write_progress
 from grader.student.lines_to_try import run_lines
-from grader.student.own import own_files
+from grader.student.own import read_own_files
 
 Answer = TypeVar("Answer")
 
@@ -253,7 +253,7 @@ class LiveGrading:
                 Result(exercise.id, problem=f"There is no file {exercise.file_name}: type something, or reset.")
             )
             return
-        handed_in = own_files(self.course, [exercise])
+        handed_in = read_own_files(self.course, [exercise])
         if self._seen.get(exercise.id) == handed_in.digest and not again:
             return
         self._seen[exercise.id] = handed_in.digest
@@ -273,5 +273,5 @@ class LiveGrading:
         self._publish(Result(exercise.id, found.graded, said, is_complete=True, solved=solved))
 
     def _run_lines(self, exercise: Exercise, lines: str, check: str | None, own: bool) -> str:
-        files = own_files(self.course, [exercise]).of(exercise).files if own else None
+        files = read_own_files(self.course, [exercise]).of(exercise).files if own else None
         return run_lines(self._runtime, exercise, lines, self.setup.seed, files=files, check=check or "")

@@ -205,7 +205,7 @@ class LoadedModule:
             if number in self._objects:
                 del self._numbers[id(self._objects.pop(number))]
         if do == "results":
-            return self._replies([self._held.result])
+            return self._make_calls([self._held.result])
         if do == "go":
             return self._run_prepared_calls(frame, self._object_of(*frame.tree["function"]))
         table = ObjectTable()
@@ -324,16 +324,16 @@ class LoadedModule:
 
         calls = [functools.partial(one, args) for args in self._calls]
         if not frame.tree["hold"]:
-            return self._replies(calls)
+            return self._make_calls(calls)
         self._held = Future()
         try:
             self._held.set_result(calls[0]())
         except BaseException as error:
             self._held.set_exception(error)
-        return self._replies([])
+        return self._make_calls([])
 
-    def _replies(self, calls: Iterable[Callable[[], Any]]) -> Reply:
-        """Make several calls, and return their replies as one; each result is copied when its call has ended."""
+    def _make_calls(self, calls: Iterable[Callable[[], Any]]) -> Reply:
+        """Make calls, and return their replies as one reply; each result is copied when its call has ended."""
         replies = []
         for call in calls:
             tree, data = self._reply(ObjectTable(), call)

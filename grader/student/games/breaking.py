@@ -20,7 +20,7 @@ from grader.model.messages import Setup
 from grader.model.progress import Progress
 from grader.student.folder import free_name, make_own_folder, read_progress, typed_path, write_progress
 from grader.student.games.faults import PlantedFault, faults_of, shuffle_faults
-from grader.student.own import OwnExercise, own_exercise, own_file
+from grader.student.own import OwnExercise, own_exercise, read_own_file
 
 _MOST_TRIED = 24
 _NO_TENSOR_FAULT = ("load", "name", "signature")
@@ -109,7 +109,7 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
     Raises:
         CourseError: the checks detect none of the faults that are tried, or the file is not UTF-8.
     """
-    handed_in, exercise = own_file(own.course, own.exercise), own.exercise
+    handed_in, exercise = read_own_file(own.course, own.exercise), own.exercise
     files = handed_in.of(exercise).files
     try:
         possible = faults_of(files[exercise.file_name].decode("utf-8"))

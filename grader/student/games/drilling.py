@@ -92,7 +92,7 @@ def read_questions(course: Course, exercises: Collection[str] | None = None) -> 
         exercises: ids of exercises: only their questions, and those of modules of which all exercises are named.
 
     Raises:
-        CourseError: there is no such question, or a file is not as it must be.
+        CourseError: there are no questions on those exercises, or a file is not as it must be.
     """
     found: list[Question] = []
     there = [module for module in course.modules if (course.root / drill_of(module.id)).is_file()]

@@ -16,7 +16,7 @@ from grader.model.messages import CheckSelection, Setup
 from grader.model.picture import Moment
 from grader.report.pictures import lines_of
 from grader.report.safe import for_terminal, prose
-from grader.student.own import own_file
+from grader.student.own import read_own_file
 
 _PAUSE_S = 1e-6
 _MOST_DRAWN = 24
@@ -48,7 +48,7 @@ def trace_runs(
     """
     if lines is not None and not _is_python(lines):
         raise CourseError("--code is not Python; write it as you would at a prompt, such as --code 'f(torch.ones(3))'")
-    submission = own_file(course, exercise)
+    submission = read_own_file(course, exercise)
     with Runtime([exercise], setup, hidden=(course.root,)) as runtime:
         wanted = _runs_by_check(exercise, runtime.checks_of(exercise), lines)
         selection = CheckSelection(
