@@ -194,6 +194,7 @@ def behaviour_of(traces: Traces) -> str:
 
 _QUOTED = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_KEYWORD = re.compile(r"[A-Za-z_]\w* ?=(?!=).+")
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ def names_in_sentence(
     own = quoted.intersection(used) - _names_introduced_in(answer.source) - of_reference
     # A sentence that lists spellings, such as (`repeat`, `stack`), is true of each, whichever the answer has.
     others = [(name,) for name in sorted(quoted - used - of_reference)]
-    called = sorted(own & _names_called_in(answer.source))
+    called = sorted(own & (_names_called_in(answer.source) | _keywords_of_both(answer.sentence, answer.source)))
     every = [(name,) for name in called] if has_value else [tuple(sorted(own))] if own else []
     missing = quoted.intersection(of_reference) - used - _names_introduced_in(right)
     if not (own or others or missing):  # what it names is right elsewhere, and wrong as it is used here
@@ -269,6 +270,19 @@ def _names_in_quote(text: str) -> set[str]:
     parts = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
     roots = [each.value for each in nodes if isinstance(each, ast.Attribute)]
     return parts | {each.id for each in nodes if isinstance(each, ast.Name) and each not in roots}
+
+
+def _keywords_of_both(sentence: str, source: bytes) -> set[str]:
+    """Return the names of the keyword arguments that a sentence quotes with the value that they have in code.
+
+    `correction=0` is then the mistake itself. One that has another value in the code is the remedy.
+    """
+    pairs = {"".join(text.split()) for text in _QUOTED.findall(sentence) if _KEYWORD.fullmatch(text)}
+    try:
+        keywords = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.keyword) and node.arg]
+    except (SyntaxError, ValueError):
+        return set()
+    return {str(each.arg) for each in keywords if f"{each.arg}={''.join(ast.unparse(each.value).split())}" in pairs}
 
 
 def _names_called_in(source: bytes) -> set[str]:

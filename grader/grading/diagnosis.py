@@ -63,7 +63,7 @@ MOST = 2
 """So many sentences are printed where wrong answers behave alike: more would be a guess."""
 
 MOST_MISTAKES = 4
-"""So many mistakes of one exercise are printed."""
+"""So many mistakes of one exercise are printed, or one for each function where more functions fail."""
 
 EITHER = " Or: "
 """Between the sentences of two mistakes that behave alike."""
@@ -257,7 +257,7 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
     if not can_diagnose(graded):
         return Diagnosed(graded)
     comparison = _Comparison(graded, submission, setup, lane, known)
-    mistakes = tuple(islice(comparison.mistakes(), MOST_MISTAKES))
+    mistakes = tuple(islice(comparison.mistakes(), max(MOST_MISTAKES, len(failures_of(graded.checks)))))
     behaviours = comparison.behaviours({id for mistake in mistakes for id in mistake.checks})
     return Diagnosed(replace(graded, mistakes=mistakes, behaviours=behaviours), comparison.late)
 

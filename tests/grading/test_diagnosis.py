@@ -172,6 +172,15 @@ def test_each_function_is_diagnosed_by_itself(double: Exercise, fork_lane: Lane,
     assert diagnosed(fork_lane, exercise, WRONG + other) == "Fives."
 
 
+def test_each_function_of_many_has_its_mistake(
+    double: Exercise, fork_lane: Lane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit is one of sentences that are told beside each other of few functions."""
+    monkeypatch.setattr("grader.grading.diagnosis.MOST_MISTAKES", 1)
+    exercise = with_wrong(double, tmp_path, *TWO)
+    assert diagnosed(fork_lane, exercise, WRONG + WRONG_IN_PLACE) == "Fives. And: Sevens."
+
+
 FLOATS = "def double(x):\n    return 2 * x.float()\n\n\n"
 CALLS_FLOAT = f'"""You call `float`.\n\ncaught by: dtype\n"""\n\n{FLOATS}{IN_PLACE}'
 BOTH_IN_ONE = FLOATS.replace("2", "5") + IN_PLACE
@@ -270,6 +279,18 @@ def test_where_a_value_shows_it_one_function_is_enough(tmp_path: Path) -> None:
     with_value, without = (named(tmp_path, sentence, code, "x", has_value=each) for each in (True, False))
     assert [with_value.fits(used) for used in ({"round"}, {"floor"}, {"float64"})] == [True, True, False]
     assert [without.fits(used) for used in ({"round"}, {"round", "floor", "float64"})] == [False, True]
+
+
+def test_a_keyword_with_its_value_is_the_mistake(tmp_path: Path) -> None:
+    """Who divides by n in another way is not told of the keyword; with another value it is the remedy."""
+    said, right = "You divide by n (`unbiased=False`, `correction=0`); `dim=1` names the rows.", "x.std(1)"
+    names = named(tmp_path, said, "x.std(dim=0, correction=0)", right, has_value=True)
+    assert [names.fits({"std", used}) for used in ("correction", "unbiased", "mean", "dim")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_spelling_that_is_listed_is_the_mistake_beside_what_is_to_be_missing(tmp_path: Path) -> None:
