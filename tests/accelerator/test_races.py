@@ -87,7 +87,34 @@ def starts_backward_elsewhere(side: Any) -> None:
         y.backward(start)
 
 
+def copies_back_in_backward(side: Any) -> None:
+    x = fresh().requires_grad_()
+
+    def unpack(kept: torch.Tensor) -> torch.Tensor:
+        with cuda.stream(side):
+            return kept.to("cuda", non_blocking=True)
+
+    with torch.autograd.graph.saved_tensors_hooks(lambda saved: saved.cpu().pin_memory(), unpack):
+        y = x.exp().sum()
+    y.backward()
+
+
+def scales_gradients_elsewhere(side: Any) -> None:
+    x = fresh().requires_grad_()
+
+    def scale(of: torch.Tensor) -> None:
+        side.wait_stream(cuda.current_stream())
+        with cuda.stream(side):
+            grad_of(of).mul_(0.5)
+
+    x.register_post_accumulate_grad_hook(scale)
+    (x * 2).sum().backward()
+    grad_of(x).add_(1)
+
+
 WRONG = {
+    copies_back_in_backward: r"mul on the default stream uses what copy_ on stream \d+ writes",
+    scales_gradients_elsewhere: r"add_ on the default stream uses what mul_ on stream \d+ writes",
     reads_too_early: r"mul on stream \d+ uses what uniform_ on the default stream writes",
     main_reads_too_early: r"sum on the default stream uses what mul on stream \d+ writes",
     host_reads_too_early: r"tolist on the default stream uses what uniform_ on stream \d+ writes",
@@ -103,7 +130,7 @@ def test_a_missing_wait_is_reported() -> None:
     """What one stream uses before another is done with it is told once, at the program's line."""
     for program, text in WRONG.items():
         (found,) = told(program)
-        assert re.fullmatch(text, found)
+        assert re.fullmatch(text, found), found
 
 
 def waits(side: Any) -> None:

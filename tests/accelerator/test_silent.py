@@ -542,3 +542,20 @@ def test_a_cpu_tensor_does_not_take_memory_of_the_device() -> None:
     assert torch.empty(0, device="cuda").set_(mine.untyped_storage()).tolist() == [0, 1, 2]
     assert copy.deepcopy(mine).tolist() == [0, 1, 2]
     assert pickle.loads(pickle.dumps(mine)).tolist() == [0, 1, 2]
+
+
+@in_mode("cuda", indices=2)
+def test_lists_of_tensors_on_several_devices() -> None:
+    """Operators on lists take tensors wherever they are, each with its own; a copy goes from one device to another."""
+    a, b, c = torch.ones(2, device="cuda:0"), torch.ones(2, device="cuda:1"), torch.ones(2)
+    devices = [one.device for one in (a, b, c)]
+    assert [one.device for one in torch._foreach_add([a, b, c], 1)] == devices
+    assert [one.tolist() for one in torch._foreach_mul([a, b, c], [1.0, 2.0, 3.0])] == [[1, 1], [2, 2], [3, 3]]
+    assert [one.device for one in torch._foreach_norm([a, c])] == [devices[0], devices[2]]
+    torch._foreach_add_([a, c], [a, c], alpha=2)
+    assert (a.tolist(), c.tolist()) == ([3, 3], [3, 3])
+    torch._foreach_copy_([a, c, b], [torch.zeros(2), torch.full((2,), 5.0, device="cuda:1"), a])
+    assert (a.tolist(), b.tolist(), c.tolist()) == ([0, 0], [0, 0], [5, 5])
+    for pair in ([[a], [c]], [[a, b], [b, a]]):
+        with raises(RuntimeError, "Expected all tensors to be on the same device, but found at least two devices"):
+            torch._foreach_add(*pair)

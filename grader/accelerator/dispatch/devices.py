@@ -82,6 +82,31 @@ def check_devices(call: Dispatch) -> None:
     raise RuntimeError(_different_devices_text(call, first, hosts))
 
 
+def run_one_by_one(call: Dispatch) -> Any:
+    """Run an operator on lists whose tensors are on several devices, as CUDA does: one after another.
+
+    Returns:
+        What the operator returns; NotImplemented if all tensors are on one device, or if the lists have one tensor
+        each, which are on two.
+    """
+    if _share_a_place(call.shells) and not any(host.dim() for host in call.hosts):
+        return NotImplemented
+    lists = [arg for arg in call.args if isinstance(arg, (list, tuple))]
+    count = len(lists[0])
+    if any(len(one) != count for one in lists):
+        return NotImplemented
+    if count == 1:
+        if call.facts.name != "_foreach_copy_":
+            return NotImplemented
+        lists[0][0].copy_(lists[1][0], *call.args[2:], **call.kwargs)
+        return None
+    outs: list[Any] = []
+    for i in range(count):
+        done = call.func(*([arg[i]] if isinstance(arg, (list, tuple)) else arg for arg in call.args), **call.kwargs)
+        outs += done or ()
+    return outs or None
+
+
 def _share_a_place(shells: list[SimTensor]) -> bool:
     first = shells[0]._place
     for shell in shells:  # noqa: SIM110  `all` takes longer, and each operator comes here

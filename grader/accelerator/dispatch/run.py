@@ -20,7 +20,7 @@ from grader.accelerator.core.profiler import RECORDERS, operator_region
 from grader.accelerator.core.tensor import SimParameter, SimTensor
 from grader.accelerator.dispatch.capture import prepare_for_capture
 from grader.accelerator.dispatch.cost import check_room, flops_and_bytes
-from grader.accelerator.dispatch.devices import check_devices
+from grader.accelerator.dispatch.devices import check_devices, run_one_by_one
 from grader.accelerator.dispatch.dtypes import check_dtypes, check_kernel, compares_dtypes, use_gels_driver
 from grader.accelerator.dispatch.outputs import sync_metadata, wrap_outputs
 from grader.accelerator.dispatch.record import Dispatch, record
@@ -61,6 +61,7 @@ class _Way:
         draws: whether it draws random numbers.
         is_checked: whether something is to be checked even of a single tensor.
         has_dtypes: whether a GPU refuses operands of two dtypes that the CPU's kernel takes.
+        takes_lists: whether it does one thing with each tensor of a list, wherever that is.
     """
 
     func: Any
@@ -70,6 +71,7 @@ class _Way:
     draws: bool
     is_checked: bool
     has_dtypes: bool
+    takes_lists: bool
 
 
 _ways: dict[int, _Way] = {}
@@ -83,7 +85,8 @@ def _way_of(func: Any) -> _Way:
     if compute is func:
         compute = getattr(func, "_op", func)  # what its `__call__` calls
     draws, is_checked = facts.generator >= 0 or facts.seeded, facts.checked or bool(facts.alerts)
-    _ways[id(func)] = way = _Way(func, facts, compute, direct, draws, is_checked, compares_dtypes(facts))
+    lists = facts.name.startswith("_foreach_")
+    _ways[id(func)] = way = _Way(func, facts, compute, direct, draws, is_checked, compares_dtypes(facts), lists)
     return way
 
 
@@ -144,6 +147,8 @@ def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def _dispatch(call: Dispatch, way: _Way) -> Any:
     machine, facts, shells = call.machine, call.facts, call.shells
     if len(shells) > 1 or call.hosts or way.is_checked or machine.shrunk:
+        if way.takes_lists and (done := run_one_by_one(call)) is not NotImplemented:
+            return done
         _check_operands(call, way)
     place = shells[0]._place if shells else None
     call.target = target = _target_device(call) if facts.has_device else place

@@ -219,11 +219,7 @@ class Races:
     def _conflict_text(self, this: Access, reads: Sequence[Block], writes: Sequence[Block]) -> str:
         conflicts: list[tuple[str, Access]] = []
         queue = this[0]
-        # Autograd runs backward on the streams of forward and lets them wait for each other. Here it runs on one.
-        backward = torch._C._current_graph_task_id() >= 0
         for block in (*reads, *writes):
-            if backward and block.home != queue:
-                self.synchronize(queue, block.home)
             if block.written is not None and not self._is_done(block.written, queue):
                 conflicts.append((_OLD, block.written))
             if block.written is None and block.born:
@@ -233,7 +229,7 @@ class Races:
         for _, (other, *_rest) in conflicts:
             # A missing wait is reported once, and not for all that comes after it.
             self.synchronize(queue, other)
-        if not conflicts or backward:
+        if not conflicts:
             return ""
         text, (other, _, name, site) = conflicts[0]
         return text.format(name=name, queue=queue_text(other), site=site_text(site)) + _advice(text, queue, other)
