@@ -169,4 +169,6 @@ def marks_note(known: str) -> list[str]:
 def _error_patterns() -> Sequence[tuple[str, re.Pattern[str]]]:
     _, texts = _KNOWN_ERRORS.read_text(encoding="utf-8").split("\n\n")
     marks = re.compile("|".join(map(re.escape, _PARTS)))
-    return [(each, re.compile(marks.sub(lambda mark: _PARTS[mark[0]], re.escape(each)))) for each in texts.splitlines()]
+    # A text in full says a name that the same text with `@` may have to leave out.
+    in_full_first = sorted(texts.splitlines(), key=lambda each: _MARKS.search(each) is not None)
+    return [(each, re.compile(marks.sub(lambda mark: _PARTS[mark[0]], re.escape(each)))) for each in in_full_first]
