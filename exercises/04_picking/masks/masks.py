@@ -12,7 +12,7 @@ which to overwrite. A language model uses one to keep a word from looking at the
             [0., 0., 0.]])
 
 C1  `between(x, lo, hi)` returns the elements of x from lo to hi, both included, in reading order: shape (k,).
-C2  `count_between(x, lo, hi)` returns how many these are, as a Python int.
+C2  `count_between(x, lo, hi)` returns how many these are, as a Python int. Neither function changes x.
 C3  `replace_between_(x, lo, hi, value)` sets these elements of x itself to value, and returns x. The others stay.
 C4  NaN lies in no range: it is not picked, not counted and not replaced.
 C5  `hide_future(scores)` takes floats of shape (..., n, n), and returns a new tensor of their dtype in which entry (i,

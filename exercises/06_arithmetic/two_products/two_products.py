@@ -14,7 +14,8 @@ C3  `similarity(q, k)` takes (n, d) and (m, d), and returns (n, m): entry (i, j)
     q with row j of k.
 C4  In a batch, q is (..., n, d) and k is (..., m, d), with the same dims in front; the result is (..., n, m).
 C5  `pair_scores(x, W, y)` takes (N, d), (d, e) and (N, e), and returns (N,): entry i is x[i] @ W @ y[i].
-C6  `pair_scores` makes no (N, N) table: 500 rows with d and e of at most 6 take at most 400 bytes of new memory each.
+C6  `pair_scores` makes no (N, N) table: 500 float32 rows with d and e of at most 6 take at most 400 bytes of new memory
+    each.
 C7  `discounted(rewards, rate)` takes a list of numbers and a float of any sign, or 0; entry i of the result, a float32
     tensor, is rewards[i] times rate to the power of i. The list stays as it is.
 C8  No loop goes over rows, batches or elements: the number of PyTorch operations does not grow with the sizes.

@@ -90,3 +90,5 @@ def check_kept(student, rng):
     for rain in (*(some_rain(rng, dtype) for dtype in DTYPES), rng.normal(1, 4)):
         totals = assert_does_not_mutate(student.running_totals, rain, what="rain", requiring=False)
         assert_shares_no_memory(totals, rain, base_name="rain")
+    for rain in (torch.zeros(0, 3), torch.zeros(4, 0)):  # no element shows whether memory is shared
+        assert_true(student.running_totals(rain) is not rain, "the result is rain itself; it must be a new tensor")

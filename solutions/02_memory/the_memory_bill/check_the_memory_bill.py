@@ -19,7 +19,7 @@ SLICE = "compact(torch.arange(1000.0)[::3])"
 
 
 @check("C1", share=3, try_this="boxed_bytes([0.1, 0.2, 0.3]), and sys.getsizeof([0.1, 0.2, 0.3])")
-def check_boxed(student, rng):
+def check_boxed(student, probe, rng):
     """The bytes of random lists"""
     for size in (0, 1, rng.integer(50, 200)):
         xs = rng.normal(size, dtype=torch.float64).tolist()
@@ -29,6 +29,15 @@ def check_boxed(student, rng):
         spare = 8 * (size // 4 + 16)
         assert_true(isinstance(found, int), "the bytes of a list are a whole number")
         assert_true(asked <= found <= asked + spare, "the bytes of a list are not those of the list and its floats")
+    grown = []
+    for x in rng.normal(100, dtype=torch.float64).tolist():
+        grown.append(x)  # a list grows in the same steps in every process of one Python
+        if len(grown) > 90:
+            asked = sys.getsizeof(grown) + sum(sys.getsizeof(each) for each in grown)
+            found = probe.of_a_grown_list(student.boxed_bytes, grown)
+            assert_true(
+                found == asked, "the bytes of a list that grew by append are not those of the list and its floats"
+            )
 
 
 @check("C2", share=2, try_this="tensor_bytes((5, 2, 3), torch.int16)")
@@ -50,7 +59,7 @@ def check_tensor_edges(student):
 def check_makes_no_tensor(student, reference, rng):
     """Makes no tensor"""
     edge = rng.integer(10**6, 10**7)
-    assert_values(student.tensor_bytes((edge, edge, 3), torch.float64), 24 * edge * edge, "the bytes of a huge tensor")
+    assert_values(student.tensor_bytes((edge, edge, 3), torch.float64), 24 * edge * edge, "the size of a huge tensor")
     more = edge**2, edge**2, 10  # elements than PyTorch can count
     found = student.tensor_bytes(more, torch.int16)
     assert_true(found == 20 * edge**4, "the bytes of a shape with more than 2 ** 63 elements are wrong")
@@ -63,11 +72,13 @@ def check_makes_no_tensor(student, reference, rng):
 def check_held(student, rng):
     """The bytes of the storage behind views"""
     for dtype in DTYPES[:4]:
-        base = torch.zeros(rng.integer(20, 40), 6, dtype=dtype)
+        base = rng.whole(0, 9, rng.integer(20, 40), 6, dtype=dtype)
         asked = base.numel() * dtype.itemsize
         for t in (base, base[3:, 2], base.t()[1:, ::5], base[2, 3]):
-            assert_values(student.held_bytes(t), asked, "the bytes that a tensor holds")
-    assert_values(student.held_bytes(torch.zeros(3).expand(50, 3)), 12, "the bytes that an expanded tensor holds")
+            assert_values(student.held_bytes(t), asked, "the number of bytes that a tensor holds")
+    assert_values(
+        student.held_bytes(torch.zeros(3).expand(50, 3)), 12, "the number of bytes that an expanded tensor holds"
+    )
 
 
 @check("C4", category="memory", share=3, try_this=SLICE)

@@ -11,6 +11,7 @@ from grader.check import (
     assert_no_loop,
     assert_preserves_dtype,
     assert_shares_no_memory,
+    assert_tensor,
     assert_true,
     assert_values,
     check,
@@ -79,6 +80,7 @@ def check_replace(student, rng):
             expected = torch.tensor(numbers, dtype=x.dtype).reshape(x.shape)
             result = student.replace_between_(mine, lo, hi, 99)
             assert_values(mine, expected, "x, afterwards,")
+            assert_tensor(result)
             assert_true(
                 result is after_call(mine), "the result is another tensor than x; change x itself, and return it"
             )
@@ -115,6 +117,7 @@ def check_hide_future(student, rng):
         scores = rng.normal(*shape)
         if shape == (n, n):
             scores[0] = torch.tensor([0.0, math.inf, math.nan])[torch.arange(n) % 3]
+            scores[-1] = torch.tensor([math.inf, math.nan, 0.0])[torch.arange(n) % 3]  # these stay
         expected = scores.clone()
         for i in range(shape[-1]):
             expected[..., i, i + 1 :] = -math.inf
@@ -146,7 +149,7 @@ def check_no_loop(student, rng):
         assert_no_loop(student.hide_future, (rng.normal(*shape),), (rng.normal(*larger),))
 
 
-@check("C6", category="memory", share=1, try_this="x = torch.ones(3); between(x, 0, 2), x")
+@check("C2", category="memory", share=1, try_this="x = torch.ones(3); between(x, 0, 2), x")
 def check_x_stays(student, rng):
     """Reads x and leaves it as it is, where it only reads"""
     for function in (student.between, student.count_between):

@@ -29,7 +29,8 @@ def layouts(pred, target):
 
 def right_mean(student, pred, target):
     asked = (pred.double().flatten() - target.double().flatten()).square().mean().item()
-    assert_values(as_number(student.mse(pred, target)), asked, "the mean", **CLOSE)
+    # Copies: what becomes of the arguments is for the rule on that.
+    assert_values(as_number(student.mse(pred.clone(), target.clone())), asked, "the mean", **CLOSE)
 
 
 @check("C1", share=2, try_this="mse(torch.tensor([0.5, -1.0, 2.0]), torch.tensor([0.0, 1.0, 4.0]))")
