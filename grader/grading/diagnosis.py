@@ -52,7 +52,7 @@ from grader.model import Exercise, GradedExercise, Mistake, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.messages import CheckSelection, Setup
 from grader.model.progress import Progress
-from grader.model.score import Causes
+from grader.model.score import Causes, function_of
 from grader.runner.lane import Lane
 
 SEEDS = (0, 1, 2, 3)
@@ -538,13 +538,14 @@ class _Comparison:
         theirs, late = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.late |= late
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
-        # A check of several functions ended at the first thing that is wrong, which may be another mistake. One that
-        # another function ended says nothing of this one.
+        # A check of several functions ended at the first thing that is wrong, which may be another mistake, unless it
+        # ended in the very function that the answer changes. One that another function ended says nothing of this one.
         changed = self._changed_functions(answer)
+        ended_in = {id: function_of(self._rows[id]) for id in self._suspects}
         fine = same.union(
             id
             for id, names in self._suspects.items()
-            if len(names) > 1 or (names and changed and names.isdisjoint(changed))
+            if (len(names) > 1 and ended_in[id] not in changed) or (names and changed and names.isdisjoint(changed))
         )
         return same if all(id in fine or trace.passed for id, trace in theirs.items()) else frozenset()
 

@@ -433,6 +433,22 @@ def test_two_mistakes_agree_with_all_inputs_too(weak: tuple[Lane, Exercise], tmp
     assert told == ["You add one. And: You `square`.", None, None, None]
 
 
+def test_a_check_that_ends_otherwise_in_the_same_function_is_another_mistake(
+    weak: tuple[Lane, Exercise], tmp_path: Path
+) -> None:
+    """A check of costs is not among the calls that are compared; it calls another wrong function first."""
+    home = Path(shutil.copytree(weak[1].folder.parents[2], tmp_path / "course"))
+    checks = home / "solutions/01_basics/double/check_double.py"
+    checks.write_text(HIDDEN.replace('category="memory"', 'category="performance"'))
+    exercise = with_wrong(load_course(home).exercises[0], home, ADDS)
+    with open_lane([exercise], FORK) as lane:
+        told = [
+            diagnosed(lane, exercise, f"def double(x):\n    return 2 * x + {more}\n\n\n{IN_PLACE.replace('2', '3')}")
+            for more in ("1", "(1 if x.sum() or x.numel() > 2 else 5)")
+        ]
+    assert told == ["You add one.", None]
+
+
 def test_another_function_that_crashes_hides_no_mistake(weak: tuple[Lane, Exercise]) -> None:
     """A check of both ends in the function that it calls first, and says nothing of the other one."""
     text = "def double(x):\n    return x + x + 1\n\n\ndef double_(x):\n    raise ValueError(len(x))\n"
