@@ -36,9 +36,9 @@ def check_same_dtype(student):
     """Returns x itself if it has the dtype"""
     for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):
         x = torch.tensor([1, 2], dtype=dtype)
-        assert_true(
-            student.safe_cast(x, dtype) is x, "the result is another tensor than x, which has the dtype already"
-        )
+        result = student.safe_cast(x, dtype)
+        assert_tensor(result)
+        assert_true(result is x, "the result is another tensor than x, which has the dtype already")
 
 
 @check("C6", share=1)

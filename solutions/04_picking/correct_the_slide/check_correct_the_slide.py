@@ -92,6 +92,7 @@ def check_in_place(student, rng):
     for t in (base[1:, ::2], base.T):
         columns = t[:, :2]
         result = student.set_first_cols_(t, 2, 0.5)
+        assert_tensor(result)
         assert_true(result is after_call(t), "the result is another tensor than t; change t, and return t")
         if (t[:, :2] == 0.5).all():  # wrong columns are for other checks
             assert_true((columns == 0.5).all(), "t got other memory: the table that t is a window on keeps its numbers")
