@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -102,3 +103,22 @@ def test_a_sample_of_operators_conforms() -> None:
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         assert conformance.main(["--samples", "1", "-k", "linalg.so"]) == 0, printed.getvalue()
     assert " 0 wrong" in printed.getvalue().splitlines()[-1]
+
+
+@in_mode("cuda", indices=2)
+def test_dlpack_between_tensors() -> None:
+    """A tensor that came by DLPack shares its memory, unless a copy or another device is wanted."""
+    x: Any = torch.arange(4.0, device="cuda:1")
+    dlpack: Any = torch.utils.dlpack
+    for y in (dlpack.from_dlpack(x), dlpack.from_dlpack(dlpack.to_dlpack(x)), dlpack.from_dlpack(x[1:])):
+        assert (y.device, y.untyped_storage().data_ptr()) == (x.device, x.untyped_storage().data_ptr())
+    dlpack.from_dlpack(x[1:]).zero_()
+    assert x.tolist() == [0, 0, 0, 0]
+    assert dlpack.from_dlpack(x, copy=True).data_ptr() != x.data_ptr()
+    assert dlpack.from_dlpack(x, device="cpu").device.type == "cpu"
+    with pytest.raises(BufferError, match=r"Can't export tensors that require gradient, use tensor\.detach"):
+        dlpack.from_dlpack(x.clone().requires_grad_())
+    for device in ("cpu", "cuda:0"):
+        with pytest.raises(ValueError, match=r"without copying\. Set copy=None or copy=True"):
+            dlpack.from_dlpack(x, device=device, copy=False)
+    assert dlpack.from_dlpack(torch.ones(2)).tolist() == [1, 1]

@@ -556,6 +556,10 @@ def test_the_context_of_a_stream_may_be_entered_again() -> None:
     with cuda.stream(one), cuda.stream(one):
         assert cuda.current_stream() == one
     assert cuda.current_stream() == main
+    context: Any = cuda.stream(one)
+    assert isinstance(context, cuda.StreamContext)
+    with context:
+        assert (context.stream, context.src_prev_stream) == (one, main)
     with one:
         with one:
             pass

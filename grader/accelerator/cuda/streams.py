@@ -225,23 +225,23 @@ def set_stream(stream: Stream | None) -> None:
 class stream:  # noqa: N801
     """A context in which a stream is the current one; None changes nothing."""
 
-    def __init__(self, chosen: Stream | None) -> None:
-        self.chosen = chosen
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+        self.idx = the_machine().current
+        self.src_prev_stream: Stream | None = None
+        self.dst_prev_stream: Stream | None = None
 
     def __enter__(self) -> None:
-        if self.chosen is None:
+        if self.stream is None:
             return
-        machine = the_machine()
-        device = machine.devices[self.chosen.device_index]
         # Both are put back afterwards: which device is current, and which stream is on the stream's own device.
-        self._before = (machine.current, device.stream)
-        machine.current, device.stream = self.chosen.device_index, self.chosen.stream_id
+        self.src_prev_stream, self.dst_prev_stream = current_stream(), current_stream(self.stream.device_index)
+        set_stream(self.stream)
 
     def __exit__(self, *unused: object) -> None:
-        if self.chosen is None:
-            return
-        machine = the_machine()
-        machine.current, machine.devices[self.chosen.device_index].stream = self._before
+        if self.stream is not None:
+            set_stream(self.dst_prev_stream)
+            set_stream(self.src_prev_stream)
 
 
 class device:  # noqa: N801

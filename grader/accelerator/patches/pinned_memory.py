@@ -1,4 +1,4 @@
-"""`pin_memory` and `is_pinned` of tensors and storages mark ordinary host memory; `to_dlpack` is refused."""
+"""`pin_memory` and `is_pinned` of tensors and storages mark ordinary host memory."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import torch
 
 from grader.accelerator.core.pinned_memory import is_pinned, mark_pinned, pinned_copy
 from grader.accelerator.core.storage import SimStorage, plain_copy
-from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `pin_memory` and `is_pinned` of tensors and storages, and `to_dlpack`."""
+    """Replace `pin_memory` and `is_pinned` of tensors and storages."""
     del machine
 
     def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
@@ -35,13 +34,6 @@ def install(machine: Machine) -> None:
             raise TypeError("cannot pin 'torch.storage.UntypedStorage' only CPU memory can be pinned")
         return self if of_storage(self) else mark_pinned(plain_copy(self))
 
-    def to_dlpack(tensor: torch.Tensor) -> Any:
-        return tensor.__dlpack__() if isinstance(tensor, SimTensor) else original(tensor)
-
-    # The function of C++'s knows the wrapper, which has no memory to hand out.
-    original = torch._C._to_dlpack
-    for owner in (torch, torch.utils.dlpack):
-        put(owner, "to_dlpack", to_dlpack)
     put(torch.Tensor, "pin_memory", pin_memory)
     put(torch.Tensor, "is_pinned", pinned)
     put(torch.UntypedStorage, "pin_memory", pin_bytes)
