@@ -160,10 +160,9 @@ class Mistake:
     def place(self) -> str:
         """The functions and the rule, as a sentence begins: "In `ladder` (rule C3): "; "" if neither is known."""
         names = " and ".join(f"`{name}`" for name in self.functions)
-        rule = f"rule {self.rule}" if self.rule else ""
-        if names and rule:
-            return f"In {names} ({rule}): "
-        return f"In {names}: " if names else f"{rule.capitalize()}: " if rule else ""
+        if names:
+            return f"In {names} (rule {self.rule}): " if self.rule else f"In {names}: "
+        return f"Rule {self.rule}: " if self.rule else ""
 
 
 @dataclass(frozen=True)

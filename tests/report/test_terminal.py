@@ -156,6 +156,8 @@ def test_a_mistake_of_another_function_stands_below_its_first_failure(every: boo
     told = lines(*rows, every=every, mistakes=(Mistake("You add up.", ("h",), "C3", ("first", "second")),))
     assert "  In `h` (rule C3): You add up." in told
     assert not any("This looks like" in line for line in told)
+    told = lines(*rows, every=every, mistakes=(Mistake("You add up.", (), "C3", ("elsewhere",)),))
+    assert "  Rule C3: You add up." in told
 
 
 @pytest.mark.parametrize(
