@@ -30,6 +30,8 @@ from grader.model import WITHHELD, GradedCheck, Outcome, Verdict
 
 _PLACE = re.compile(r"^ {4}\S.*\.py, line \d+.*(?:\n {8}.*)?\n?", re.MULTILINE)
 _COUNTED = re.compile(rf"^(?:counted: |{re.escape(WITHHELD)}).*\n?", re.MULTILINE)
+# When each kernel of the simulated GPU began depends on what ran before the call.
+_TIMELINE = re.compile(r"^ *\|0 s .*\|(?:\n.* \|.*\| .*)*(?:\n[\d,]+ more follow)?\n?", re.MULTILINE)
 _ADDRESS = re.compile(r"\b0x[0-9a-f]+")
 _PATH = re.compile(r"(?<![\w.])(?:/[\w.+-]+){2,}")
 _FRACTION = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
@@ -81,7 +83,8 @@ class Trace:
         text = outcome.detail
         if _OWN_ERROR.search(text):  # its words are the student's own
             text = _ANOTHER_ERROR.sub(r"\1", _ERROR.sub(r"\1", text))
-        text = _ADDRESS.sub("", _PATH.sub("", _COUNTED.sub("", _PLACE.sub("", text))))
+        for pattern in (_PLACE, _COUNTED, _TIMELINE, _PATH, _ADDRESS):
+            text = pattern.sub("", text)
         if outcome.from_text:  # which rule of a text it breaks, by whichever spelling and in whichever line
             text = _OF_SPELLING.sub("", _SPELLED.sub(r"`\1`", text))
         elif outcome.speed:  # that it was too slow, and nothing of how it was measured

@@ -12,6 +12,7 @@ import pytest
 
 from grader.check.costs import most_frequent
 from grader.check.loops import _OVER_ROWS
+from grader.check.show import timeline_of
 from grader.grading.behaviour import (
     COSTS,
     Names,
@@ -28,6 +29,7 @@ from grader.grading.behaviour import (
     unseal,
 )
 from grader.model import Check, GradedCheck, Outcome, Score, Speed, Verdict
+from grader.model.picture import Moment
 
 FAILED = Verdict.FAILED
 REFUSED = "`f` raised a ValueError for 1; expected a result\nit raised {}\n    double.py, line 2, in f\n        {}"
@@ -142,6 +144,17 @@ def test_of_costs_the_size_is_left() -> None:
     speed = (Speed("", "", 2.0, 1.0, 3.0, 1.5, 1.0, 1.0, 9, 3),)
     one, other = (f"takes {ratio} times as long\nby {ratio}" for ratio in ("2.5", "71"))
     assert costs(one, speed=speed) == costs(other, speed=speed)
+
+
+def test_of_a_timeline_nothing_counts() -> None:
+    """When a copy of the simulated GPU began depends on what ran before the call, and hangs on no mistake."""
+    moments = (
+        [Moment("launch mm", "host", 0.0, 5e-6), Moment("mm", "0", start, start + 2e-6)] for start in (5e-6, 9e-6)
+    )
+    one, other = (f"`f` copies more than twice\nexpected at most 2, got 4\n{timeline_of(row, 3)}" for row in moments)
+    assert one != other
+    assert trace(one, category="performance") == trace(other, category="performance")
+    assert trace(one) == trace("`f` copies more than twice\nexpected at most 2, got 4")
 
 
 def row(check: str, verdict: Verdict, *called: str, cause: str = "values") -> GradedCheck:
