@@ -73,7 +73,10 @@ class AllCalls:
         return Outcome(planned.row.check.id, Verdict.NOT_RUN, device=student.device, results=told)
 
     def _calls_of(self, planned: PlannedRun, device: DeviceKind) -> list[SentCall]:
-        """Return the calls that a check makes of the reference, except those with proxies or large arguments."""
+        """Return the calls that a check makes of the reference, except those with proxies or large arguments.
+
+        Nor does it return those of a probe of the exercise: its arguments are not those of the function.
+        """
         exercise, check = planned.row.file.exercise, planned.row.check.id
         if exercise.reference is None:
             return []
@@ -85,7 +88,7 @@ class AllCalls:
             with closing(self._connections.open_reference(exercise, device)) as stand_in:
                 # Nothing runs next: fixtures that others share must not keep this connection.
                 replace(planned, following=None).run(stand_in, recording=True)
-                alone = (each for each in stand_in.record.sent if each.ranks == 1)
+                alone = (each for each in stand_in.record.sent if each.ranks == 1 and not each.by_probe)
                 small = (each for each in alone if sum(map(len, each.encoded.memory)) <= _MOST_BYTES)
                 whole = [each for each in small if not any(map(is_proxy, parts(list(each.read().values))))]
             self._calls[check] = whole[:MOST_CALLS]

@@ -23,12 +23,21 @@ from grader.worker_process.waiting import MAX_RECEIVED
 
 @dataclass(frozen=True)
 class Call:
-    """One call that a check made, for the lines that reproduce it; on several ranks, that of the first."""
+    """One call that a check made, for the lines that reproduce it; on several ranks, that of the first.
+
+    Attributes:
+        name: of the function.
+        args: its arguments; if a probe of the exercise calls it, those of the probe, which may be others.
+        kwargs: the same for arguments by name.
+        ranks: how many ranks call it at the same time.
+        by_probe: whether a probe of the exercise calls it.
+    """
 
     name: str
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     ranks: int = 1
+    by_probe: bool = False
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -45,19 +54,21 @@ class SentCall:
         encoded: the message, in which the arguments are noted.
         names: of the last arguments.
         ranks: how many ranks call it at the same time.
+        by_probe: whether a probe of the exercise calls it, whose arguments these are.
     """
 
     name: str
     encoded: EncodedCall
     names: tuple[str, ...]
     ranks: int
+    by_probe: bool = False
 
     def read(self) -> Call:
         """Return the call with its arguments as they were sent."""
         values = self.encoded.noted_values()
         count = len(values) - len(self.names)
         kwargs = dict(zip(self.names, values[count:], strict=True))
-        return Call(self.name, tuple(values[:count]), kwargs, self.ranks)
+        return Call(self.name, tuple(values[:count]), kwargs, self.ranks, self.by_probe)
 
 
 @dataclass
@@ -108,7 +119,7 @@ class Record:
 
     def add_call(self, call: Call, encoded: EncodedCall) -> None:
         """Keep a call with its encoded arguments."""
-        self.sent.append(SentCall(call.name, encoded, tuple(call.kwargs), call.ranks))
+        self.sent.append(SentCall(call.name, encoded, tuple(call.kwargs), call.ranks, call.by_probe))
 
     def calls(self) -> list[Call]:
         """Return the calls with their arguments as they were sent."""

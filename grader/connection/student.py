@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -190,6 +191,7 @@ class Probe:
         probe = proxy_of_name(connection, name, space)
         called = args[0] if args and is_proxy(args[0]) else probe
         noted = connection.note_call(called, args if called is probe else args[1:], kwargs)
+        noted = replace(noted, by_probe=True) if noted is not None else None
         return connection.call(probe, args, kwargs, called, noted)
 
 

@@ -11,6 +11,7 @@ from support import Function
 
 from grader.check import call_seeded, gradients
 from grader.connection.connection import connection_of
+from grader.connection.record import Record
 from grader.connection.student import Probe, Student
 from grader.model.endings import CheckFailed
 from grader.wire.frames import Unsupported
@@ -109,3 +110,14 @@ def test_an_assertion_of_a_probe_fails_the_check(sides: tuple[Student, Student, 
         probe.holds(reference.scale)
     with pytest.raises(ValueError, match="a mistake of the probe's"):
         probe.raises(student.scale)
+
+
+def test_a_call_by_a_probe_is_noted_as_such(sides: tuple[Student, Student, Probe]) -> None:
+    """Its arguments are the probe's, so no known mistake is called with them; a probe of ours notes the function's."""
+    student, _, probe = sides
+    connection = connection_of(student.scale)
+    connection.begin_check(Record(recording=True))
+    student.scale(5)
+    probe.call(student.scale, 5)
+    call_seeded(0, student.scale, 5)
+    assert [call.by_probe for call in connection.record.calls()] == [False, True, False]
