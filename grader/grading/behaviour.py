@@ -28,7 +28,7 @@ from grader.course.answers import Answer
 from grader.intake.code import names_used
 from grader.model import WITHHELD, GradedCheck, Outcome, Verdict
 
-_PLACE = re.compile(r"^ {4}\S.*\.py, line \d+.*(?:\n {8}.*)?\n?", re.MULTILINE)
+_PLACE = re.compile(r"^ {4}\S.*\.py, line \d+.*(?:\n {8}.*)?\n?| \([^()\n]+\.py, line \d+\)", re.MULTILINE)
 _COUNTED = re.compile(rf"^(?:counted: |{re.escape(WITHHELD)}).*\n?", re.MULTILINE)
 # When each kernel of the simulated GPU began depends on what ran before the call.
 _TIMELINE = re.compile(r"^ *\|0 s .*\|(?:\n.* \|.*\| .*)*(?:\n[\d,]+ more follow)?\n?", re.MULTILINE)

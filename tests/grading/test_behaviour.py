@@ -46,6 +46,7 @@ def trace(detail: str, verdict: Verdict = FAILED, category: str = "correctness",
     [
         ("asked  2.0\n    double.py, line 2, in double\n        return 3 * x", "asked  2.0\n    double.py, line 9"),
         ("yours  0.1234567", "yours  0.1234571"),
+        ("your file uses torch (double.py, line 2)", "your file uses torch (double.py, line 9)"),
         ("<object at 0x7f31> 3", "<object at 0x7f99> 3"),
         ("no file /somewhere/grade-1/work/a.txt 3", "no file /somewhere/grade-2/work/a.txt 3"),
         ("yours  3\ncounted: {'ops': 1}", "yours  3\ncounted: {'ops': 9}"),
