@@ -10,7 +10,8 @@ take anything, and copy only if they must.
     tensor([2, 1, 0])
 
 C1  `to_numpy(t)` returns a NumPy array with the shape and the numbers of t: a dense tensor on any device, of bfloat16
-    or a dtype of NumPy's, which may require a gradient, be the result of a computation, or come from `conj()`.
+    or a dtype of NumPy's, which may require a gradient, be the result of a computation, or come from `conj()`, also as
+    `t.conj().imag`.
 C2  The array has the dtype of t. bfloat16, which NumPy lacks, becomes float32.
 C3  The array shares the memory of t where that is possible: on the CPU, unless t is bfloat16 or comes from `conj()`.
 C4  t stays as it is: its numbers, `requires_grad`, `grad` and its graph.

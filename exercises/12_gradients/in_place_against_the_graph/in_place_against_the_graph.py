@@ -1,7 +1,7 @@
 """In place against the graph
 
 Writing in place saves memory, but the way back may need the overwritten numbers. Of these parts of a model, one raises
-in `backward`, one changes its input, one hides a change from PyTorch, and one keeps a table that it does not need.
+in `backward`, one changes its input, one hides a change from PyTorch, and one makes a table that it does not need.
 Repair all four.
 
     >>> x = torch.tensor([0.0, 2.0], requires_grad=True)
@@ -13,7 +13,8 @@ C1  `swish(x)` returns x * sigmoid(x), element by element.
 C2  `residual(x, layer_)` returns x plus what layer_ makes of it. layer_ changes its argument in place and returns it.
 C3  Gradients are right: of x in `swish`, also far from 0, of x on both paths in `residual`, of q and k in `attention`.
 C4  `attention(q, k, hidden)` is the softmax over the last dim of q @ k.mT, with -inf (not NaN) where hidden is True.
-C5  In a batch of 8 or more in float32, `attention` takes at most 9 bytes of new memory for each entry of its result.
+C5  In a batch of 8 or more in float32, `attention` makes at most 9 bytes of new memory for each entry of its result,
+    counting what it frees again.
 C6  `clear_rows_(w, rows)` sets the rows w[rows] to 0, in its own memory, and returns w. `requires_grad` of w stays as
     it is, True or False, and no history is recorded.
 C7  After `clear_rows_`, `backward` of a loss that needs the old numbers of w raises RuntimeError. Otherwise PyTorch

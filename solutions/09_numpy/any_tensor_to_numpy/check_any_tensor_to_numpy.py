@@ -19,7 +19,7 @@ from grader.check import (
     shares_memory,
 )
 
-KINDS = "to_numpy((torch.ones(2, requires_grad=True) * 2)), to_numpy(torch.tensor([1 + 2j]).conj())"
+KINDS = "t = torch.ones(2, requires_grad=True) * (1 + 2j); to_numpy(t), to_numpy(t.conj()), to_numpy(t.conj().imag)"
 THERE = "to_numpy(t) for a t of bfloat16 on the GPU that requires a gradient: what is copied, and how often?"
 DTYPES = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64]
 DTYPES += [torch.float16, torch.float32, torch.float64, torch.complex64, torch.complex128]
@@ -129,9 +129,7 @@ def check_no_warning(student, probe, rng):
     expected = rng.normal(3)
     a = expected.numpy().copy()
     a.flags.writeable = False
-    t = assert_no_warnings(student.to_tensor, a)
-    assert_close(t, expected, "the tensor")
-    assert_true(not shares_memory(t, a), "the tensor shares the memory of a read-only array; copy it first")
+    assert_close(assert_no_warnings(student.to_tensor, a), expected, "the tensor")
     always = probe.of_read_only(student.to_tensor, expected.numpy())
     assert_close(always, expected, "the tensor of an array that stays read-only")
 
@@ -152,3 +150,7 @@ def check_shares_arrays(student, rng):
         assert_true(not shares_memory(t, a), "the tensor shares memory with a mirrored array, in another order")
     a = rng.normal(3, 4).numpy()
     assert_writes_show(student.to_tensor(a), a, "the tensor", "a")
+    a.flags.writeable = False
+    t = student.to_tensor(a)
+    assert_tensor(t, "the tensor")
+    assert_true(not shares_memory(t, a), "the tensor shares the memory of a read-only array; copy it first")
