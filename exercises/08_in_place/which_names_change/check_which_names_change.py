@@ -36,6 +36,7 @@ def check_each_line(student):
     """Each line has True or False"""
     answers = student.ANSWERS
     assert_isinstance(answers, dict, "ANSWERS")
+    assert_true(answers, "ANSWERS is empty: no statement put answers into it, or one did that uses torch or NumPy")
     for line in LINES:
         assert_true(line in answers, f"there is no key  {line}  in ANSWERS: is it as in the task, with all its spaces?")
         answer = answers[line]
@@ -61,6 +62,6 @@ def check_predicted(student):
     """Predicted without torch and NumPy"""
     answers = student.ANSWERS
     assert_isinstance(answers, dict, "ANSWERS")
-    if all(answer is None for answer in answers.values()):
+    if answers and all(answer is None for answer in answers.values()):
         raise CannotJudge("there are no answers yet; how you got them is judged later")
     assert_runs_without(student)

@@ -13,7 +13,7 @@ other see it in b? Predict it for each line. Then try the lines in a Python prom
 C1  `ANSWERS` has each of the lines below as a key, unchanged, and no other key. Each value is True or False.
 C2  A line that begins with a or torch runs after `b = a`. True means: afterwards, the numbers in b are different.
 C3  A line that begins with `b =` makes b from a. Then `a.zero_()` runs. True means: that changes the numbers in b.
-C4  You predict, so the file imports neither torch nor NumPy.
+C4  You predict, so the file uses neither torch nor NumPy.
 
 Each line starts with the a above.
 """
