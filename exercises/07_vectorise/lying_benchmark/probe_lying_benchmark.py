@@ -22,9 +22,12 @@ class Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
-        self.ops.append("view" if func.is_view else func.overloadpacket.__name__)
+        name = "view" if func.is_view else func.overloadpacket.__name__
         if isinstance(result, torch.Tensor) and result.numel() == 1:
             self.numbers.append(float(result))
+        elif name in ("clone", "_to_copy", "copy_"):
+            name = "copy of many"
+        self.ops.append(name)
         return result
 
     def each(self, number):

@@ -5,6 +5,7 @@ import torch
 
 from grader.check import (
     CheckFailed,
+    as_number,
     assert_dtype,
     assert_isinstance,
     assert_no_hidden_code,
@@ -87,6 +88,7 @@ def check_only_adding(student, probe, rng):
         for loop, ((ops, numbers), *_), _ in timers:
             adds = sum(op in ("add", "add_") for op in ops)
             others = [op for op in ops if op not in ("add", "add_", *TAKE)]  # a start takes one, two or three
+            assert_true(not loop or "copy of many" not in others, "what is timed as the loop copies x")
             slim = adds <= len(x) and len(others) <= 4
             assert_true(slim or not loop, "the loop does more than add each entry once")
             assert_true(ops, "what is timed as the sum runs no operation")
@@ -124,6 +126,12 @@ def check_again(student, probe, rng):
         for total in totals_of(measured(student, probe, x, times=times)[0]):
             number = total.item() if isinstance(total, torch.Tensor) and total.numel() == 1 else total
             assert_values(number, asked, "a total", rtol=1e-4, atol=1e-4)
+    ones = torch.ones(2100, dtype=torch.float16)  # added one by one they stay at 2048, in any order
+    found, timers = measured(student, probe, ones)
+    by_loop, by_sum = (as_number(total, "a total") for total in totals_of(found))
+    assert_values(by_sum, 2100.0, "the total by x.sum()")
+    timed = {number for loop, runs, _ in timers if loop for _, numbers in runs for number in numbers}
+    assert_true(not timed or by_loop in timed, "the first total is not one that the timed loop comes to")
 
 
 @check("C6", category="memory", share=1, try_this="x = torch.rand(4); compare_sums(x, Timer); print(x)")
