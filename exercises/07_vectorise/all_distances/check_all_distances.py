@@ -1,7 +1,15 @@
 import pytest
 import torch
 
-from grader.check import allclose, assert_costs_at_most, assert_no_loop, assert_true, assert_values, check
+from grader.check import (
+    allclose,
+    assert_costs_at_most,
+    assert_no_loop,
+    assert_shape,
+    assert_true,
+    assert_values,
+    check,
+)
 
 BOTH = pytest.mark.parametrize("name", ["pairwise", "pairwise_lean"])
 
@@ -21,7 +29,9 @@ def check_at_home(student):
     """A house that stands where a station stands"""
     places = torch.tensor([[0.1, 0.7, -0.3], [0.9, -0.2, 0.6], [-0.5, 0.3, 0.8]])
     for name in ("pairwise", "pairwise_lean"):
-        own = getattr(student, name)(places, places.clone()).diagonal().tolist()
+        table = getattr(student, name)(places, places.clone())
+        assert_shape(table, (3, 3), f"the result of `{name}`")
+        own = table.diagonal().tolist()
         text = f"`{name}`: equal points are not 0 apart"
         assert_true(all(0 <= far <= 1e-6 for far in own), text, f"{text}: their distances are {own}")
 
