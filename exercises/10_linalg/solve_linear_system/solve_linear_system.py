@@ -1,8 +1,8 @@
 """Solve a linear system
 
-Three measurements give 2x + 3y - z = 5, x - 2y + 8z = 21 and 6x + y - 3z = -1. In short this is `A @ x = b`.
+Three measurements give 4x + 2y - 2z = 2, 2x + 5y + 3z = 21 and -2x + y + 2z = 6. In short this is `A @ x = b`.
 
-    >>> solve(torch.tensor([[2, 3, -1], [1, -2, 8], [6, 1, -3]]), torch.tensor([5, 21, -1]))
+    >>> solve(torch.tensor([[4, 2, -2], [2, 5, 3], [-2, 1, 2]]), torch.tensor([2, 21, 6]))
     tensor([1., 2., 3.])
 
 C1  `solve(A, b)` returns x with `A @ x = b`. A has shape (n, n). b is one right-hand side of shape (n,), or k of
