@@ -53,6 +53,10 @@ def check_places(student, rng):
 @check("C2", category="dtype", share=2, try_this="to_tensor([True, False]).dtype, to_tensor([1, 2.5]).dtype")
 def check_dtypes(student, rng):
     """The dtype follows the numbers"""
+    t = student.to_tensor(rng.integer(2, 9))
+    assert_tensor(t, "the result for an int")
+    if t.numel() == 1:  # more elements than one are for C1
+        assert_dtype(t, torch.int64, "the result for an int")
     floats = rng.normal(rng.integer(3, 6)).tolist()
     large = [2**24 + 1 + 2 * rng.integer(0, 99), 2**53 + 1 + 2 * rng.integer(0, 99)]  # float32, float64 round them
     cases = {
@@ -70,10 +74,6 @@ def check_dtypes(student, rng):
         assert_dtype(t, dtype, f"the result for {case}")
         if t.numel() == asked.numel():  # the places are for C1
             assert_values(t.flatten().sort().values, asked.sort().values, f"the result for {case}")
-    t = student.to_tensor(rng.integer(2, 9))
-    assert_tensor(t, "the result for an int")
-    if t.numel() == 1:  # more elements than one are for C1
-        assert_dtype(t, torch.int64, "the result for an int")
 
 
 @check("C4", share=1, try_this="to_python(torch.zeros(2, 3, dtype=torch.bool))")
@@ -82,9 +82,9 @@ def check_back_nested(student, rng):
     cases = {
         (): "a tensor of 0 dims",
         (4,): "a vector",
-        (1,): "a vector of one number",
         (3, 2): "a matrix",
         (2, 1, 4): "a tensor of 3 dims",
+        (1,): "a vector of one number",
         (0,): "an empty vector",
         (2, 0): "a matrix of empty rows",
     }
