@@ -72,6 +72,9 @@ def _warm_lines() -> Iterator[str]:
     except OSError as error:
         problem = problem or str(error)
     for warm in found:
+        if not warm.pids:
+            yield "a process of another version of the grader stays;  grade stop  ends it"
+            continue
         fits = "" if warm.fits else "; made for another environment or installation, so they are not used here"
         several = len(warm.pids) > 1
         pids = f"processes {' and '.join(map(str, warm.pids))} stay" if several else f"process {warm.pids[0]} stays"

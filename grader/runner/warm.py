@@ -126,7 +126,7 @@ class WarmProcess:
 
     Attributes:
         fits: whether a command that is started here and now would use them.
-        pids: their numbers.
+        pids: their numbers; none of a process of another version, whose answer cannot be read.
         memory_mb: MiB that they have in memory; of a page that they share with others, a part counts.
         idle_s: how long they stay if no command uses them.
     """
@@ -148,7 +148,12 @@ def warm_processes() -> Iterator[WarmProcess]:
         if (called := connect(folder, name)) is not None:
             with called:
                 said = ask(called, DESCRIBE)
-            if said and isinstance(described := from_tree(said), fork_messages.Described):
+            try:
+                described = from_tree(said) if said else None
+            except ValueError:
+                yield WarmProcess(False, (), 0, 0.0)
+                continue
+            if isinstance(described, fork_messages.Described):
                 memory = sum(map(_memory_kib, described.pids)) >> 10
                 yield WarmProcess(name in fitting, described.pids, memory, described.idle_s)
 

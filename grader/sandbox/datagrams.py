@@ -31,10 +31,17 @@ def to_tree(message: Message) -> dict[str, Any]:
 
 
 def from_tree(tree: Mapping[str, Any]) -> Message:
-    """Return the message of a tree that `to_tree` made."""
+    """Return the message of a tree that `to_tree` made.
+
+    Raises:
+        ValueError: there is no such message, or it has other fields; another version sent it.
+    """
     ((name, fields),) = tree.items()
     kinds = {kind.__name__: kind for kind in Message.__subclasses__()}
-    message: Message = _make_record(kinds[name], fields)
+    try:
+        message: Message = _make_record(kinds[name], fields)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"the message {name} is of another version of the grader") from error
     return message
 
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from grader.runner.zygote_client import WarmZygote, Zygote
 from grader.sandbox import fork_messages
 from grader.sandbox.datagrams import to_text
 from grader.sandbox.process import bind_in
+from grader.sandbox.trees import receive_tree, send_tree
 
 pytestmark = pytest.mark.lane
 
@@ -228,6 +230,26 @@ def test_who_takes_no_calls_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatc
         assert path.exists()
     assert warm.stop() == 0
     assert not path.exists()
+
+
+@pytest.mark.usefixtures("own_place")
+def test_doctor_names_a_process_of_another_version() -> None:
+    """Its answer, which this version cannot read, is not an error."""
+    place = WarmSocket.for_this_process()
+
+    def answer(listening: socket.socket) -> None:
+        with listening.accept()[0] as called:
+            _, (reply,) = receive_tree(called)
+            with socket.socket(fileno=reply) as sock:
+                send_tree(sock, {"Later": {"numbers": [1]}})
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening, ThreadPoolExecutor() as threads:
+        bind_in(place.folder, f"{place.name}.sock", listening)
+        listening.listen()
+        answered = threads.submit(answer, listening)
+        said = list(doctor._warm_lines())
+        answered.result()
+    assert said == ["a process of another version of the grader stays;  grade stop  ends it"]
 
 
 CALL = """
