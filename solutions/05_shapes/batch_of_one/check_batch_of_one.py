@@ -54,7 +54,7 @@ def check_views(student, rng):
     """as_batch and unbatch give views"""
     for img in (rng.normal(2, 3, 2), rng.normal(2, 3, 2).mT):
         for function, argument in ((student.as_batch, img), (student.unbatch, img[None])):
-            view = assert_does_not_mutate(function, argument, what="the argument")
+            view = assert_does_not_mutate(function, argument, what=f"the argument of `{function}`")
             assert_tensor(view)
             assert_view(view, argument, f"the result of `{function}`")
             assert_differentiable(function, argument.clone())
