@@ -86,4 +86,4 @@ def check_no_memory(student, rng):
 def check_kept(student, rng):
     """Leaves t as it was"""
     for function, more in ((student.swap, (0, 1)), (student.flip_last, ()), (student.packed, ())):
-        assert_does_not_mutate(function, rng.normal(3, 4), *more, what="t", requiring=False)
+        assert_does_not_mutate(function, rng.normal(3, 4), *more, what=f"the t of `{function}`", requiring=False)

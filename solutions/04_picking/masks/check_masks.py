@@ -153,4 +153,5 @@ def check_no_loop(student, rng):
 def check_x_stays(student, rng):
     """Reads x and leaves it as it is, where it only reads"""
     for function in (student.between, student.count_between):
-        assert_does_not_mutate(function, rng.whole(0, 9, 4, 5, dtype=torch.float32), 2, 6, what="x", requiring=False)
+        x = rng.whole(0, 9, 4, 5, dtype=torch.float32)
+        assert_does_not_mutate(function, x, 2, 6, what=f"the x of `{function}`", requiring=False)

@@ -87,7 +87,7 @@ def check_arguments_stay(student, rng):
     for dtype in (torch.float32, torch.float64):
         v, values = rng.normal(4, dtype=dtype), rng.normal(4, dtype=dtype)
         for function in (student.rows_of, student.own_rows):
-            assert_does_not_mutate(function, v, 4, what="v", requiring=False)
+            assert_does_not_mutate(function, v, 4, what=f"the v of `{function}`", requiring=False)
         with assert_unchanged(values, what="values"):
             student.add_to_columns_(rng.normal(4, 4, dtype=dtype), values)
 
