@@ -9,7 +9,7 @@ from grader.batch.class_summary import ClassSummary
 from grader.model import Verdict
 from grader.model.score import counted
 from grader.report.blocks import Cell, TableColumn, code_lines, table_lines
-from grader.report.gradebook import BY_HAND, waiting_text
+from grader.report.gradebook import BY_HAND, needs_points_text
 from grader.report.safe import for_terminal, prose
 from grader.report.words import VERDICTS
 
@@ -29,7 +29,7 @@ def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:
         text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
         yield from prose(text, width, further="  ")
     for (exercise, rule, _), authors in overview.by_staff.items():
-        waits = waiting_text(exercise, rule, len(authors))
+        waits = needs_points_text(exercise, rule, len(authors))
         yield from prose(f"{waits}; {BY_HAND}, and the page names them.", width, further="  ")
 
 

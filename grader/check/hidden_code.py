@@ -260,7 +260,7 @@ class _Search:
             return path.lstrip(".") == self._source.module
         if path == name or name == first:  # `import torch.fx`: what is used of it is an attribute
             return first not in (*READABLE_PACKAGES, *_ONLY)
-        if path == _PLOTS or _is_harmless([path]) or _is_comparison(rest):
+        if path == _PLOTS or _is_harmless([path]) or _is_testing_assertion(rest):
             return False
         if first in _ONLY:
             return len(rest) != 1 or rest[0] not in _ONLY[first]
@@ -278,7 +278,7 @@ class _Search:
             ):
                 fine.add(id(inner))
                 yield from [f"{root}.{name}"] * (name not in _ONLY[root] or not isinstance(node.ctx, ast.Load))
-            case ast.Attribute(value=ast.Attribute(attr="testing") as inner, attr=name) if _is_comparison(
+            case ast.Attribute(value=ast.Attribute(attr="testing") as inner, attr=name) if _is_testing_assertion(
                 ["testing", name]
             ):
                 fine.add(id(inner))
@@ -373,8 +373,8 @@ def _names_of_libraries() -> frozenset[str]:
     return frozenset({part for names in parts for part in names} | {*vars(torch), *vars(numpy), *dir(torch.Tensor)})
 
 
-def _is_comparison(names: Sequence[str]) -> bool:
-    """Return whether a path, split at its dots, ends with a function such as `testing.assert_close`."""
+def _is_testing_assertion(names: Sequence[str]) -> bool:
+    """Return whether a dotted name, split at its dots, is an assertion such as `torch.testing.assert_close`."""
     return len(names) > 1 and names[-2] == "testing" and names[-1].startswith("assert_")
 
 

@@ -163,7 +163,10 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
 
 
 def _rule_names_and_mentions(function: Proxy) -> Iterator[tuple[str, Mention]]:
-    """Yield (name in rules, mention) for each mention in a function; the name is "" if rules have none for it."""
+    """Yield (name in rules, mention) for each library name that a function and what it uses mention.
+
+    The name is "" where rules have no name for it. Code that could hide a mention fails the check first.
+    """
     assert_no_hidden_code(function)
     source = source_of(connection_of(function))
     child = target_of(function).child

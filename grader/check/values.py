@@ -351,7 +351,7 @@ def shares_memory(one: Any, other: Any) -> bool:
 
 
 def _assert_layout(condition: bool, public: str, actual: Any, base: Any, names: tuple[str, str]) -> None:
-    """Fail unless a condition holds, with a picture of two values in their storages."""
+    """Raise `CheckFailed` unless a condition holds; the failure shows a picture of two values in their storages."""
     if not condition:
         raise CheckFailed(public, picture=show.views_picture({names[1]: base, names[0]: actual}))
 

@@ -68,7 +68,9 @@ class Connections:
         self._starter.tested.add(plain)
 
     def connection_to_student(self, planned: PlannedExercise, job: Job, device: DeviceKind) -> Connection:
-        """Return the connection to the student's code in a worker that sees this device; open it at the first call.
+        """Return the connection to the student's code for a device; make it at the first call of this method.
+
+        The worker, which sees that device, starts with the first request.
 
         Args:
             planned: the exercise.

@@ -107,7 +107,10 @@ def _start_signal_timer(seconds: float, waiting: Waiting) -> Callable[[], None]:
 
 
 def _start_thread_timer(seconds: float, waiting: Waiting) -> Callable[[], None]:
-    """Start a timer that ends this process, which the host reports as our fault; return the function that stops it."""
+    """Start a timer that exits this process when a check's own code takes too long; return a function that stops it.
+
+    The host reports the process that it lost as a fault of ours.
+    """
     until, checks = _own_time(waiting) + seconds, threading.get_ident()
     stopped = threading.Event()
 

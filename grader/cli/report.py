@@ -169,7 +169,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     from grader.batch.results_folder import ResultsFolder
     from grader.grading.plan import RunPlan
     from grader.model.messages import Setup, Start
-    from grader.report.gradebook import BY_HAND, waiting_text
+    from grader.report.gradebook import BY_HAND, needs_points_text
 
     course, say = options.course_here(course_folder), Say()
     plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
@@ -185,7 +185,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     if by_staff:
         say("", "Changed by staff, from the points of the checks to the points that count:")
         _say_changes(say, by_staff)
-    say.prose(*(f"{waiting_text(number, rule, count)}; {BY_HAND}" for (number, rule), count in waiting.items()))
+    say.prose(*(f"{needs_points_text(number, rule, count)}; {BY_HAND}" for (number, rule), count in waiting.items()))
     say.prose(*notes)
 
 

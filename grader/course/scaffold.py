@@ -259,5 +259,5 @@ def _end_positions(node: Any) -> Iterator[int]:
 
 
 def _as_yaml(word: str) -> str:
-    """Return a word as it must be written in YAML to be read as a text: `on`, `no` and `123` need quotes."""
+    """Return a word of an id or a title as YAML reads it as a text: `on`, `no` and `123` get quotes."""
     return word if yaml.safe_load(word) == word else json.dumps(word)

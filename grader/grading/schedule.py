@@ -189,7 +189,7 @@ class _Run:
         self._stayed_broken: Counter[str] = Counter()
 
     def take_finished(self) -> Iterator[WorkResult]:
-        """Wait half a second at most until a work ends; yield the results of ended works in the order of submission."""
+        """Wait half a second at most until a work ends; yield the results of ended works, first submitted first."""
         done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
         self._executor.progress.waits()
         for future in [future for future in self.submitted if future in done]:

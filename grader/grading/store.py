@@ -351,7 +351,10 @@ class Store:
             self.execute_all(SAVE_TRACE, rows)
 
     def forget_oldest(self) -> None:
-        """Keep a cache small: delete results that newer ones of equal files and inputs replace, then the oldest."""
+        """Delete replaced results, and then the oldest results and traces, if a cache has too many.
+
+        A result is replaced by a newer one of the same author, exercise, files and seed.
+        """
         ((count,),) = self.execute("SELECT count(*) FROM results")
         if count > _MANY_RESULTS:
             self.execute(_FORGET_REPLACED, (count - _MANY_RESULTS,))

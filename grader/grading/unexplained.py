@@ -100,7 +100,7 @@ def add_to_group(groups: dict[str, SimilarSubmissions], author: str, number: int
             # Where no mistake is known yet, a draft may be made of any answer whose checks say something of its code.
             unseen = _MISSED if has_known_mistakes(graded.exercise) else ""
             comparable = can_diagnose(graded) and any(is_comparable(row.outcome) for row in rows)
-            key, why_not = _ending_digest(rows), unseen if comparable else _NOT_COMPARABLE
+            key, why_not = _digest_of_outcomes(rows), unseen if comparable else _NOT_COMPARABLE
         digest = hashlib.sha256(f"{graded.exercise.id}\0{function}\0{key}".encode()).hexdigest()
         group = groups.setdefault(digest, SimilarSubmissions(graded.exercise, function, digest, why_not, {}))
         group.members[author] = number
@@ -117,8 +117,8 @@ def named_groups(groups: Mapping[str, SimilarSubmissions]) -> list[SimilarSubmis
     return sorted(named, key=lambda one: (-len(one.members), bool(one.why_not), one.exercise.number, one.name))
 
 
-def _ending_digest(rows: Sequence[GradedCheck]) -> str:
-    """Return a digest of the verdicts and messages of checks, without numbers: these differ with the inputs."""
+def _digest_of_outcomes(rows: Sequence[GradedCheck]) -> str:
+    """Return a digest of how checks ended: ids, verdicts, causes and first lines of messages, without their numbers."""
     ends = [
         (row.check.id, row.outcome.verdict.value, row.outcome.cause, _DRAWN.sub("", row.outcome.message.split("\n")[0]))
         for row in rows

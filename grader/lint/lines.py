@@ -64,7 +64,7 @@ _SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\
 
 
 def _ungraded_functions(source: CheckSource) -> Iterator[Finding]:
-    """Yield a finding for each function like a check that is not graded or never runs, each `xfail` and `skip`."""
+    """Yield a finding for each function that looks like a check and is never run, and for each `xfail` and `skip`."""
     outer = [node for node in source.nodes if isinstance(node, (ast.ClassDef, Function))]
     inside = {node: parent.name for parent in outer for node in ast.walk(parent) if node is not parent}
     first: dict[str, int] = {}

@@ -79,7 +79,7 @@ def gradebook_lines(
         if count := verdicts[verdict]:
             yield f"{count} checks are {verdict.value.replace('_', ' ')}: their points are undecided, not lost"
     for (number, rule), count in by_staff.items():
-        yield f"{waiting_text(number, rule, count)}; {BY_HAND}"
+        yield f"{needs_points_text(number, rule, count)}; {BY_HAND}"
 
 
 def rules_without_points(graded: GradedExercise) -> list[str]:
@@ -88,7 +88,7 @@ def rules_without_points(graded: GradedExercise) -> list[str]:
     return [] if graded.set_by else waits
 
 
-def waiting_text(exercise: str, rule: str, count: int) -> str:
+def needs_points_text(exercise: str, rule: str, count: int) -> str:
     """Return the sentence that says how many submissions still need points from a person.
 
     Args:

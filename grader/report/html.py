@@ -73,7 +73,7 @@ def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str
 
 
 def svg_of(picture: Picture) -> str:
-    """Return the lines of a picture as an SVG, with its sentence for readers who cannot see it."""
+    """Return a picture, which consists of lines of characters, as an SVG with a description for screen readers."""
     lines = lines_of(picture, _SVG_COLUMNS)
     return lines_svg(lines, title_of(picture), sentence_of(picture), _PICTURE_STYLES, 16)
 

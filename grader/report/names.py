@@ -11,5 +11,5 @@ def fold_name(text: str) -> str:
 
 
 def letters_and_digits(text: str) -> str:
-    """Return a folded name with nothing but its letters and digits, as platforms write it into file names."""
+    """Fold a name and return only its letters and digits, as platforms write names into file names."""
     return "".join(filter(str.isalnum, fold_name(text)))

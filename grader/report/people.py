@@ -94,7 +94,7 @@ class People:
         self._by_compact_key = _map_unique_keys((key, person) for person in self.persons for key in person.compact_keys)
         self._by_uid = _map_unique_keys((person.uid, person) for person in self.persons)
         self._by_number = _map_unique_keys(
-            (number, person) for person in self.persons for number in self._numbers_of(person)
+            (number, person) for person in self.persons for number in self._author_numbers_of(person)
         )
 
     def person_of(self, author: str) -> Person | None:
@@ -122,8 +122,8 @@ class People:
         """Return whether the submissions are numbered by another platform than the one that wrote the table."""
         return self.kind != "plain" and self._platform not in ("", self.kind)
 
-    def _numbers_of(self, person: Person) -> Iterator[str]:
-        """Yield the numbers that mean this person as an author: the platform's, or those in a column of numbers."""
+    def _author_numbers_of(self, person: Person) -> Iterator[str]:
+        """Yield the numbers that files name a person by: a platform's, or those in a plain roster's columns."""
         if self.kind != "plain":
             yield person.author
             return
@@ -153,7 +153,7 @@ class People:
         return members if own in members else []
 
     def authors_named_differently(self, authors: Iterable[str]) -> list[str]:
-        """Return the authors whose files have another name beside their number than the roster has.
+        """Return the authors whose files have, beside their number, a name that the roster does not have for it.
 
         It may be the name of a group, as Canvas writes one member's number after it. Where the roster has a column of
         groups, or is not Canvas's, nobody is returned.

@@ -48,7 +48,7 @@ class _Part:
 
 
 def _parts(picture: Picture) -> Iterator[_Part]:
-    """Yield the parts that a picture has."""
+    """Yield the drawings of a picture's facts: values in a grid, views on storages, shapes, a timeline."""
     if (grid := picture.grid) is not None:
         title = "Expected values beside those of your code"
         yield _Part(title, partial(_grid_lines, grid), _grid_sentence(grid), marked=True)

@@ -158,7 +158,10 @@ def condense(rows: Sequence[GradedCheck]) -> Iterator[CheckLine]:
 
 
 def has_more_messages(graded: GradedExercise) -> bool:
-    """Return whether a short report leaves out messages of failed checks, except those of unwritten functions."""
+    """Return whether a short report leaves out messages of failed checks.
+
+    Unwritten functions, and checks that stopped at the same cause, do not count.
+    """
     groups = Causes.of(graded.checks)
     return any(row.outcome.message for row in groups.lost if row not in groups.firsts)
 

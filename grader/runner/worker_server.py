@@ -153,7 +153,10 @@ class WorkerServer(WorkerSource):
         return None
 
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
-        """Open a socket to the server, or to its successor, and if `plain` one to the server without PyTorch."""
+        """Return a new socket of a lane to the server; if `plain`, also one to the server without PyTorch.
+
+        A server that was lost is started again first.
+        """
         with self._lock:
             own = self._supply(lane)
             if not plain:

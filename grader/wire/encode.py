@@ -154,7 +154,9 @@ class Encoder(PlainEncoder):
 
 
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
-    """Return whether PyTorch can resolve a lazily conjugated or negated view of a dtype; some it can only make.
+    """Return whether PyTorch can compute the values of a lazily conjugated or negated view of a dtype.
+
+    Of some dtypes it makes such views, and `resolve_conj` or `resolve_neg` raises.
 
     Args:
         dtype: the dtype of the view.

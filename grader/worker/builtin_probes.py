@@ -190,7 +190,7 @@ def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     return same_grads
 
 
-_EXACTNESS: dict[Any, dict[str, float] | None] = {
+_EXACTNESS: dict[Any, dict[str, Any] | None] = {
     torch.float32: {"eps": 1e-2, "atol": 1e-2, "rtol": 1e-2},
     torch.float16: None,
     torch.bfloat16: None,

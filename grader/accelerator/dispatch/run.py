@@ -155,7 +155,7 @@ def _dispatch(call: Dispatch, way: _Way) -> Any:
     call.device = target or place
     if facts.grows and target is not None and (len(shells) != 1 or facts.grows != "broadcast"):
         check_room(call, target)
-    if machine.capture is not None and call.device and (capture := machine.capturing(call.device.index)):
+    if machine.capture is not None and call.device and (capture := machine.capture_on(call.device.index)):
         prepare_for_capture(capture, call)
     # The numbers are made at once; only the clock pretends that the device gets to it later.
     failed = ""
@@ -298,7 +298,7 @@ def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
             if facts.resizes or shell._inner.layout is not torch.strided:
                 sync_metadata(shell)
     place: Any = call.device
-    capture = machine.capturing(place.index) if machine.capture is not None and place is not None else None
+    capture = machine.capture_on(place.index) if machine.capture is not None and place is not None else None
     if launches:
         flops, nbytes = flops_and_bytes(call, out)
         clock = machine.clock

@@ -21,7 +21,7 @@ _ON_GPU_ALONE = frozenset(
 
 
 def compute_in_float32(func: Any, name: str) -> Callable[..., Any]:
-    """Return `func`, or a function that computes half precision in float32 if the CPU's kernel does not take it."""
+    """Make an operator whose CPU kernel lacks half precision compute it in float32; return any other one as it is."""
     return _compute_halves_in_float32(func) if name.removesuffix("_") in _ON_GPU_ALONE else func
 
 

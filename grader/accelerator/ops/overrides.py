@@ -39,7 +39,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if origin.layout is not torch.strided:
         raise unsupported_error(func, f"the source is {origin.layout}")
     # First the numbers: what C++ finds wrong with them is raised before anything is counted.
-    capture = None if machine.capture is None else machine.capturing((to if ours else source)._place.index)
+    capture = None if machine.capture is None else machine.capture_on((to if ours else source)._place.index)
     if capture is not None:
         capture.save_before_write([target])
     func(target, origin)
@@ -101,7 +101,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     made = func(inner, **options)
     refuse_unsupported_layout(func, made)
     here = machine.to_inner_device(device) if device is not None and machine.is_ours(device) else source.device
-    if capture := machine.capturing(here.index):
+    if capture := machine.capture_on(here.index):
         capture.record_operator(functools.partial(func, inner, **options), made, [made])
     nbytes = nbytes_of(made)
     non_blocking = bool(kwargs.get("non_blocking"))
@@ -118,7 +118,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if not isinstance(source, SimTensor):
         pinned = is_pinned(inner)
         if pinned and non_blocking:
-            _record_pinned_read(machine, machine.capturing(place.index), inner)
+            _record_pinned_read(machine, machine.capture_on(place.index), inner)
         machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     elif place is source._place:
         machine.launch("_to_copy", place, 0, nbytes + nbytes_of(inner))
@@ -171,7 +171,7 @@ def _pack_padded_sequence(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         )
     packed, sizes = func(source._inner, *args[1:], **kwargs)
     made = wrap(packed, source._place)
-    if capture := the_machine().capturing(source._place.index):
+    if capture := the_machine().capture_on(source._place.index):
         capture.record_operator(functools.partial(func, source._inner, *args[1:], **kwargs), (packed, sizes), [packed])
     _record_accesses("_pack_padded_sequence", source, made)
     the_machine().launch("_pack_padded_sequence", source._place, 0, 2 * packed.numel() * packed.element_size())

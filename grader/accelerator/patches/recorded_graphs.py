@@ -16,7 +16,7 @@ _INNER_NAME = re.compile(rf"\b{INNER}(?=:\d)")
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.fx` graphs, calls of `torch.ops` and TorchScript's texts take and show the device's public name."""
+    """Use the device's public name in graphs of `torch.fx` and TorchScript, calls of `torch.ops` and dispatch modes."""
     tracer: Any = torch.fx.proxy.TracerBase
     create_arg = tracer.create_arg
 

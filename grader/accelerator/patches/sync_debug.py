@@ -18,7 +18,7 @@ def install(machine: Machine) -> None:
         place = machine.devices[machine.current]
         machine.check(place.index)
         seconds = cycles / machine.spec.clock
-        if capture := machine.capturing(place.index):
+        if capture := machine.capture_on(place.index):
             capture.add_work("sleep", place.queue, seconds, "kernels", 0.0, NO_TRAFFIC)
             return
         machine.tally.launches += 1

@@ -58,7 +58,7 @@ def install(machine: Machine) -> None:
 
 
 def _calling_frame(frame: FrameType | None, filename: str) -> FrameType | None:
-    """Return the innermost frame of the program that called into this package's file `filename`."""
+    """Go up from `frame` past the file `filename` and this package; return the first frame of the program, or None."""
     while frame is not None and frame.f_code.co_filename != filename:
         frame = frame.f_back
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):

@@ -253,8 +253,8 @@ class Machine:
 
     # -- what costs
 
-    def capturing(self, index: int) -> Capture | None:
-        """Return the graph capture that the current stream of a device belongs to; None if it does not capture."""
+    def capture_on(self, index: int) -> Capture | None:
+        """Return the graph capture that the current stream of device `index` is part of, or None."""
         capture = self.capture
         return capture if capture is not None and self.devices[index].queue in capture.queues else None
 
@@ -274,7 +274,7 @@ class Machine:
             ready = self.clock.ready
             arrives = max((block.arrives for block in (*reads, *writes)), default=0.0)
             ready[queue] = max(ready.get(queue, 0.0), arrives)
-        if self.capture is not None and (capture := self.capturing(place.index)):
+        if self.capture is not None and (capture := self.capture_on(place.index)):
             capture.record_accesses(reads, writes)
 
     def launch(
@@ -296,7 +296,7 @@ class Machine:
         spec, queue = self.spec, place.queue
         busy = spec.busy_seconds(flops, nbytes)
         seconds = max(spec.kernel, busy)
-        if self.capture is not None and (capture := self.capturing(place.index)):
+        if self.capture is not None and (capture := self.capture_on(place.index)):
             capture.add_work(name, queue, seconds, "kernels", busy, (int(nbytes), shapes))
             return
         self.tally.launches += 1
@@ -361,7 +361,7 @@ class Machine:
             queues.append(self.devices[source].queue)
         busy = spec.bus_seconds(nbytes, pinned=pinned, peer=peer)
         seconds = spec.latency + busy
-        if self.capture is not None and (capture := self.capturing(index)):
+        if self.capture is not None and (capture := self.capture_on(index)):
             capture.check_copy(pinned=pinned or peer, blocks=blocks)
             capture.add_work(direction, queues[0], seconds, direction, busy, (nbytes, ()))
             return
@@ -380,7 +380,7 @@ class Machine:
     def read_scalar(self, reason: str, index: int) -> None:
         """Count a read of one number of a device by the host, which waits for the device's current stream."""
         self.check(index)
-        if capture := self.capturing(index):
+        if capture := self.capture_on(index):
             raise capture.error("Unsupported")
         self.tally.scalars_read += 1
         queue = self.devices[index].queue

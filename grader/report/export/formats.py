@@ -95,7 +95,7 @@ class ReportItem:
 
     @property
     def in_full(self) -> bool:
-        """Whether it is the first failure of its function."""
+        """Whether its message is shown in full: it is the first failure of its function."""
         return self.place is not None
 
     @property

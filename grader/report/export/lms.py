@@ -186,7 +186,7 @@ def _fill_column(
             f"--zeros: {listed(unknown)} cannot be found in {table.path}, so a 0 might be for one of them"
         )
     done.named[UNKNOWN] += unknown
-    maxima, changeable = _find_maxima(table, people, place), _changeable_column(table, people, place)
+    maxima, changeable = _find_most_points(table, people, place), _changeable_column(table, people, place)
     cells = [table.cell(row, at) for row in range(1, len(table.rows)) for at in {place, maxima.column}]
     comma = any(map(_WITH_COMMA.fullmatch, cells))
     graded = people.worksheet.graded
@@ -244,8 +244,8 @@ class _Maxima:
     points: Mapping[int, int | None]
 
 
-def _find_maxima(table: CsvTable, people: People, place: int) -> _Maxima:
-    """Return the maximum of a column on the platform for each person, with the column that states it.
+def _find_most_points(table: CsvTable, people: People, place: int) -> _Maxima:
+    """Return the most points that the platform allows each person in a column, with the column that says so.
 
     Raises:
         CourseError: the column takes no points from us, or its points cannot be read.
