@@ -29,7 +29,7 @@ from grader.connection.record import Call, Record, comparing
 from grader.connection.student import Probe, Student
 from grader.course.load import load_course
 from grader.model import Exercise, Limits
-from grader.wire.call import copies
+from grader.wire.call import copy_values
 from grader.worker import builtin_probes
 from grader.worker_process.starter import Starter
 
@@ -70,7 +70,7 @@ class LocalConnection(Connection):
         function, *values = (self._find(item) if is_proxy(item) else item for item in (target, *args))
         try:
             if self.student is not None:  # as whoever compares with a reference in one process must
-                return function(*copies(*values), **kwargs)
+                return function(*copy_values(*values), **kwargs)
             return function(*values, **kwargs)
         except Exception as error:
             name = type(error).__name__
