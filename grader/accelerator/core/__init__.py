@@ -8,6 +8,7 @@ sparse              what sparse tensors are made of
 pinned_memory       host memory that makes transfers faster
 custom_operators    operators with kernels of the program's own
 profiler            which operators ran, and when on the virtual clock
+array_interface     tensors of objects that other libraries have on a device
 interop             for programs that exchange tensors with such a process
 error_texts         what CUDA says where a CPU kernel says the same in other words
 backward_errors     errors of Python code in backward
