@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 REFUSED: Counter[str] = Counter()
 """How often each sentence was said in this process."""
@@ -12,3 +13,13 @@ def refusal(text: str) -> NotImplementedError:
     """Count a call that the simulated device refuses, and return the `NotImplementedError` to raise."""
     REFUSED[text] += 1
     return NotImplementedError(text)
+
+
+def refusing_function(why: str) -> Any:
+    """Return a function that raises `NotImplementedError` for any arguments."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        del args, kwargs
+        raise refusal(why)
+
+    return refuse

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.refusals import refusal
+from grader.accelerator.refusals import refusal, refusing_function
 
 
 class TensorAttribute(property):
@@ -112,15 +112,7 @@ def _refuse_missing_names(original: type, new: Any) -> None:
             continue
         why = f"{original.__module__}.{original.__qualname__}.{name} is not supported on the simulated device"
         is_method = name in methods or callable(getattr(original, name, None))
-        setattr(new, name, _refusing_method(why) if is_method else _MissingName(why))
-
-
-def _refusing_method(why: str) -> Any:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        del args, kwargs
-        raise refusal(why)
-
-    return refuse
+        setattr(new, name, refusing_function(why) if is_method else _MissingName(why))
 
 
 def _wrapped_functions(function: Any) -> Iterator[Any]:

@@ -252,19 +252,18 @@ def _loops_in(file: str, statement: ast.AST, source: SubmittedSource, known: Map
         for node in scope.nodes:
             if (name := _STATEMENTS.get(type(node))) is not None:
                 yield Mention(name, file, node.lineno)  # type: ignore[attr-defined]
-    for scope in scopes:
-        for name, node in _calls_that_iterate(statement, scope, imports, source):
-            yield Mention(name, file, node.lineno)
+    for name, node in _calls_that_iterate(statement, scopes, imports, source):
+        yield Mention(name, file, node.lineno)
 
 
 def _calls_that_iterate(
-    statement: ast.AST, scope: _Scope, imports: Imports, source: SubmittedSource
+    statement: ast.AST, scopes: Sequence[_Scope], imports: Imports, source: SubmittedSource
 ) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the builtins of a function that iterate over a tensor's rows, and `iter` with two arguments.
+    """Yield the builtins in a statement's functions that iterate over a tensor's rows, and `iter` with two arguments.
 
     Args:
         statement: the outermost statement.
-        scope: one of its functions.
+        scopes: its functions.
         imports: of its file.
         source: of the submission.
 
@@ -273,7 +272,7 @@ def _calls_that_iterate(
     """
     outside = free_names(statement)
     calls = {id(node.func): node for node in ast.walk(statement) if isinstance(node, ast.Call)}
-    for node in scope.nodes:
+    for scope, node in [(each, node) for each in scopes for node in each.nodes]:
         call = calls.get(id(node))
         match node:
             case ast.Name(id=name, ctx=ast.Load()) if id(node) in outside and _is_builtin(name, imports, source):

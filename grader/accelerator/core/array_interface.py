@@ -44,9 +44,8 @@ def tensor_of_interface(machine: Machine, data: Any) -> SimTensor:
     found = data.__cuda_array_interface__
     dtype, shape, strides = _DTYPES[found["typestr"]], tuple(found["shape"]), found.get("strides")
     address = found["data"][0]
-    for known in list(machine.blocks.values()):
-        block = known()
-        if block is None or not block.storage.data_ptr() <= address < block.storage.data_ptr() + block.requested:
+    for block in machine.living_blocks():
+        if not block.storage.data_ptr() <= address < block.storage.data_ptr() + block.requested:
             continue
         offset = (address - block.storage.data_ptr()) // dtype.itemsize
         steps = _contiguous(shape) if strides is None else tuple(step // dtype.itemsize for step in strides)

@@ -103,7 +103,7 @@ def _dump_snapshot(filename: str = "dump_snapshot.pickle", **others: Any) -> Non
 
 
 def _segments(machine: Machine) -> list[dict[str, Any]]:
-    alive = [block for known in list(machine.blocks.values()) if (block := known()) is not None and block.nbytes]
+    alive = [block for block in machine.living_blocks() if block.nbytes]
     segments = []
     for block in sorted(alive, key=lambda block: (block.memory.index, block.address)):
         history, sizes = block.memory.history, {"size": block.nbytes, "requested_size": block.requested}

@@ -17,7 +17,7 @@ import torch
 import torch.distributed as dist
 
 from grader.accelerator.core.tensor import SimTensor
-from grader.accelerator.refusals import refusal
+from grader.accelerator.refusals import refusing_function
 from grader.accelerator.sim.clock import OF_COLLECTIVES
 from grader.accelerator.sim.machine import Machine, the_machine
 from grader.accelerator.sim.races import Known
@@ -26,6 +26,8 @@ VERSION = (2, 27, 5)
 """What a build of PyTorch without NCCL says; one with it has its own."""
 
 _NOT_SET = -(1 << 31)
+
+_REFUSED = "torch.distributed.ProcessGroupNCCL.{} is not supported on the simulated device"
 
 _POINT_TO_POINT = ("send", "recv_", "recv_any_source_")
 
@@ -171,20 +173,12 @@ class SimNccl(dist.ProcessGroupGloo):
         return SimNccl(store, rank, size, options)
 
 
-def _refuse_method(name: str) -> Any:
-    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
-        del self, args, kwargs
-        raise refusal(f"torch.distributed.ProcessGroupNCCL.{name} is not supported on the simulated device")
-
-    return refuse
-
-
 for _name in (
     *("_comm_ptr", "_end_time_estimate", "_set_enable_nan_check", "_start_time_estimate", "allocate_tensor"),
     *("deregister_mem_pool", "register_mem_pool"),
 ):
-    setattr(SimNccl, _name, _refuse_method(_name))
-SimNccl.mem_allocator = property(_refuse_method("mem_allocator"))  # type: ignore[assignment, method-assign]
+    setattr(SimNccl, _name, refusing_function(_REFUSED.format(_name)))
+SimNccl.mem_allocator = property(refusing_function(_REFUSED.format("mem_allocator")))  # type: ignore[assignment, method-assign]
 SimNccl.__name__ = SimNccl.__qualname__ = "ProcessGroupNCCL"
 SimNccl.__module__ = "torch._C._distributed_c10d"
 
@@ -199,12 +193,19 @@ def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
 
 
 def split_group(
-    parent: Any, ranks: Sequence[int], options: Any, name: str, description: str | None, devices: Any = None
+    parent: Any,
+    nccl: SimNccl,
+    ranks: Sequence[int],
+    options: Any,
+    name: str,
+    description: str | None,
+    devices: Any = None,
 ) -> Any:
     """Return the process group of some ranks of a group; None if this process is not among them.
 
     Args:
-        parent: the group, which has an NCCL backend.
+        parent: the group.
+        nccl: its NCCL backend.
         ranks: those of the part, by their numbers in the parent.
         options: of the part's NCCL backend, with its timeout.
         name: of the part.
@@ -212,12 +213,10 @@ def split_group(
         devices: the types of devices that it has backends for; None means those of the parent.
     """
     kind, core = cast(Any, (dist.ProcessGroup, dist))
-    own_nccl = nccl_of(the_machine(), parent)
-    assert own_nccl is not None
     # Not by the name: PyTorch makes it of the number of groups, which is another in a process that is in fewer.
-    store = core.PrefixStore(f"split {own_nccl.comm_split_count()} of {ranks}/", parent.get_group_store())
+    store = core.PrefixStore(f"split {nccl.comm_split_count()} of {ranks}/", parent.get_group_store())
     if parent.rank() not in ranks:
-        own_nccl.perform_nocolor_split(parent._device_types[0])
+        nccl.perform_nocolor_split(parent._device_types[0])
         return None
     rank, size = list(ranks).index(parent.rank()), len(ranks)
     part = kind(store, rank, size)

@@ -14,9 +14,11 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.refusals import refusal
+from grader.accelerator.refusals import refusing_function
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
+
+_NO_DRIVER = "torch._C.{} asks CUDA's driver, which the simulated device does not have"
 
 _MODULES = (
     *("torch.cuda", "torch.cuda.memory", "torch.cuda.random", "torch.cuda.streams", "torch.cuda.graphs"),
@@ -44,7 +46,7 @@ def install(machine: Machine) -> None:
     for name in sorted(set(_called_driver_functions()) - _HARMLESS):
         of_build = name in _OF_THE_BUILD and hasattr(torch._C, name)
         if not of_build and not isinstance(getattr(torch._C, name, None), type):
-            put(torch._C, name, _refusing_function(name))
+            put(torch._C, name, refusing_function(_NO_DRIVER.format(name)))
     if not hasattr(torch._C, _CLASS_OF_TREES):
         put(torch._C, _CLASS_OF_TREES, type("AllocatorState", (), {}))  # as that module makes it itself without CUDA
     # Fake tensors are CUDA's for C++, too, whose guard asks the driver. This is what PyTorch does without a GPU.
@@ -72,11 +74,3 @@ def _names_in(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _names_in(constant)
-
-
-def _refusing_function(name: str) -> Any:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        del args, kwargs
-        raise refusal(f"torch._C.{name} asks CUDA's driver, which the simulated device does not have")
-
-    return refuse

@@ -185,7 +185,7 @@ def _let_split(machine: Machine) -> None:
         options = copy.deepcopy(opts or backend.options)
         options._timeout = timeout or options._timeout
         name = group_name or f"{self.group_name}:split:{new_ranks}:{backend.comm_split_count()}"
-        return nccl.split_group(self, new_ranks, options, name, group_desc, others.get("device_types"))
+        return nccl.split_group(self, backend, new_ranks, options, name, group_desc, others.get("device_types"))
 
     put(kind, "split_group", split_group)
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.cuda import device_module
-from grader.accelerator.refusals import refusal
+from grader.accelerator.refusals import refusing_function
 from grader.accelerator.replacing import put, refusing_class
 from grader.accelerator.sim.machine import Machine
 
@@ -53,18 +53,10 @@ def install(machine: Machine) -> None:
         if isinstance(value, type) and not issubclass(value, BaseException):
             new: Any = refusing_class(value, _REFUSED.format(name))
         elif callable(value) and not isinstance(value, type):
-            new = _refusing_function(name)
+            new = refusing_function(_REFUSED.format(name))
         else:
             continue
         # In the module that defines it, too: some programs take it from there, and so do pickles.
         for owner in {*owners, sys.modules[value.__module__]}:
             if owner is torch.cuda or getattr(owner, name, None) is value:
                 put(owner, name, new)
-
-
-def _refusing_function(name: str) -> Any:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        del args, kwargs
-        raise refusal(_REFUSED.format(name))
-
-    return refuse

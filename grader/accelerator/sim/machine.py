@@ -221,6 +221,10 @@ class Machine:
         known = self.blocks.get(storage._cdata)
         return known() if known is not None else None
 
+    def living_blocks(self) -> list[Block]:
+        """Return the blocks of all devices whose storages still exist."""
+        return [block for known in list(self.blocks.values()) if (block := known()) is not None]
+
     def new_block(self, storage: torch.UntypedStorage, index: int) -> Block:
         """Return a new block for a storage: it allocates the bytes on the device of this index."""
         place = self.devices[index]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from pathlib import Path
 from typing import Any
 
-_OURS = str(Path(__file__).parents[1])
+from grader.accelerator.sim.program_lines import PACKAGE
 
 _MOST_FRAMES = 40
 
@@ -72,7 +71,7 @@ def _frames() -> list[dict[str, Any]]:
     frame = sys._getframe(2)
     while frame is not None and len(found) < _MOST_FRAMES:
         code = frame.f_code
-        if not code.co_filename.startswith(_OURS):
+        if not code.co_filename.startswith(PACKAGE):
             found.append({"filename": code.co_filename, "line": frame.f_lineno, "name": code.co_name})
         frame = frame.f_back  # type: ignore[assignment]
     return found
