@@ -25,7 +25,7 @@ import torch
 from grader.check.declare import Accelerator, Rng
 from grader.connection.connection import Connection, Proxy, is_proxy, owned_name_of, target_of
 from grader.connection.raised import Raised
-from grader.connection.record import Call, Record, comparing
+from grader.connection.record import Call, Record, recording_comparisons
 from grader.connection.student import Probe, Student
 from grader.course.load import load_course
 from grader.model import Exercise, Limits
@@ -150,7 +150,7 @@ def module(request: pytest.FixtureRequest, author: Path) -> LocalConnection:
 def student(module: LocalConnection) -> Iterator[Student]:
     mine = Record()
     module.begin_check(mine, Limits())
-    with comparing(mine):
+    with recording_comparisons(mine):
         yield Student(module)
 
 

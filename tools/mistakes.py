@@ -28,7 +28,7 @@ from pathlib import Path
 
 import click
 
-from grader.course.layout import find_course, kept_results
+from grader.course.layout import find_course, results_path
 from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import setup_of
@@ -222,7 +222,7 @@ def command(names: tuple[str, ...], *, write: bool, full: bool, only: str) -> No
     setup = replace(setup_of(), seed=0)
     pages, every = {}, []
     with (
-        open_store(kept_results(course)) as store,
+        open_store(results_path(course)) as store,
         Runtime(chosen, setup, known=Known(setup, store)) as lanes,
     ):
         for exercise in chosen:

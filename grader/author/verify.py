@@ -257,7 +257,7 @@ def _is_repeatable(case: Case, graded: GradedExercise) -> bool:
     """
     verdicts = [row.outcome.verdict for row in graded.checks]
     slow_counts = case.kind not in ("reference", "right")
-    return is_repeatable(graded) or (slow_counts and bool(verdicts) and all(one.lasts for one in verdicts))
+    return is_repeatable(graded) or (slow_counts and bool(verdicts) and all(one.is_repeatable for one in verdicts))
 
 
 @contextmanager

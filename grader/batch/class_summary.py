@@ -13,13 +13,13 @@ from grader.batch.feedback import MOST_LINES, failing_function
 from grader.batch.journal import Journal
 from grader.batch.reports import reports
 from grader.batch.results_folder import ResultsFolder, author_page
-from grader.course.marks import with_marks
+from grader.course.marks import with_caps_text
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
 from grader.grading.unexplained import SimilarSubmissions, add_to_group, is_unexplained, lost_rows, named_groups
 from grader.model import Check, Course, Exercise, FinalScore, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
-from grader.model.score import after_late_days, points_text
+from grader.model.score import late_days_text, points_text
 from grader.report.gradebook import cell_text
 from grader.report.html import CodeLine, render_template
 
@@ -38,7 +38,7 @@ _WHAT_TO_DO = {
 
 def _lines_not_in_starter(exercise: Exercise, text: bytes) -> tuple[CodeLine, ...]:
     """Return the first lines of a student's file that are not in the starter."""
-    starter = with_marks(exercise, exercise.starter.read_bytes()) if exercise.starter.is_file() else b""
+    starter = with_caps_text(exercise, exercise.starter.read_bytes()) if exercise.starter.is_file() else b""
     given = {line.strip() for line in starter.decode("utf-8", "replace").splitlines()}
     lines = enumerate(text.decode("utf-8", "replace").splitlines(), 1)
     return tuple((number, line, False) for number, line in lines if line.strip() not in {"", *given})[:MOST_LINES]
@@ -220,7 +220,7 @@ class ClassSummary:
             self.open += [(author, graded.exercise, verdict) for verdict in open_]
         cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
         page = quote(os.fsencode(author_page(author)))
-        late = after_late_days(report.total, report.policy)
+        late = late_days_text(report.total, report.policy)
         self.rows[author] = AuthorRow(report.authors or (author,), cells, report.total, late, page)
         self.at = max(self.at, report.graded_at)
 

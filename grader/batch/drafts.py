@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.batch.class_summary import members_of
 from grader.batch.journal import Journal
 from grader.course.files import suggestion
-from grader.course.layout import Places, refuse_given
+from grader.course.layout import Places, refuse_student_folder
 from grader.grading.unexplained import SimilarSubmissions, draft_text
 from grader.model import Course
 from grader.model.errors import CourseError
@@ -44,7 +44,7 @@ def draft_path(course: Course, group: SimilarSubmissions) -> Path:
     Raises:
         CourseError: the course is a student's folder, or a file is there already.
     """
-    refuse_given(course.root, "report --draft")
+    refuse_student_folder(course.root, "report --draft")
     path = course.root / Places.of(group.exercise).wrong / f"group_{group.name}.py"
     if path.exists():
         raise CourseError(f"{path} exists already; write its sentence, or remove it")

@@ -16,7 +16,7 @@ import torch
 from grader.check import show
 from grader.check.properties import assert_isinstance, assert_tensor, assert_true
 from grader.check.source import source_of
-from grader.connection.connection import Proxy, connection_of, function_proxy, word_of
+from grader.connection.connection import Proxy, connection_of, function_proxy, shown_name
 from grader.connection.raised import error_text, note_expected_error, raised_by_student, shown_lines
 from grader.connection.student import call_builtin_probe
 from grader.model.endings import CheckFailed
@@ -94,7 +94,9 @@ def assert_returns_bool(function: Proxy, *args: Any, expected: bool, case: str) 
     actual = function_proxy(function)(*args)
     if not isinstance(actual, (bool, np.bool_)):
         public = say("`{}` returned {}; expected True or False", function, show.kind(actual, public=True))
-        raise CheckFailed(public, f"`{word_of(function)}` returned {show.kind(actual)}; expected True or False", "kind")
+        raise CheckFailed(
+            public, f"`{shown_name(function)}` returned {show.kind(actual)}; expected True or False", "kind"
+        )
     assert_true(
         bool(actual) == expected, say("`{}` returned {} {}; expected {}", function, bool(actual), case, expected)
     )
@@ -122,7 +124,7 @@ def calling(function: Proxy, *args: Any) -> Iterator[Any]:
 
 
 def _call_text(function: Proxy, args: tuple[Any, ...]) -> str:
-    return f"{word_of(function)}({', '.join(show.show(arg) for arg in args)})"
+    return f"{shown_name(function)}({', '.join(show.show(arg) for arg in args)})"
 
 
 _SILENCERS = ("catch_warnings", "simplefilter", "filterwarnings", "showwarning")

@@ -21,7 +21,7 @@ from grader.check.hidden_code import assert_no_hidden_code
 from grader.check.loops import rows_hint
 from grader.check.properties import assert_true
 from grader.check.values import allclose
-from grader.connection.connection import Proxy, connection_of, is_proxy, proxy_of_name, target_of, word_of
+from grader.connection.connection import Proxy, connection_of, is_proxy, proxy_of_name, shown_name, target_of
 from grader.connection.student import call_builtin_probe
 from grader.model.endings import CannotRun, CheckFailed
 from grader.model.picture import Moment, Picture
@@ -233,7 +233,7 @@ def _timed_call(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | No
 
 def _fresh_cpu_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> float:
     """Return the CPU seconds that a call on the large arguments takes in a fresh worker."""
-    with closing(connection_of(function).reconnect()) as fresh:
+    with closing(connection_of(function).with_new_worker()) as fresh:
         # How often this is called depends on times, and a check's later inputs must not. The worker learns nothing new.
         fresh.record.renew = None
         same = proxy_of_name(fresh, target_of(function).child[2])
@@ -454,7 +454,7 @@ def assert_stays_in_torch(function: Proxy, *args: Any) -> None:
     # A hidden check names one way only, the first by alphabet: which ways, and in which order, is the worker's choice.
     first = min(counts.escapes, default="")
     names = " and ".join(f"`{name}`" for name in counts.escapes)
-    story = f"`{word_of(function)}` takes numbers out of PyTorch (by {names})"
+    story = f"`{shown_name(function)}` takes numbers out of PyTorch (by {names})"
     assert_true(not counts.escapes, say("`{}` takes numbers out of PyTorch (by `{}`)", function, first), story)
     # Who hides the name from the hook still loses the gradient.
     assert_keeps_graph(function, *args)
@@ -517,14 +517,14 @@ def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
         # Else the student would read about too many processes, none of which the student started.
         raise ValueError(f"{len(args)} ranks need `limits: processes: {_PROCESSES * len(args)}` in exercise.yaml")
     # A deadlock costs its whole wait once, like a function that does not end.
-    if is_proxy(function) and word_of(function) in connection_of(function).deadlocked:
+    if is_proxy(function) and shown_name(function) in connection_of(function).deadlocked:
         raise _deadlock_failure(function)
     answer = call_builtin_probe(function, "run_on_ranks", [args], tuple(args[0]), {}, len(args))
     if not isinstance(answer, list) or len(answer) != len(args):
         raise CheckFailed(say("the results of the ranks of `{}` could not be read", function))
     rows = [row if isinstance(row, dict) else {} for row in answer]
     if is_proxy(function) and any(row.get("late") is True for row in rows):
-        connection_of(function).deadlocked.add(word_of(function))
+        connection_of(function).deadlocked.add(shown_name(function))
     # First the rank that the others wait for.
     order = sorted(range(len(rows)), key=lambda rank: _CAUSES.get(str(rows[rank].get("ended")), len(_CAUSES)))
     ranks = {rank: _read_rank(function, rank, len(rows), rows[rank]) for rank in order}
@@ -553,7 +553,7 @@ def _read_rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
             raise CheckFailed(public, f"rank {rank} raised {kind}: {text}")
         case {"ended": "died"}:
             public = say("`{}` ends the process of a rank", function)
-            story = f"the process of rank {rank} of {size} ended before `{word_of(function)}` returned"
+            story = f"the process of rank {rank} of {size} ended before `{shown_name(function)}` returned"
             raise CheckFailed(public, story)
         case {"ended": "waits"}:
             raise _deadlock_failure(function, f"rank {rank} of {size} waits in a collective")

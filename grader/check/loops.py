@@ -17,7 +17,7 @@ import torch
 from grader.check.hidden_code import assert_no_hidden_code
 from grader.check.names import Imports, free_names, paths_in
 from grader.check.source import Mention, SubmittedSource, source_of
-from grader.connection.connection import Proxy, connection_of, target_of, word_of
+from grader.connection.connection import Proxy, connection_of, shown_name, target_of
 from grader.model.endings import CheckFailed
 from grader.model.public_text import Public, say
 
@@ -125,7 +125,7 @@ def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: 
     if len(loops) > most:
         contains = "more loops than the rule allows" if most else "a loop"
         line = source.quote(loops[most], connection_of(function).folder)
-        said = f"`{word_of(function)}` contains {contains}: {_SAID[loops[most].name]}{line}"
+        said = f"`{shown_name(function)}` contains {contains}: {_SAID[loops[most].name]}{line}"
         raise CheckFailed(said, from_text=True)
 
 

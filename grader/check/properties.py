@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from grader.check import show
-from grader.connection.connection import is_proxy, kind_of, proxy_of_name, target_of, word_of
+from grader.connection.connection import is_proxy, kind_of, proxy_of_name, shown_name, target_of
 from grader.model.endings import CheckFailed
 from grader.model.picture import Picture
 from grader.model.public_text import say
@@ -113,7 +113,10 @@ def assert_isinstance(actual: Any, kind: Any, what: str = "the result") -> None:
         CheckFailed: it is not an instance. For an object in a worker, the worker answers, and its answer is untrusted.
     """
     assert_kind(
-        is_instance(actual, kind), actual, show.with_article(word_of(kind) if is_proxy(kind) else kind.__name__), what
+        is_instance(actual, kind),
+        actual,
+        show.with_article(shown_name(kind) if is_proxy(kind) else kind.__name__),
+        what,
     )
 
 
@@ -354,7 +357,7 @@ def load_weights(module: Any, other: Any, what: str = "") -> Any:
 
 def _module_name(module: Any) -> str:
     """Return the name of a module in messages: "your `Net`" by the student's class or function, or "the module"."""
-    return say("your `{}`", word_of(module)) if is_proxy(module) else say("the module")
+    return say("your `{}`", shown_name(module)) if is_proxy(module) else say("the module")
 
 
 def _assert_named_shapes(

@@ -20,7 +20,7 @@ from grader.check.calls import report
 from grader.check.costs import count_costs
 from grader.check.properties import assert_true
 from grader.check.values import allclose, as_number, assert_values
-from grader.connection.connection import Proxy, connection_of, owned_name_of, word_of
+from grader.connection.connection import Proxy, connection_of, owned_name_of, shown_name
 from grader.model import Speed
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive
 from grader.model.public_text import Limit, Public, say
@@ -110,9 +110,8 @@ def _too_slow(
     else:
         more = "more than " if ratio.at_least else ""
         verb = "takes" if at_most >= 1 else "is"
-        head = (
-            f"`{word_of(function)}` {verb} {more}{_ratio_text(ratio.value, at_most)} {named}; {_expectation(at_most)}"
-        )
+        measured = f"{more}{_ratio_text(ratio.value, at_most)} {named}"
+        head = f"`{shown_name(function)}` {verb} {measured}; {_expectation(at_most)}"
     if not final:
         seems = say("{} (measured while other programs ran; to be confirmed)", public)
         return Inconclusive(seems, f"{head or public} (to be confirmed)")

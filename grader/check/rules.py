@@ -19,7 +19,7 @@ import torch
 from grader.check.hidden_code import assert_no_hidden_code
 from grader.check.names import object_at, words_of
 from grader.check.source import Mention, source_of
-from grader.connection.connection import Proxy, connection_of, is_proxy, proxy_of_name, target_of, word_of
+from grader.connection.connection import Proxy, connection_of, is_proxy, proxy_of_name, shown_name, target_of
 from grader.connection.raised import raised_by_student, shown_lines
 from grader.connection.student import Student, connection_behind
 from grader.model.endings import CheckFailed
@@ -178,7 +178,7 @@ def _rule_failure(function: Proxy, mention: Mention, why: str) -> CheckFailed:
     connection = connection_of(function)
     line = source_of(connection).quote(mention, connection.folder)
     # It follows from the text alone, so that a hidden check says it all.
-    return CheckFailed(f"`{word_of(function)}` {why}{line}", from_text=True)
+    return CheckFailed(f"`{shown_name(function)}` {why}{line}", from_text=True)
 
 
 def _rule_name(mention: Mention, own: set[str]) -> str:

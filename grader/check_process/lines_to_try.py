@@ -80,7 +80,7 @@ class Reproducer:
         lines must suit the student, and what they print is all that the check looks at.
         """
         # A worker that ran nothing else, as the lines will be run; for the repeat it is new enough.
-        with closing(student.reconnect()) as own:
+        with closing(student.with_new_worker()) as own:
             got = _output_of(own, lines)
             if _lacks_package(student, got):
                 return False  # where the student types them, the package is there
@@ -105,7 +105,7 @@ class Reproducer:
     def _fresh_connection(self, connection: Connection) -> Connection:
         """Return a connection whose worker has seen no input of a check; one serves all lines of a job."""
         if id(connection) not in self._fresh:
-            self._fresh[id(connection)] = connection.reconnect()
+            self._fresh[id(connection)] = connection.with_new_worker()
         return self._fresh[id(connection)]
 
     def _example_differs(self, check: Check, outcome: Outcome, student: Connection) -> bool:
@@ -197,7 +197,7 @@ def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
     """
     outcome = Outcome(check.id, Verdict.NOT_RUN, device=student.device)
     try:
-        with closing(student.reconnect()) as fresh:
+        with closing(student.with_new_worker()) as fresh:
             fresh.begin_check(Record())
             printed = proxy_of_name(fresh, _PROGRAM, "")(lines)
     except WorkerLost as lost:  # who typed the lines knows of no probe

@@ -17,7 +17,7 @@ from grader.check_process.fixtures import Fixtures
 from grader.check_process.own_time import limit_own_time
 from grader.check_process.verdict import Comparison, decide
 from grader.connection.connection import Connection
-from grader.connection.record import Record, comparing
+from grader.connection.record import Record, recording_comparisons
 from grader.model import Outcome
 from grader.model.messages import Job
 
@@ -95,7 +95,7 @@ class CheckRunner:
             student.reference.begin_check(Record(seed))
         self._comparison = None
         row.renew_values()
-        with comparing(record):
+        with recording_comparisons(record):
             error = self._run_item(row.item, following, exercise.limits.check_s)
         return Run(decide(row, error, self._comparison, student), error)
 

@@ -35,7 +35,7 @@ def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
             planned.run(student)
             return replace(outcome, moments=_read_moments(student))
         # In a worker that has met no hidden input, so the moments reveal none.
-        with closing(student.reconnect()) as fresh:
+        with closing(student.with_new_worker()) as fresh:
             fresh.begin_check(Record())
             fresh.names()
             try:

@@ -18,7 +18,7 @@ from urllib.request import url2pathname
 from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.course.install import require_install
-from grader.course.layout import pinned_versions, refuse_given, whole_course
+from grader.course.layout import course_files, pinned_versions, refuse_student_folder
 from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
@@ -228,10 +228,10 @@ def package(course: Course, wishes: Wishes) -> Files:
     Raises:
         CourseError: the course has no solutions, or a file of it cannot be read.
     """
-    refuse_given(course.root, "package")
+    refuse_student_folder(course.root, "package")
     files = platform_files("gradescope", wishes)
     try:
-        return files | {f"course/{path.as_posix()}": (course.root / path).read_bytes() for path in whole_course(course)}
+        return files | {f"course/{path.as_posix()}": (course.root / path).read_bytes() for path in course_files(course)}
     except OSError as error:
         raise CourseError(f"{error.filename} cannot be read: {error.strerror}") from None
 

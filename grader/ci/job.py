@@ -22,7 +22,7 @@ from grader.course.layout import (
     PYTHON,
     bundled_course,
     find_course,
-    is_given,
+    is_student_folder,
     student_folder_or_start,
 )
 from grader.course.load import load_course
@@ -87,7 +87,7 @@ def open_checkout(folder: Path, course: Path | None) -> Checkout:
                 "check the course out beside it"
             )
         return Checkout(folder, load_course(root), is_own=False)
-    if is_given(given := student_folder_or_start(folder)):
+    if is_student_folder(given := student_folder_or_start(folder)):
         # The copy that `grade start` laid out is the student's; the course in our package is not.
         return Checkout(given, load_course(bundled_course()), is_own=False)
     try:

@@ -32,7 +32,13 @@ def new_command(
     name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
 ) -> None:
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
-    from grader.course.layout import find_course, is_course, is_given, refuse_given, student_folder_or_start
+    from grader.course.layout import (
+        find_course,
+        is_course,
+        is_student_folder,
+        refuse_student_folder,
+        student_folder_or_start,
+    )
     from grader.course.scaffold import new_course, new_exercise, write_schemas
     from grader.student.folder import typed_path
 
@@ -50,10 +56,10 @@ def new_command(
         written += write_schemas(schemas, {"report.schema.json": schema_of(ReportFile)})
     if name:
         start = (course_folder or Path.cwd()).resolve()
-        if not any(map(is_course, (start, *start.parents))) and not is_given(student_folder_or_start(start)):
+        if not any(map(is_course, (start, *start.parents))) and not is_student_folder(student_folder_or_start(start)):
             raise CourseError("there is no course here: make one with  grade new --course DIR  and go there")
         root = find_course(start)
-        refuse_given(root, "new")
+        refuse_student_folder(root, "new")
         written += new_exercise(root, name, draft.files if draft else None, data, draft.points if draft else None)
     if not written:
         raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
@@ -139,12 +145,12 @@ def verify_command(
     from grader.author.cases import SEEDS
     from grader.author.verify import WATCH_SEEDS, Prover, loss_lines, proof_data, proof_lines, unsaved_line
     from grader.course.answers import write_digest
-    from grader.course.layout import kept_results, refuse_given
+    from grader.course.layout import refuse_student_folder, results_path
     from grader.grading.store import open_store
     from grader.report.progress_lines import NotesProgress, PacedProgress
 
     course, exercises = options.course_and_exercises(names, prints=False)
-    refuse_given(course.root, "verify")
+    refuse_student_folder(course.root, "verify")
     if write_digests:
         say(*(f"wrote the digest of {exercise.id}" for exercise in exercises if write_digest(exercise)))
         course, exercises = options.course_and_exercises(names, prints=False)
@@ -152,7 +158,7 @@ def verify_command(
     broken = [problem for item in options.broken_of(course, names) for problem in item.problems]
     if not names:
         broken += [problem for item in course.broken if not item.module for problem in item.problems]
-    with open_store(kept_results(course)) as store:
+    with open_store(results_path(course)) as store:
         for exercise in exercises if fresh or as_json else ():
             store.forget(exercise.id, store.keys.judge(exercise))
         if told := store.unsaved:  # at once: whoever interrupts the command must have read it

@@ -21,7 +21,7 @@ from grader.cli import options
 from grader.cli.exit_status import exit_status
 from grader.model.files import write_named, zip_bytes
 from grader.model.report import Score, score_after_policy
-from grader.model.score import final_of, points_text
+from grader.model.score import final_score_of, points_text
 from grader.report.console import Say
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def package_command(
     files = package(course, Wishes(wanted, confinement, chosen, hidden=hidden, index=index))
     write_named(out, zip_bytes(files, PROGRAMS), "--out")
     scores = {one.id: Score(0, one.points) for one in options.exercises_in(chosen, course.exercises)}
-    points = score_after_policy(scores, final_of(scores, chosen)).possible
+    points = score_after_policy(scores, final_score_of(scores, chosen)).possible
     Say()(
         f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; do not share it",
         f"Make an assignment of {points_text(points)} points, with Ubuntu 22.04 or later, and upload it there.",

@@ -126,7 +126,7 @@ def _row_lines(name: str, value: str) -> Iterator[str]:
 
 def _course_rows() -> Iterator[tuple[str, str]]:
     """Yield facts about the student's course: where it is, whether it is complete, how much is done; their editor."""
-    from grader.course.layout import is_given, kept_progress
+    from grader.course.layout import is_student_folder, progress_path
     from grader.model.report import PASSES_HERE
     from grader.student.folder import CHANGED, changed_checks, given_digests, read_progress
     from grader.student.rows import rows_of
@@ -137,7 +137,7 @@ def _course_rows() -> Iterator[tuple[str, str]]:
         yield "course", str(error)
         return
     yield "course", f"{course.title}, in {course.root}"
-    if is_given(course.root):
+    if is_student_folder(course.root):
         missing = [path for path in given_digests(course.root) if not (course.root / path).exists()]
         if missing:
             yield "files", f"{missing[0].as_posix()} is missing, {len(missing)} in all. To get them:  grade update"
@@ -150,7 +150,7 @@ def _course_rows() -> Iterator[tuple[str, str]]:
     rows = rows_of(course, progress)
     done = [row.state in ("done", PASSES_HERE) for row in rows]
     what = "pass the shown checks" if any(row.exercise.withheld.checks for row in rows) else "are done"
-    saved = kept_progress(course).relative_to(course.root).as_posix()
+    saved = progress_path(course).relative_to(course.root).as_posix()
     yield "progress", progress.problem or f"{sum(done)} of {len(done)} exercises {what}; saved in {saved}"
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     yield "editor", editor or "not set: set VISUAL or EDITOR, and  grade open  uses it"

@@ -110,13 +110,13 @@ def _plan(
     words: tuple[str, ...], submission: Path | None, setup: Setup, earlier: ReportFile | None, *, seeded: bool
 ) -> tuple[RunPlan, Submission]:
     """Return the run plan, and the submission that is graded."""
-    from grader.course.layout import is_given
-    from grader.course.load import split_rules
+    from grader.course.layout import is_student_folder
+    from grader.course.load import split_exercises_and_rules
     from grader.grading.plan import RunPlan
     from grader.grading.secret import read_secret
     from grader.intake.collect import collect_one, read_submission
 
-    names, rules = split_rules(words)
+    names, rules = split_exercises_and_rules(words)
     # What is read of the course besides, a student waits for.
     course, exercises = options.course_and_exercises(names, alone=submission is None)
     _check_rules(exercises, rules)
@@ -131,7 +131,7 @@ def _plan(
     else:
         handed_in = collect_one(submission, course.exercises, exercises, author)
         # Hidden checks on files of somebody else: inputs must not be computable. A student's own folder keeps its seed.
-        if not seeded and not is_given(course.root) and any(exercise.hidden_checks for exercise in exercises):
+        if not seeded and not is_student_folder(course.root) and any(exercise.hidden_checks for exercise in exercises):
             setup = replace(setup, secret=read_secret(None))
     # A module stands for the exercises of it that were begun; an exercise that is named itself is run in any case.
     alone = bool(names) and len(exercises) <= len(names)
@@ -150,7 +150,7 @@ def _grade(
     fresh: bool,
 ) -> Report:
     """Grade a submission and return its report; print the summary by the first of `says`, the rest by the second."""
-    from grader.course.layout import kept_results
+    from grader.course.layout import results_path
     from grader.course.load import read_module
     from grader.grading.diagnosis import Known
     from grader.grading.lanes import lanes_for
@@ -176,7 +176,7 @@ def _grade(
         zygote, source = partial(early.take_zygote, processes.zygote), partial(early.take_server, processes.source)
         processes = replace(processes, zygote=zygote, source=source)
     with (
-        open_store(kept_results(course) if submission is None else None) as store,
+        open_store(results_path(course) if submission is None else None) as store,
         Runtime(
             *(to_run, plan.setup, slots),
             hidden=hidden,

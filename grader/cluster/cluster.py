@@ -66,17 +66,17 @@ RemoteResult = tuple[Outcomes, str | None, bool]
 
 @contextmanager
 def open_cluster(address: str, plan: RunPlan, slots: int, progress: Progress) -> Iterator[Cluster]:
-    """Open a cluster whose machines grade in lanes of their own; connect to it with the first work.
+    """Yield a `Cluster`, whose workers grade in lanes of their own; it connects when the first work is submitted.
 
     Args:
         address: an address as on the command line: a scheduler's address, its file, or local:N.
         plan: what is graded, and how.
-        slots: how much is graded at once, where the cluster is made here.
+        slots: the number of works that are graded at once, of all workers of local:N together.
         progress: the receiver of messages about workers.
 
     Raises:
-        CourseError: the batch has no sandbox. With the first work it says that there is no such cluster, or that none
-            of its workers can grade.
+        CourseError: the batch has no sandbox. The first `submit` raises one if there is no such cluster, or if none of
+            its workers can grade.
     """
     if plan.setup.least is Level.NONE:
         raise CourseError(
@@ -101,13 +101,13 @@ class Cluster:
 
     @property
     def slots(self) -> int:
-        """Return how many works are graded at once by the workers that are there now, but at least 1."""
+        """Return how many works the workers that are connected now can grade at once; at least 1."""
         return max(1, sum(list(self._slots.values())))
 
     def submit(self, work: Work) -> Future[WorkResult]:
         """Submit one exercise, to be graded by the next free worker; return a future of its result."""
         if self._client is None:
-            self._client = self._open(self._connect())
+            self._client = self._set_up_workers(self._connect())
         own = Future[WorkResult]()
         own.set_running_or_notify_cancel()
         self._send_work(self._client, work, own)
@@ -140,7 +140,7 @@ class Cluster:
             own.set_exception(error)
 
     def _on_event(self, event: tuple[float, dict[str, Any]]) -> None:
-        """Note how many works a worker can grade at once; if it is refused, report why."""
+        """Record how many works a worker can grade at once, as its event says; if the event has a reason, report it."""
         when, said = event
         if (when, said["address"]) in self._events:
             return
@@ -149,8 +149,12 @@ class Cluster:
         if said["why"]:
             self.progress.noted(f"{said['host']} ({said['address']}) is refused: {said['why']}")
 
-    def _open(self, client: Client) -> Client:
-        """Have all Dask workers open lanes; return the client when each of them has answered or is refused."""
+    def _set_up_workers(self, client: Client) -> Client:
+        """Have each Dask worker open lanes; return the client once each has reported that it can grade, or is refused.
+
+        Raises:
+            CourseError: there is no worker, or none of them can grade.
+        """
         where = str(client.scheduler_info(n_workers=0)["address"])
         if not where.startswith(("tls://", "wss://")):
             self.progress.noted(
@@ -254,7 +258,7 @@ def _short(error: Exception) -> str:
 
 
 def machine_facts(setup: Setup) -> dict[str, str]:
-    """Return this machine's versions and kind of processor, on which verdicts depend, by names for messages."""
+    """Return the versions and the processor of this machine, such as {"Python": "3.13.1"}; verdicts depend on them."""
     here = describe_machine(setup, None)
     own = f"{here.grader} ({package_digest()[:12]})"
     versions = {"tensorgrade": own, "Python": here.python, "PyTorch": here.torch, "NumPy": here.numpy}
@@ -281,7 +285,7 @@ class NodePlugin(WorkerPlugin):
         self._local = local
 
     async def setup(self, worker: Worker) -> None:
-        """Open the lanes, and report whether that succeeded; in any case the Dask worker stays usable for others."""
+        """Open the lanes and report whether that succeeded; if not, the Dask worker goes on, without work of ours."""
         if self._local:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._worker = worker
@@ -320,7 +324,8 @@ class NodePlugin(WorkerPlugin):
         """Grade one exercise of one submission.
 
         Raises:
-            Reschedule: no lane can be opened here any more; this node gets no work then, and another one does it.
+            Reschedule: no lane can be opened here any more: the scheduler sends this work, and all other works of the
+                batch, to other workers.
         """
         id, submission, before = sent
         exercise = next(exercise for exercise in self._plan.exercises if exercise.id == id)
@@ -346,7 +351,12 @@ class NodePlugin(WorkerPlugin):
 
 
 def grade_on_worker(name: str, sent: RemoteWork) -> RemoteResult:
-    """Grade one exercise in the Dask worker that this function runs in."""
+    """Grade one exercise in the Dask worker that this function runs in.
+
+    Args:
+        name: the name of the batch, by which its `NodePlugin` is found.
+        sent: the work.
+    """
     plugin = get_worker().plugins[name]
     assert isinstance(plugin, NodePlugin)
     return plugin.grade(sent)
@@ -371,7 +381,7 @@ class BatchPlugin(SchedulerPlugin):
         self._limits: tuple[int, float | None] = 1, wait_s
 
     async def start(self, scheduler: Scheduler) -> None:
-        """Set the batch's limits in the scheduler."""
+        """Set the scheduler's limits: how many lost workers a work may cost, and how long it waits for a worker."""
         self._exchange_limits(scheduler)
 
     def _exchange_limits(self, scheduler: Scheduler) -> None:
@@ -384,7 +394,7 @@ class BatchPlugin(SchedulerPlugin):
         scheduler.log_event(self.name, {"address": worker, "slots": 0, "why": ""})
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
-        """Restore the scheduler's limits, and have workers close their lanes, if the client was the batch's."""
+        """If the client that left is the batch's, restore the scheduler's limits and have workers close their lanes."""
         if client == self._client:
             self._exchange_limits(scheduler)
             scheduler.remove_plugin(self.name)

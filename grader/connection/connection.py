@@ -16,7 +16,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from grader.connection.raised import Raised, exception_of, lines_of, load_error, raised_by_student
+from grader.connection.raised import Raised, exception_of, load_error, raised_by_student, read_traceback
 from grader.connection.record import Call, Record
 from grader.model import DeviceKind, Limits, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
@@ -73,7 +73,9 @@ class Proxy:
         """Return an attribute of the object."""
         if name.startswith("__"):  # Python, NumPy and PyTorch ask for such names to find out what something is
             raise AttributeError(name)
-        return target_of(self).connection.ask("get", [self, name], owned_name_of(self, name), f"{word_of(self)}.{name}")
+        return target_of(self).connection.ask(
+            "get", [self, name], owned_name_of(self, name), f"{shown_name(self)}.{name}"
+        )
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute of the object."""
@@ -85,27 +87,27 @@ class Proxy:
 
     def __getitem__(self, key: Any) -> Any:
         """Return an item of the object."""
-        return target_of(self).connection.ask("item", [self, key], owned_name_of(self), word_of(self))
+        return target_of(self).connection.ask("item", [self, key], owned_name_of(self), shown_name(self))
 
     def __len__(self) -> int:
         """Return the length of the object."""
         length = target_of(self).connection.ask("len", [self], owned_name_of(self))
         if type(length) is not int or not 0 <= length < 1 << 62:  # the worker may answer anything
-            raise TypeError(f"the length of {word_of(self)} is not a number")
+            raise TypeError(f"the length of {shown_name(self)} is not a number")
         return length
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the items of the object, which arrive together, as a list."""
-        return iter(target_of(self).connection.ask("iter", [self], owned_name_of(self), word_of(self)))
+        return iter(target_of(self).connection.ask("iter", [self], owned_name_of(self), shown_name(self)))
 
     def __del__(self) -> None:
-        """Let the worker forget the object, with the next request."""
+        """Have the worker forget the object: the next request tells it the object's number."""
         target = target_of(self)
         if target.generation and target.generation == target.connection.generation:
             target.connection.dropped.append(target.child[1])
 
     def __word__(self) -> str:
-        """Return the name of the object in messages; see `model.public_text`."""
+        """Return the name of the object in messages; `Public` calls this for a proxy among its words."""
         return target_of(self).word
 
     def __repr__(self) -> str:
@@ -136,7 +138,7 @@ def is_proxy(value: object) -> bool:
 
 
 def target_of(proxy: Proxy) -> ProxyTarget:
-    """Return the object that a proxy stands for: its connection, and how messages refer to it."""
+    """Return the `ProxyTarget` of a proxy: where its object is, and how messages refer to that."""
     target: ProxyTarget = object.__getattribute__(proxy, "_Proxy__target")
     return target
 
@@ -145,8 +147,8 @@ def function_proxy(function: Any) -> Proxy:
     """Return `function` itself if it is a proxy of an object in a worker; raise an error for anything else.
 
     Raises:
-        NotUsable: the student's file has something else under that name.
-        Unsupported: it is another function, which is the check's fault.
+        NotUsable: it is a value: the student's file has no function under that name.
+        Unsupported: it is a function of the check's own.
     """
     if is_proxy(function):
         return function  # type: ignore[no-any-return]
@@ -156,16 +158,16 @@ def function_proxy(function: Any) -> Proxy:
 
 
 def connection_of(function: Any) -> Connection:
-    """Return the connection to the worker that an object lives in.
+    """Return the connection to the worker in which a proxy's object lives.
 
     Raises:
-        NotUsable: the student's file has something else under that name.
-        Unsupported: it is another function, which is the check's fault.
+        NotUsable: it is a value: the student's file has no function under that name.
+        Unsupported: it is a function of the check's own.
     """
     return target_of(function_proxy(function)).connection
 
 
-def word_of(proxy: Proxy) -> str:
+def shown_name(proxy: Proxy) -> str:
     """Return the name of a proxy's object in messages, such as "Counter.add"."""
     return target_of(proxy).word
 
@@ -187,15 +189,15 @@ def proxy_of_name(connection: Connection, name: str, space: str = "student") -> 
     """Return a proxy of the object that a worker has under a name.
 
     Args:
-        connection: to the worker.
-        name: of a function, a class or another object.
-        space: where the name is: "student" for the student's module, a probe file's name, or "" for our own probes.
+        connection: the connection to the worker.
+        name: the name of a function, a class or another object.
+        space: the module: "student" for the student's, the name of a probe file, or "" for our own probes.
     """
     return Proxy(ProxyTarget(connection, ("name", space, name), name))
 
 
 def _read_left_out(row: Any) -> tuple[str, int, str]:
-    """Read a worker's row about a statement that it left out: the file, the line and the package."""
+    """Return file, line and package of a statement that did not run because the exercise forbids that package."""
     match row:
         case [str(file), int(line), str(package)] | (str(file), int(line), str(package)):
             return file[:_LONGEST_NAME], line, package[:_LONGEST_NAME]
@@ -219,7 +221,7 @@ class Connection:
         without: packages that the exercise is solved without; if there are any, its workers have none at all.
         graded: names that the checks of the exercise mention, among them those that they call; None if unknown.
         record: what the check that runs now does here.
-        answered: what has returned a value, as messages name it: "your `total`"; of connections by `reconnect` as well.
+        answered: what has returned a value, as messages name it: "your `total`"; `with_new_worker` shares it.
         student: of the reference: the student's connection, whose arguments it gets as they were before the call.
         reference: of the student's: the reference's connection, if there is one.
         left_out: statements at the top of the files that need such a package: file, line, package; as the worker says.
@@ -260,8 +262,8 @@ class Connection:
         self.deadlocked: set[str] = set()
         self._outputs: dict[int, tuple[str, int]] = {}
 
-    def reconnect(self) -> Connection:
-        """Return a connection for the same files with a worker of its own. Close it."""
+    def with_new_worker(self) -> Connection:
+        """Return another connection, which has the same files and a worker of its own; the caller closes it."""
         # Losses are counted anew: a timed call that is stopped on purpose must not use up what the checks may lose.
         record = Record(self.record.seed, self.record.renew)
         return replace(self, record=record, student=None, reference=None)
@@ -320,7 +322,7 @@ class Connection:
         """Send a probe file to the worker, unless it is there; return the name of its module in requests."""
         self.names()
         if self._probes.get(name) != source:
-            self._ask("probe", [name, source], f"the probe {name}", "", self.limits.load_s)
+            self._ask_loaded_worker("probe", [name, source], f"the probe {name}", "", self.limits.load_s)
             self._probes[name] = source
         return f"probe:{name}"
 
@@ -358,7 +360,7 @@ class Connection:
         # The reference, and student code that may not change its arguments, get copies.
         apart = record.copying or self.student is not None
         return self.ask(
-            "call", [target, kwargs or None, *args], owned_name_of(called), word_of(called), noted=noted, apart=apart
+            "call", [target, kwargs or None, *args], owned_name_of(called), shown_name(called), noted=noted, apart=apart
         )
 
     def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> Call | None:
@@ -393,8 +395,8 @@ class Connection:
         Args:
             operation: what to do: call, get, set, item, len or iter.
             values: the object, and what the operation takes besides.
-            what: the request in messages.
-            word: the name in messages of an object that the reply stands for.
+            what: the name of the request in messages, such as "your `total`".
+            word: the name in messages of an object that the reply contains, if that stays in the worker.
             noted: a call whose arguments are among the values, and are kept as they were sent.
             apart: whether the worker gets the values as they were before student code changed them, and what it changes
                 is changed in copies.
@@ -411,9 +413,9 @@ class Connection:
         if self.record.renew is not None:
             self.record.renew()
         with self.starter.waiting(student=not self.secret):
-            return self._ask(operation, values, what, word, self.limits.call_s, noted, apart=apart)
+            return self._ask_loaded_worker(operation, values, what, word, self.limits.call_s, noted, apart=apart)
 
-    def _ask(
+    def _ask_loaded_worker(
         self,
         operation: str,
         values: Sequence[Any],
@@ -424,7 +426,7 @@ class Connection:
         *,
         apart: bool = False,
     ) -> Any:
-        """Send a request; return the value of its reply, or raise what student code raised."""
+        """Do what `ask` does, once the worker has loaded the module; the deadline is in `seconds`."""
         encoded = self._encode(values, noted, apart=apart)
         frame = self.exchange(dict(encoded.tree, do=operation), encoded.memory, what, seconds)
         return self.value_of(frame, what, word, encoded.table)
@@ -449,14 +451,14 @@ class Connection:
         seconds: float,
         mapped: tuple[int, int] | None = None,
     ) -> Frame:
-        """Send a message that is encoded already, wait for its reply, and return the reply.
+        """Send an encoded message, wait for its reply, and return the reply as a frame, not decoded.
 
         Args:
-            tree: of the message.
+            tree: the message without its blocks of memory.
             data: its blocks of memory.
-            what: names the request in messages.
-            seconds: until the deadline.
-            mapped: as for `WorkerProcess.ask`.
+            what: the name of the request in messages.
+            seconds: the seconds until the deadline.
+            mapped: the same as for `WorkerProcess.ask`.
         """
         worker = self.worker or self.live_worker()
         if not self._seeded:
@@ -481,9 +483,9 @@ class Connection:
 
         Args:
             frame: the reply.
-            what: names the request in messages.
-            word: names the function that was called.
-            table: of the values that were sent.
+            what: the name of the request in messages.
+            word: the name in messages of an object that the reply contains, if that stays in the worker.
+            table: the table of the values that were sent.
         """
         tree, caps = frame.tree, self.worker.channel.caps if self.worker else None
         if "unsupported" in tree:
@@ -511,7 +513,7 @@ class Connection:
         """Return the part of a message that stands for a proxy's object.
 
         Raises:
-            Unsupported: it is of another worker, or no value at all.
+            Unsupported: the object is in another worker, or `value` is not a proxy and cannot be sent.
         """
         if not is_proxy(value) and self.without:
             raise Unsupported(
@@ -532,7 +534,12 @@ class Connection:
         return list(target.child)
 
     def _proxy_from_reply(self, word: str, *child: Any) -> Proxy:
-        """Return a proxy of the object that the worker names in a reply."""
+        """Return the proxy of an object that a reply contains as `"proxy", number, class`.
+
+        Args:
+            word: the name of the object in messages.
+            child: what the reply contains; untrusted.
+        """
         expect(len(child) == 3 and child[0] == "proxy", "an invalid proxy")
         _, number, kind = child
         expect(is_index(number, 1 << 53) and type(kind) is str and len(kind) <= _LONGEST_NAME, "an invalid proxy")
@@ -549,7 +556,7 @@ class Connection:
         """Return the worker; start one, with nothing loaded, unless it runs already.
 
         Raises:
-            WorkerLost: there will be no other.
+            WorkerLost: so many workers were lost that none is started any more, or it did not start.
         """
         # Noted each time: the verdict is read from the record, even if the check caught the exception.
         if self._losses.final is not None:
@@ -570,7 +577,7 @@ class Connection:
         return self.worker
 
     def raise_if_given_up(self, what: str) -> None:
-        """Raise `WorkerLost` if a function is called no more, because it timed out or ended its worker too often."""
+        """Raise `WorkerLost` for a function that timed out or ended its worker so often that it is not called again."""
         if (lost := self._losses.given_up.get(what)) is not None:
             if lost.verdict is Verdict.TIMED_OUT:
                 lost = WorkerLost(lost.verdict, say("{}; it is not called again", lost.public))
@@ -578,9 +585,15 @@ class Connection:
             raise lost
 
     def _note_lost_worker(self, lost: WorkerLost, what: str, *, full_time: bool = False) -> None:
-        """Note that a request lost the worker, and end the worker; `what` is "" if none was started."""
+        """Record that the worker was lost during a request, and end it.
+
+        Args:
+            lost: the loss.
+            what: the name of the request in messages; "" if the worker did not start.
+            full_time: whether the request had as much time as most have.
+        """
         with suppress(ProtocolError):
-            lost.frames = lines_of(lost.stack)
+            lost.frames = read_traceback(lost.stack)
         self.record.lost, lost.in_load = lost, self._names is None and what != ""
         self._losses.note(lost, what, full_time=full_time)
         self.outputs()  # closing removes the worker's output; what it printed so far is read first
@@ -597,7 +610,7 @@ class Connection:
         return self.starter.exclusive(self.worker)
 
     def outputs(self) -> dict[int, tuple[str, int]]:
-        """Return the beginning of each worker's output, and how many lines follow it, by the worker's generation."""
+        """Return the beginning of what each worker printed and how many lines follow, by the worker's number from 1."""
         if self.worker is not None:
             self._outputs[self.generation] = self.worker.read_output(self.limits.shown_output_kb * 1024)
         return dict(self._outputs)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from grader.model import Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.public_text import Public, say
-from grader.model.unparsed import UNRESOLVED, carets, merge_line
+from grader.model.unparsed import UNRESOLVED, carets, unresolved_merge_line
 from grader.wire.frames import ProtocolError, expect, is_index
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
@@ -75,8 +75,8 @@ class Raised:
 
         Args:
             row: the description, as it came.
-            what: names the request in messages.
-            owner: what messages call the owner of the code.
+            what: the name of the request in messages.
+            owner: the owner of the code in messages: "your" or "the reference's".
 
         Raises:
             ProtocolError: the description has a wrong form.
@@ -90,11 +90,12 @@ class Raised:
         are_columns = type(marks) is list and len(marks) == 2 and all(is_index(mark, _LONGEST_LINE) for mark in marks)
         caret = (marks[0], marks[1]) if are_columns else None
         absent = str(row.get("absent") or "")[:_MOST_NAME]
-        return cls(kind, name, text, lines_of(row), signature, statement, what, owner, caret=caret, absent=absent)
+        lines = read_traceback(row)
+        return cls(kind, name, text, lines, signature, statement, what, owner, caret=caret, absent=absent)
 
 
-def lines_of(row: Any) -> tuple[TracebackLine, ...]:
-    """Return the lines of student code that a worker names for an exception.
+def read_traceback(row: Any) -> tuple[TracebackLine, ...]:
+    """Return the lines of student code in a worker's description of an exception.
 
     Raises:
         ProtocolError: their description has a wrong form.
@@ -170,11 +171,11 @@ def refuses_arguments(raised: Raised) -> bool:
 
 
 def shown_lines(lines: Sequence[TracebackLine], folder: str = "") -> list[str]:
-    """Return the innermost lines of student code on the way to an exception, as a message shows them.
+    """Return the innermost lines of student code in a traceback, as a message shows them.
 
     Args:
-        lines: outermost first.
-        folder: where the files lie, as the student types it; "" if that is unknown.
+        lines: the lines, outermost first.
+        folder: the folder of the files, as the student types it; "" if that is unknown.
     """
     before = "" if folder in ("", ".") else f"{folder}/"
     texts = []
@@ -190,17 +191,17 @@ def load_error(module: str, raised: Raised, folder: str, source: bytes = b"", *,
     """Return the `NotUsable` that checks raise if the module does not load.
 
     Args:
-        module: its name.
-        raised: what it raised.
-        folder: where the files lie, as the student types it; "" if that is unknown.
-        source: the file in which that was raised.
-        before: whether it has loaded before.
+        module: the name of the module.
+        raised: the exception that it raised.
+        folder: the folder of the files, as the student types it; "" if that is unknown.
+        source: the content of the file in which the exception was raised.
+        before: whether the module loaded without an exception earlier.
     """
     what = f"your {module}.py"
     head = debugger_hint(raised, what) or f"{what} does not load: {error_text(raised)}"
     if raised.builtin == "SystemExit":
         head = f"{what} ends itself while it loads, by exit(), sys.exit() or SystemExit; remove that call"
-    if raised.builtin in _SYNTAX_ERRORS and merge_line(source):
+    if raised.builtin in _SYNTAX_ERRORS and unresolved_merge_line(source):
         head = f"{what} does not load: {UNRESOLVED}"
     below = carets(raised.lines[-1].text.rstrip("\n"), *raised.caret) if raised.caret and raised.lines else []
     story = "\n".join([head, *shown_lines(raised.lines, folder), *below])

@@ -118,7 +118,7 @@ class Record:
     lost: WorkerLost | None = None
 
     def add_call(self, call: Call, encoded: EncodedCall) -> None:
-        """Keep a call with its encoded arguments."""
+        """Add a call, with its encoded arguments, to those that are sent."""
         self.sent.append(SentCall(call.name, encoded, tuple(call.kwargs), call.ranks, call.by_probe))
 
     def calls(self) -> list[Call]:
@@ -131,7 +131,7 @@ class Record:
         self.called[name] = None
 
     def has_weak_input(self) -> bool:
-        """Return whether there was one call, with tensors that are all empty or constant: these hide many mistakes."""
+        """Return whether the check made one call, and all tensors in it are empty or constant, which hides mistakes."""
         if self.calls_made != 1:
             return False
         with self.arguments_as_they_were():
@@ -151,7 +151,7 @@ class Record:
 
 
 def _is_constant(value: torch.Tensor | np.ndarray[Any, Any]) -> bool:
-    """Return whether a tensor or an array has no element, or several equal ones."""
+    """Return whether a tensor or an array is empty, or has at least two elements and all of them are equal."""
     size = value.numel() if isinstance(value, torch.Tensor) else value.size
     return size == 0 or (size > 1 and bool((value == value.flatten()[0]).all()))
 
@@ -162,8 +162,8 @@ _comparing: ContextVar[Record | None] = ContextVar("_comparing", default=None)
 
 
 @contextmanager
-def comparing(record: Record) -> Iterator[None]:
-    """Make this the record to which `note_comparison` and `note_arguments_examined` write, while the block runs."""
+def recording_comparisons(record: Record) -> Iterator[None]:
+    """Have `note_comparison` and `note_arguments_examined` write to this record while the block runs."""
     token = _comparing.set(record)
     try:
         yield
@@ -172,13 +172,16 @@ def comparing(record: Record) -> Iterator[None]:
 
 
 def note_arguments_examined() -> None:
-    """Note that the check examines how student code changed its arguments."""
+    """Record that the check examines whether student code changed its arguments."""
     if (record := _comparing.get()) is not None:
         record.watched = True
 
 
 def note_comparison(value: Any) -> None:
-    """Record that the check compares a value; if student code got a copy of that, the check examines an argument."""
+    """Record that the check examines its arguments if the value that it compares is one of them.
+
+    A value that shares memory with an argument counts. Nothing is recorded unless student code gets copies.
+    """
     record = _comparing.get()
     if record is None or not record.copying:
         return

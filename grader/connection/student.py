@@ -117,7 +117,7 @@ def _tree_of(connection: Connection) -> tuple[ast.Module, str]:
 
 
 def _where_else_defined(connection: Connection, name: str) -> str:
-    """Return where a name is defined if not at the top level, such as in a class, and what to do; "" if nowhere."""
+    """Return the line where a name is defined within a class, a function or an `if`, and what to do; "" if nowhere."""
     tree, file = _tree_of(connection)
     todo: list[tuple[ast.AST, str]] = [(tree, "")]
     while todo:
@@ -137,8 +137,8 @@ def unrun_assignment_text(connection: Connection, name: str) -> str:
     """Return a sentence that says which `if` block assigns a name and did not run; "" if no such block assigns it.
 
     Args:
-        connection: to the worker that loaded it.
-        name: the name that had no value there.
+        connection: the connection to the worker that loaded the module.
+        name: the name that had no value when it was read.
     """
     tree, file = _tree_of(connection)
     for block in [each for each in tree.body if isinstance(each, ast.If)]:
@@ -168,8 +168,8 @@ class Probe:
     """The functions of an exercise's probe file.
 
     Args:
-        connection: the student's.
-        path: of the file.
+        connection: the connection to the student's module.
+        path: the path of the file.
     """
 
     __slots__ = ("_connection", "_path")
@@ -183,7 +183,7 @@ class Probe:
         return partial(self._run, name)
 
     def _run(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Run a function of the probe file in the worker that has the objects in its arguments, or the student's."""
+        """Run a function of the probe file in the worker of the first proxy in its arguments, else in the student's."""
         proxies = (each for each in parts([args, kwargs]) if is_proxy(each))
         connection = next(map(connection_of, proxies), self._connection)
         space = connection.load_probe(self._path.stem, self._path.read_text(encoding="utf-8"))
@@ -201,12 +201,12 @@ def call_builtin_probe(
     """Have a built-in probe call a function, and return the probe's result; record a call of the function.
 
     Args:
-        function: lives in a worker.
-        name: of the probe.
-        values: what the probe takes besides the function.
-        args: of the call.
-        kwargs: those by name.
-        ranks: how many ranks call it at the same time.
+        function: the function, which lives in a worker.
+        name: the name of the probe.
+        values: the probe's arguments after the function.
+        args: the arguments with which the call is recorded.
+        kwargs: the same by name.
+        ranks: the number of ranks that call the function at the same time.
     """
     connection = connection_of(function)
     if connection.without and name not in _OF_PLAIN_WORKERS:

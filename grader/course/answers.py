@@ -72,7 +72,7 @@ class Answer:
     fine: tuple[str, ...] = ()
 
 
-def public_text(source: str) -> str:
+def without_staff_lines(source: str) -> str:
     """Return the source of a known answer without the lines for staff in its docstring, such as `caught by: ...`."""
     first = ast.parse(source).body[0]
     doc = ast.get_docstring(ast.parse(source))
@@ -160,7 +160,7 @@ def _answer_of_entry(path: Path, content: bytes, reference: str | None) -> Answe
         place = reference.index(old)
         text = f"{text[:place]}{new}{text[place + len(old) :]}"
     try:
-        text = _with_definitions(text, entry.code)
+        text = _replace_definitions(text, entry.code)
         ast.parse(text)
     except SyntaxError as error:
         raise CourseError(f"{where}: it is not Python: {error}") from None
@@ -174,8 +174,8 @@ def _answer_of_entry(path: Path, content: bytes, reference: str | None) -> Answe
 _entries = functools.lru_cache(maxsize=64)(parse_yaml)
 
 
-def _with_definitions(text: str, code: str) -> str:
-    """Return a module with the definitions of `code` in place of its own of the same names, and new ones at its end."""
+def _replace_definitions(text: str, code: str) -> str:
+    """Return a module after each definition in `code` has replaced that of the same name, or was added at the end."""
     tree = ast.parse(code)
     for name, node in _definitions(tree):
         new, lines = lines_of(code)[first_line_number(node) - 1 : node.end_lineno], lines_of(text)

@@ -44,8 +44,8 @@ class FileEdit:
     course: Course
 
 
-def void_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
-    """Return the change that makes a check void: everybody who handed in an answer gets its points.
+def edit_to_void(course: Course, exercise: Exercise, check: str) -> FileEdit:
+    """Return the edit of exercise.yaml that makes a check void: everybody who handed in an answer gets its points.
 
     Args:
         course: the course.
@@ -78,8 +78,8 @@ def void_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
     return FileEdit(path, shown_as, before, after, _with_void(course, exercise, (*exercise.void, check)))
 
 
-def unvoid_check(course: Course, exercise: Exercise, check: str) -> FileEdit:
-    """Return the change that makes a void check count again.
+def edit_to_unvoid(course: Course, exercise: Exercise, check: str) -> FileEdit:
+    """Return the edit of exercise.yaml that makes a void check count again.
 
     Args:
         course: the course.
@@ -114,8 +114,8 @@ def _with_void(course: Course, exercise: Exercise, void: tuple[str, ...]) -> Cou
     return replace(course, modules=modules)
 
 
-def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Callable[[str], bool]) -> FileEdit:
-    """Return the change that sets an author's own due date for a hand-in, in place of an earlier one.
+def edit_to_extend(course: Course, handin: HandIn, author: str, until: str, is_same: Callable[[str], bool]) -> FileEdit:
+    """Return the edit of course.yaml that sets an author's own due date for a hand-in, and replaces an earlier one.
 
     Args:
         course: the course.
@@ -156,7 +156,7 @@ def extend(course: Course, handin: HandIn, author: str, until: str, is_same: Cal
 
 
 def write_edit(edit: FileEdit) -> None:
-    """Write a change to its file, unless somebody else changed the file after it was read.
+    """Write an edit to its file, unless somebody else changed the file after it was read.
 
     Raises:
         CourseError: somebody changed the file meanwhile, or it cannot be written.
@@ -237,7 +237,7 @@ def _append_item(text: str, node: yaml.SequenceNode, item: str) -> str:
 
 
 def _without_void(text: str, shown_as: str, item: str) -> str:
-    """Return the text without a check in `void`, and without that key if it was the only one."""
+    """Return the text of exercise.yaml without a check in `void`, and without that key if no check is left."""
     root = _root_mapping(text, shown_as)
     found = next(((key, value) for key, value in root.value if key.value == "void"), None)
     if found is None or not isinstance(found[1], yaml.SequenceNode) or root.flow_style:
@@ -290,6 +290,13 @@ def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: boo
 
 def _checked_content(changed: str, text: str, wanted: dict[Any, Any], shown_as: str, by_hand: str) -> bytes:
     """Return the new content of a file, after checking that YAML reads exactly the wanted data from it.
+
+    Args:
+        changed: the text after the change.
+        text: the text before the change.
+        wanted: the data that the new text must have.
+        shown_as: the file's path in messages.
+        by_hand: the sentence on how to make the change by hand, for the error.
 
     Raises:
         CourseError: YAML reads something else, or the text was not changed.

@@ -81,11 +81,11 @@ def is_wheel(name: str) -> bool:
 _TAKEN = ("torch", "numpy")
 
 
-def require_all_or_none(packages: tuple[str, ...]) -> tuple[str, ...]:
+def validate_without(packages: tuple[str, ...]) -> tuple[str, ...]:
     """Return the value of the key `without` if it is empty or contains both torch and NumPy.
 
     Raises:
-        ValueError: it contains only one of them, or neither: there are no workers without these packages.
+        ValueError: it has packages, but not both: each worker has either all packages or only the standard library.
     """
     if packages and not {*_TAKEN} <= {*packages}:
         lacking = " and ".join(name for name in _TAKEN if name not in packages)
@@ -232,7 +232,7 @@ class ExerciseFile(Strict):
     hints: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=3, max_length=3)]
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
     files: list[DataName] = []
-    without: Annotated[tuple[Name, ...], AfterValidator(require_all_or_none)] = ()
+    without: Annotated[tuple[Name, ...], AfterValidator(validate_without)] = ()
     values: tuple[Name, ...] = ()
     caps: dict[Name, Points] = {}
     limits: LimitsEntry = Field(default_factory=LimitsEntry)
@@ -404,7 +404,7 @@ def parse_yaml(content: bytes, shown_as: str) -> dict[Any, Any]:
     """
     try:
         # Bytes, so that YAML finds out the encoding and reports a wrong one like any other problem.
-        _limit_yaml(content, shown_as)
+        _refuse_huge_yaml(content, shown_as)
         data = yaml.load(content, _Loader)  # noqa: S506  a subclass of the safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -415,11 +415,14 @@ def parse_yaml(content: bytes, shown_as: str) -> dict[Any, Any]:
     return data
 
 
-def _limit_yaml(content: bytes, shown_as: str) -> None:
+def _refuse_huge_yaml(content: bytes, shown_as: str) -> None:
     """Raise an error for YAML that nests too deeply or repeats too much.
 
-    To load it could exhaust the stack, as the loader calls itself for each level, or the memory, as each alias is a
+    Loading it could exhaust the stack, as the loader calls itself for each level, or the memory, as each alias is a
     copy.
+
+    Raises:
+        CourseError: it nests too deeply or repeats too much.
     """
     open_sizes, sizes, opened = [0], dict[str | None, int](), list[str | None]()
     for event in yaml.parse(content, _Safe):
@@ -478,7 +481,7 @@ def validate(data: object, shown_as: str, kind: type[File]) -> File:
 
 
 def _problem_text(item: Any, kind: type[BaseModel]) -> str:
-    """Return an error that pydantic found as a text: the key, then a sentence."""
+    """Return the text of an error that pydantic found: the key, then a sentence."""
     where = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
         return f"{where}: unknown key{suggestion(str(item['loc'][-1]), _known_keys(kind, item['loc'][:-1]))}"

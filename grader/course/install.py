@@ -56,12 +56,12 @@ def wheel_bytes(course: Course, install: Install) -> bytes:
         return path.read_bytes()
 
 
-def pip_words(install: Install, up: str = "") -> list[str]:
+def pip_arguments(install: Install, up: str = "") -> list[str]:
     """Return the arguments of two `pip install` commands: first for PyTorch without CUDA, then for the grader.
 
     Args:
         install: the source from which the grader is installed.
-        up: the path from where they are typed to the course's folder, such as "../"; "" in the folder itself.
+        up: the path to the course's folder from that in which the commands run, such as "../"; "" if that is the same.
     """
     # Two lines: an index of CPU builds lacks all other packages, so it cannot replace the usual one; and beside the
     # usual one it decides nothing, as pip takes the highest version of both. What is there already satisfies pip.

@@ -128,8 +128,8 @@ def shared_code(root: Path) -> dict[str, Path]:
     return {path.relative_to(folder).as_posix(): path for path in sorted((folder / SHARED).rglob("*.py"))}
 
 
-def is_ours(name: str) -> bool:
-    """Return whether a file name is that of a check or probe file, which the course provides and no student."""
+def is_check_or_probe(name: str) -> bool:
+    """Return whether a file name is that of a file of checks or probes, which no student hands in."""
     return name.startswith((_CHECKS, _PROBES))
 
 
@@ -153,7 +153,7 @@ def find_course(start: Path) -> Path:
     for folder in (start, *start.parents):
         if is_course(folder):
             return folder
-    if is_given(student_folder_or_start(start)):
+    if is_student_folder(student_folder_or_start(start)):
         raise CourseError(f"{student_folder_or_start(start) / COURSE_FILE} is missing. {RESTORE}")
     raise CourseError(
         f"there is no course here: no {COURSE_FILE} in {start} or a folder above it;  grade start DIR  creates one"
@@ -197,16 +197,20 @@ def course_for(start: Path) -> tuple[Path, bool]:
 
 def staff_root(root: Path) -> Path:
     """Return the folder with a course's solutions: its own, or the bundled course's for a copy by `grade start`."""
-    return bundled_course() if is_given(root) else root
+    return bundled_course() if is_student_folder(root) else root
 
 
-def refuse_given(root: Path, command: str) -> None:
-    """Raise an error if `grade start` made a folder, for a command that is for authors.
+def refuse_student_folder(root: Path, command: str) -> None:
+    """Raise an error if `grade start` made a folder, so that a command for authors cannot run there.
+
+    Args:
+        root: the folder.
+        command: the command, such as "verify".
 
     Raises:
         CourseError: `grade start` made the folder.
     """
-    if is_given(root):
+    if is_student_folder(root):
         raise CourseError(
             f"{root} is a student's folder, made by grade start: no solutions are in it;  grade {command}  is for a "
             "course of your own (grade new --course DIR) or a checkout"
@@ -221,10 +225,10 @@ def closed_folders(root: Path) -> tuple[Path, ...]:
 
 def student_folder_or_start(start: Path) -> Path:
     """Return the first of `start` and its parents that `grade start` made, even without course.yaml; else `start`."""
-    return next((folder for folder in (start, *start.parents) if is_given(folder)), start)
+    return next((folder for folder in (start, *start.parents) if is_student_folder(folder)), start)
 
 
-def is_given(root: Path) -> bool:
+def is_student_folder(root: Path) -> bool:
     """Return whether a folder was made by `grade start`."""
     return (root / GIVEN).is_file()
 
@@ -232,22 +236,22 @@ def is_given(root: Path) -> bool:
 def starter_copy(root: Path, places: Places) -> Path:
     """Return the path where a second copy of a starter may exist: in the bundled course, or in `.grade/starters`."""
     staff = staff_root(root)
-    return staff / places.starter if staff != root else kept_folder(root) / "starters" / places.starter.name
+    return staff / places.starter if staff != root else state_folder(root) / "starters" / places.starter.name
 
 
 def given_files(course: Course) -> list[Path]:
     """Return the existing files of a course that students have, as paths from its root."""
-    wanted = (Path(COURSE_FILE), TOPICS, *_students_files(course))
+    wanted = (Path(COURSE_FILE), TOPICS, *_possible_student_files(course))
     return [path for path in wanted if (course.root / path).is_file()]
 
 
 def released_files(course: Course) -> tuple[Path, ...]:
-    """Return the students' files that a released copy takes over, all but exercise.yaml, as paths from the root."""
-    paths = (path for path in _students_files(course) if not is_description(path))
+    """Return the students' files that a released copy has unchanged, without exercise.yaml, as paths from the root."""
+    paths = (path for path in _possible_student_files(course) if not is_description(path))
     return tuple(path for path in paths if os.path.lexists(course.root / path))
 
 
-def whole_course(course: Course) -> tuple[Path, ...]:
+def course_files(course: Course) -> tuple[Path, ...]:
     """Return every file that grading a course needs, as paths from its root."""
     staff = (path.relative_to(course.root) for path in staff_files(course))
     return tuple(dict.fromkeys((*given_files(course), *staff)))
@@ -256,15 +260,15 @@ def whole_course(course: Course) -> tuple[Path, ...]:
 def stray_files(course: Course) -> list[str]:
     """Return the files under exercises/ and solutions/ that the grader never reads, as paths from the course's root."""
     # A file with a misspelt name is never read, and its author would believe that it counts.
-    known = {TOPICS, *_students_files(course), *_staffs_files(course)}
+    known = {TOPICS, *_possible_student_files(course), *_possible_staff_files(course)}
     files = (path for top in (_SHOWN, _STAFF) for path in (course.root / top).rglob("*") if path.is_file())
     there = (path.relative_to(course.root) for path in files if "__pycache__" not in path.parts)
     broken = {(item.module, item.id) for item in course.broken}  # reported by themselves
     return sorted(path.as_posix() for path in there if path not in known and path.parts[1:3] not in broken)
 
 
-def _students_files(course: Course) -> Iterator[Path]:
-    """Yield the paths of the files that students have of modules and exercises, existing or not."""
+def _possible_student_files(course: Course) -> Iterator[Path]:
+    """Yield each path at which students may have a file of a module or an exercise, whether it exists or not."""
     yield SURPRISES
     for module in course.modules:
         yield from (page_of(module.id), drill_of(module.id))
@@ -274,8 +278,8 @@ def _students_files(course: Course) -> Iterator[Path]:
             yield from (places.shown / name for name in exercise.data)
 
 
-def _staffs_files(course: Course) -> Iterator[Path]:
-    """Yield the paths of the files that only staff has, existing or not."""
+def _possible_staff_files(course: Course) -> Iterator[Path]:
+    """Yield each path at which only staff may have a file that the grader reads, whether it exists or not."""
     yield from (path.relative_to(course.root) for path in shared_code(course.root).values())
     for exercise in course.exercises:
         places = Places.of(exercise)
@@ -306,7 +310,7 @@ def exercise_folders(root: Path, module: str) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
 
 
-def answers(folder: Path, file: Path) -> tuple[Path, ...]:
+def answer_paths(folder: Path, file: Path) -> tuple[Path, ...]:
     """Return the paths of known answers: the files of a folder, and FILE/NAME for each entry of a YAML file.
 
     Only names are read here, since whoever loads a course waits for it.
@@ -321,21 +325,21 @@ def is_entry(path: Path) -> bool:
     return path.parent.name in (WRONG_FILE, RIGHT_FILE)
 
 
-def kept_folder(root: Path) -> Path:
-    """Return the folder `.grade`, in which `grade` saves one student's progress, answers and results."""
+def state_folder(root: Path) -> Path:
+    """Return the path of `.grade`, the folder in which `grade` saves one student's progress, answers and results."""
     return root / ".grade"
 
 
-def kept_progress(course: Course) -> Path:
-    """Return the file of a student's progress."""
-    return kept_folder(course.root) / "progress.json"
+def progress_path(course: Course) -> Path:
+    """Return the path of the file in which a student's progress is saved."""
+    return state_folder(course.root) / "progress.json"
 
 
-def kept_drill(course: Course) -> Path:
-    """Return the file with a student's answers to the short questions."""
-    return kept_folder(course.root) / "drill.json"
+def drill_answers_path(course: Course) -> Path:
+    """Return the path of the file with a student's answers to the short questions of `grade drill`."""
+    return state_folder(course.root) / "drill.json"
 
 
-def kept_results(course: Course) -> Path:
-    """Return the file with earlier results of the student, of the author and of known wrong answers."""
-    return kept_folder(course.root) / "results.sqlite"
+def results_path(course: Course) -> Path:
+    """Return the path of the store with results of earlier runs, also those of known wrong answers."""
+    return state_folder(course.root) / "results.sqlite"

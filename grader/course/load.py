@@ -134,13 +134,13 @@ def _add_restore_hint(root: Path) -> Iterator[None]:
     try:
         yield
     except CourseError as error:
-        if not layout.is_given(root) or any(RESTORE in problem for problem in error.problems):
+        if not layout.is_student_folder(root) or any(RESTORE in problem for problem in error.problems):
             raise
         raise CourseError(*error.problems, f"You did not write that file; it came with the course. {RESTORE}") from None
 
 
 def _ids_meant_by(root: Path, named: Collection[str], modules: Sequence[ModuleEntry]) -> set[str]:
-    """Return the ids that typed names mean; all ids unless each name is an id, the folder of a module or a number.
+    """Return the ids of the exercises that typed names mean; all ids if a name is not an id, a module or a number.
 
     Args:
         root: the folder of the course.
@@ -190,7 +190,7 @@ def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str
     root, staff = facts.root, facts.staff
     if not (root / places.shown).is_dir():
         near = suggestion(places.id, layout.exercise_folders(root, places.module))
-        remedy = f". {RESTORE}" if layout.is_given(root) else near
+        remedy = f". {RESTORE}" if layout.is_student_folder(root) else near
         folder = f"{places.module} names {places.id}, and there is no folder {places.shown.as_posix()}"
         raise CourseError(f"{COURSE_FILE}: modules: {folder}{remedy}")
     where = places.description.as_posix()
@@ -224,8 +224,8 @@ def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str
         hidden_checks=hidden_checks,
         probes=tuple(path for path in (root / places.probes[0], staff / places.probes[1]) if path.is_file()),
         reference=_file_or_none(staff / places.reference),
-        wrong=layout.answers(staff / places.wrong, staff / places.wrong_entries),
-        right=layout.answers(staff / places.right, staff / places.right_entries),
+        wrong=layout.answer_paths(staff / places.wrong, staff / places.wrong_entries),
+        right=layout.answer_paths(staff / places.right, staff / places.right_entries),
         task=(task := _read_task(root, places, problems)),
         contract=contract_lines(task),
         limits=_changed_limits(facts.limits, file.limits),
@@ -279,7 +279,7 @@ def _data_files(root: Path, places: Places, names: Sequence[str], problems: list
     files = {name: root / places.shown / name for name in names}
     where = f"{places.description.as_posix()}: files"
     for name, path in files.items():
-        if path in (root / places.starter, root / places.description) or layout.is_ours(path.name):
+        if path in (root / places.starter, root / places.description) or layout.is_check_or_probe(path.name):
             problems.append(
                 f"{where}: {name} is the name of a file of the exercise itself; give the data file another name"
             )
@@ -507,8 +507,8 @@ def one_exercise(course: Course, name: str) -> Exercise:
     return meant[0]
 
 
-def split_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split words into names of exercises and names of rules, such as C4 or c4; return both, rules in upper case."""
+def split_exercises_and_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words that name exercises, and those that name rules, such as C4 or c4, in upper case."""
     words = tuple(words)
     rules = tuple(word.upper() for word in words if _RULE.fullmatch(word))
     return tuple(word for word in words if not _RULE.fullmatch(word)), rules

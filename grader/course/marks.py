@@ -33,11 +33,11 @@ def declared_checks(path: Path) -> Iterator[tuple[str, str, str]]:
                     yield function.name.removeprefix("check_"), rule, title
 
 
-def marks_text(exercise: Exercise) -> str:
+def caps_text(exercise: Exercise) -> str:
     """Return sentences that say how many points an exercise earns at most while rules are broken; "" without caps.
 
-    A sentence names a rule if each of its checks caps the points. Else it names those of its checks that do so, as
-    shown or hidden ones: what a hidden check is called stays with it.
+    A sentence names a rule if each of its checks caps the points. Else it says "a shown check" or "some hidden checks"
+    of the rule, because the name of a hidden check is not public.
     """
     capped: dict[tuple[str, bool], list[int | None]] = {}
     for path in filter(None, (exercise.shown_checks, exercise.hidden_checks)):
@@ -66,13 +66,13 @@ def marks_text(exercise: Exercise) -> str:
     return " ".join(sentences)
 
 
-def with_marks(exercise: Exercise, source: bytes) -> bytes:
-    """Return a starter whose task ends with the sentences about marks, if it has a task and there are sentences.
+def with_caps_text(exercise: Exercise, source: bytes) -> bytes:
+    """Return a starter with the sentences of `caps_text` at the end of its task; unchanged without task or caps.
 
     Raises:
         CourseError: its task does not stand in triple quotes.
     """
-    text = marks_text(exercise)
+    text = caps_text(exercise)
     if not text:
         return source
     try:

@@ -104,7 +104,7 @@ def new_exercise(
 
 
 def _example_files(places: Places) -> dict[Path, str]:
-    """Return the texts of the example exercise's files, by path; their `@word@` are not filled in."""
+    """Return the texts of the example exercise's files, by path, with placeholders such as `@title@`."""
     files = {
         places.starter: "starter.py",
         places.shown_checks: "shown_checks.py",
@@ -117,7 +117,7 @@ def _example_files(places: Places) -> dict[Path, str]:
 
 
 def _template(name: str) -> str:
-    """Return the template of a file of a new course or exercise; its `@word@` are not filled in."""
+    """Return the template of a file of a new course or exercise, with placeholders such as `@title@`."""
     return (Path(__file__).with_name("templates") / name).read_text(encoding="utf-8")
 
 

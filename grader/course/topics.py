@@ -45,7 +45,7 @@ class Coverage:
         """Return which exercises and pages of a course teach which topics.
 
         Raises:
-            CourseError: topics.yaml is not as it must be.
+            CourseError: topics.yaml is not a mapping from ids to names.
         """
         topics = read_topics(course)
         taught, pages, unknown = dict[str, list[str]](), dict[str, list[str]](), list[tuple[str, str]]()

@@ -18,11 +18,11 @@ _LOOK_MS = 100
 def watch_files(folder: Path, *, poll: bool = False, kinds: tuple[str, ...] = (".py",)) -> Iterator[set[Path]]:
     """Yield sets of files that were written, renamed or removed below a folder, and empty sets while nothing changes.
 
-    No save after the first set is missed.
+    Once the first set was yielded, each later save is in one of the sets.
 
     Args:
         folder: the folder.
-        poll: look again and again instead of waiting for events, which network drives do not send.
+        poll: whether to look again and again instead of waiting for events, which network drives do not send.
         kinds: the endings of the names of reported files.
 
     Raises:

@@ -106,8 +106,8 @@ def program(text: str, module: str = "") -> str:
     return f"{own}from grader.drawing.evaluated import show as _show\n_show({text!r}{names})"
 
 
-def answer_of(printed: str) -> EvaluatedLines:
-    """Return the `EvaluatedLines` in the text that a worker printed, which is untrusted.
+def read_evaluated_lines(printed: str) -> EvaluatedLines:
+    """Read the `EvaluatedLines` in the text that a worker printed, which is untrusted.
 
     Raises:
         FormatError: the last line of the text is not an `EvaluatedLines`.

@@ -34,7 +34,7 @@ def misfits_drawing(*operands: tuple[Operand, Sequence[int]]) -> Drawing | None:
     """Return the drawing of shapes some of whose dims do not fit; None if they cannot be drawn.
 
     Args:
-        operands: the operands, each with its dims that do not fit, which may be negative.
+        operands: the operands, each with its dims that do not fit; -1 is the last dim.
     """
     rows = tuple(NamedShape(one.name, one.shape) for one, _ in operands)
     if len(rows) < 2 or any(len(row.shape) > _MOST_DIMS for row in rows):
@@ -58,12 +58,12 @@ def remedy(operand: Operand, call: str) -> str:
     return f"Try: {operand.code}.{call}." if operand.code else f"Try: .{call} of {operand.name}."
 
 
-def one_dtype(operands: Sequence[Operand], rule: str) -> Found:
-    """Return an explanation: the rule that operands must have one dtype, which dtypes they have, and a remedy.
+def explain_unequal_dtypes(operands: Sequence[Operand], rule: str) -> Found:
+    """Return why operands of different dtypes raised: the rule, the dtype of each operand, and a remedy.
 
     Args:
-        operands: the operands. Those after the first whose names are not source belong to a layer.
-        rule: the rule.
+        operands: the operands. Those after the first without a source, such as a weight, are a layer's own tensors.
+        rule: the sentence that says that the operands need one dtype.
     """
     said = ", ".join(f"{one.name} has {dtype_name(one.value)}" for one in operands)
     # A layer's own tensors stay as they are: what it is given takes their dtype.

@@ -41,7 +41,7 @@ def drawn_tensors(tensors: Mapping[str, Any]) -> list[DrawnTensor]:
         found.append(facts)
         storages.append(memory)
     groups = _group_by_memory(storages)
-    return [_placed_in_shared_memory(facts, storages, groups, number) for number, facts in enumerate(found)]
+    return [_with_shared_offset(facts, storages, groups, number) for number, facts in enumerate(found)]
 
 
 def _of_tensor(name: str, value: Any) -> tuple[DrawnTensor, _StoragePlace]:
@@ -128,12 +128,18 @@ def _group_by_memory(storages: Sequence[_StoragePlace]) -> list[int]:
     return groups
 
 
-def _placed_in_shared_memory(
+def _with_shared_offset(
     facts: DrawnTensor, storages: Sequence[_StoragePlace], groups: Sequence[int], number: int
 ) -> DrawnTensor:
     """Return a tensor's facts with its offset counted from the beginning of all memory that it shares with others.
 
     NumPy and PyTorch may name different beginnings of the same memory.
+
+    Args:
+        facts: the facts of the tensor.
+        storages: the storage of each tensor.
+        groups: the groups of the storages, as `_group_by_memory` returns them.
+        number: the index of the tensor's own storage.
     """
     if facts.view is None:
         return facts

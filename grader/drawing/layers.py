@@ -11,9 +11,9 @@ from grader.drawing.explanation_parts import (
     MOST_READ,
     Found,
     dtype_name,
+    explain_unequal_dtypes,
     misfits_drawing,
     named_shapes,
-    one_dtype,
     remedy,
 )
 from grader.drawing.failures import FailedCall, Operand
@@ -47,7 +47,7 @@ def explain_layer(failed: FailedCall, operands: Sequence[Operand]) -> Found | No
 def _convolution(operands: Sequence[Operand], name: str, groups: int) -> Found | None:
     first, weight = operands[:2]
     if len({one.value.dtype for one in operands}) > 1:
-        return one_dtype(operands, f"{name} needs operands of one dtype")
+        return explain_unequal_dtypes(operands, f"{name} needs operands of one dtype")
     space = len(_SPACE[name])
     if len(first.shape) not in (space + 1, space + 2):
         dims = ", ".join(("channels", *_SPACE[name]))
@@ -74,7 +74,9 @@ def _channels_remedy(first: Operand, channels: int, dim: int) -> Iterator[str]:
 def _linear(operands: Sequence[Operand]) -> Found | None:
     first, weight = operands[:2]
     if len({one.value.dtype for one in operands}) > 1:
-        return one_dtype(operands, "A product of matrices promotes no dtypes, so its operands need the same one")
+        return explain_unequal_dtypes(
+            operands, "A product of matrices promotes no dtypes, so its operands need the same one"
+        )
     features = weight.shape[-1]
     if first.shape[-1:] == (features,):
         return None

@@ -23,9 +23,9 @@ from grader.drawing.explanation_parts import (
     MOST_READ,
     Found,
     dtype_name,
+    explain_unequal_dtypes,
     misfits_drawing,
     named_shapes,
-    one_dtype,
     shapes_drawing,
 )
 from grader.drawing.facts import drawn_tensors
@@ -121,7 +121,7 @@ def _explain_in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found 
             f"{first.name} is a leaf that requires grad, so autograd forbids in-place changes of it.",
             f"Try: with torch.no_grad(): around the change, or a new tensor, such as {first.name} = {first.name} + ...",
         ], None
-    result = _dtype_out_of_place(failed)
+    result = _dtype_if_not_in_place(failed)
     if result is not None and not torch.can_cast(result, value.dtype):
         return [
             f"The result has dtype {dtype_name(result)}, and an in-place change of {first.name} keeps its dtype "
@@ -137,9 +137,9 @@ def _explain_in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found 
     return None
 
 
-def _dtype_out_of_place(failed: FailedCall) -> torch.dtype | None:
-    """Return the dtype of a call's result if it was not in place; None if that is unknown."""
-    function = getattr(torch.Tensor, _name_out_of_place(failed.name), None)
+def _dtype_if_not_in_place(failed: FailedCall) -> torch.dtype | None:
+    """Return the dtype of the new tensor that a call in place would make, as `x + y` for `x += y`; None if unknown."""
+    function = getattr(torch.Tensor, _name_if_not_in_place(failed.name), None)
     if function is None:
         return None
     # On one element of each: so shapes that do not fit raise nothing, and nothing is computed.
@@ -172,7 +172,9 @@ def _explain_matmul(failed: FailedCall, operands: Sequence[Operand]) -> Found | 
         each = " and ".join(map(str, wanted))
         return [f"{failed.name} takes tensors of {each} dims: {named_shapes(operands[:2])}. Try: matmul or @."], None
     if len({one.value.dtype for one in operands}) > 1:
-        return one_dtype(operands, "A product of matrices promotes no dtypes, so its operands need the same one")
+        return explain_unequal_dtypes(
+            operands, "A product of matrices promotes no dtypes, so its operands need the same one"
+        )
     left, right = operands[-2:] if failed.name in ("addmm", "baddbmm", "addmv") else operands[:2]
     inner = left.shape[-1] if left.shape else None
     outer = right.shape[-2 if len(right.shape) > 1 else -1] if right.shape else None
@@ -280,12 +282,12 @@ def _explain_indexing(failed: FailedCall, operands: Sequence[Operand]) -> Found 
     for dim, part in enumerate(parts):
         if part is Ellipsis or part is None:
             break
-        if (found := _index_part(first, dim, part)) is not None:
+        if (found := _explain_index_part(first, dim, part)) is not None:
             return found
     tensors = [Operand(f"index {dim}", part) for dim, part in enumerate(parts) if _is_positions(part)]
     if len(tensors) > 1 and _broadcast_shape([one.shape for one in tensors]) is None:
         return ["Index tensors are broadcast to each other, and these clash."], shapes_drawing(tensors, broadcast=True)
-    return _new_values(failed, first, index) if failed.name == "__setitem__" else None
+    return _explain_new_values(failed, first, index) if failed.name == "__setitem__" else None
 
 
 def _is_mask(part: Any) -> bool:
@@ -296,8 +298,8 @@ def _is_positions(part: Any) -> bool:
     return isinstance(part, torch.Tensor) and part.dtype is not torch.bool
 
 
-def _index_part(first: Operand, dim: int, part: Any) -> Found | None:
-    """Return what is wrong with one part of an index; None if nothing is."""
+def _explain_index_part(first: Operand, dim: int, part: Any) -> Found | None:
+    """Return what is wrong with one part of an index, such as `mask` in `x[0, mask]`; None if nothing is."""
     if _is_mask(part) and part.dim():
         want = first.shape[dim : dim + part.dim()]
         if tuple(part.shape) == want:
@@ -328,8 +330,8 @@ def _gathered(first: Operand, index: torch.Tensor) -> Found | None:
     return _index_dtype(index) if index.dtype is not torch.int64 else None
 
 
-def _new_values(failed: FailedCall, first: Operand, index: Any) -> Found | None:
-    """Return why the new values do not fit the part of a tensor that they should replace; None if that is unknown."""
+def _explain_new_values(failed: FailedCall, first: Operand, index: Any) -> Found | None:
+    """Return why `values` in `x[index] = values` do not fit the part that they replace; None if that is unknown."""
     if len(failed.args) < 3 or not isinstance(failed.args[2], torch.Tensor):
         return None
     try:
@@ -540,15 +542,15 @@ def _explain_broadcast(failed: FailedCall, operands: Sequence[Operand]) -> Found
 
 def _broadcasts(name: str) -> bool:
     """Return whether a function works element by element and broadcasts its operands, as PyTorch's own tags say."""
-    plain = _name_out_of_place(name)
+    plain = _name_if_not_in_place(name)
     if plain in _ALSO_BROADCAST:
         return True
     packet = getattr(torch.ops.aten, plain, None)
     return packet is not None and any(torch.Tag.pointwise in getattr(packet, each).tags for each in packet.overloads())
 
 
-def _name_out_of_place(name: str) -> str:
-    """Return the name of the function that returns what an operator or a function in place computes, such as "add"."""
+def _name_if_not_in_place(name: str) -> str:
+    """Return the name of the function that returns the same as a new tensor: "add" for "__iadd__" and "add_"."""
     plain = name.strip("_")
     if name.startswith("__") and plain not in _OPERATORS and plain[1:] in _OPERATORS:  # __iadd__, __radd__
         plain = plain[1:]
@@ -556,7 +558,10 @@ def _name_out_of_place(name: str) -> str:
 
 
 def _suggested_dims(left: Operand, right: Operand) -> Iterator[str]:
-    """Yield where to add dims of size 1, if there is one way that fits; for two vectors, how to get all pairs."""
+    """Yield a sentence on where to add dims of size 1 so that shapes fit; for two vectors, how to get all pairs.
+
+    It yields none if several ways fit.
+    """
     for one, other in ((right, left), (left, right)):
         count, room = len(one.shape), len(other.shape)
         ways = [

@@ -143,7 +143,7 @@ def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[DrawnTensor, View]], lette
     for facts, view in mine:
         if facts.itemsize != mine[0][0].itemsize:
             continue
-        for place, index in _places_read(view):
+        for place, index in _offsets_with_indices(view):
             flat = _flat_index(index, view.shape)
             counts[place] = counts.get(place, 0) + 1
             if flat < len(facts.values):
@@ -173,8 +173,8 @@ def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[DrawnTensor, View]], lette
         sheet.text(16, "some elements are read by more than one index of a tensor", fill="#4b5563", size=12)
 
 
-def _places_read(view: View) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield each place in the storage that a view reads, with its index; of a large view the first ones."""
+def _offsets_with_indices(view: View) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the offset in the storage and the index of each element of a view; of a large view the first ones."""
     if 0 in view.shape:
         return
     for index in islice(product(*(range(min(size, 4096)) for size in view.shape)), 4096):

@@ -67,8 +67,8 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def elements_read(facts: DrawnTensor, most: int = 1 << 16) -> set[int]:
-    """Return the offsets in bytes, from the beginning of the storage, at which a tensor's elements begin."""
+def element_offsets(facts: DrawnTensor, most: int = 1 << 16) -> set[int]:
+    """Return the offsets in bytes of a tensor's elements, at most `most` of them, from the beginning of its storage."""
     view = facts.view
     if view is None or not math.prod(view.shape):
         return set()
@@ -86,7 +86,7 @@ def shared_sentence(first: DrawnTensor, second: DrawnTensor) -> str:
     names = f"{first.name} and {second.name}"
     if first.view.memory != second.view.memory:
         return f"{names} share no memory: writing into one does not change the other."
-    mine, other = elements_read(first), elements_read(second)
+    mine, other = element_offsets(first), element_offsets(second)
     if first.itemsize != second.itemsize:
         return f"{names} are views on the same storage, with elements of {first.itemsize} and {second.itemsize} bytes."
     both = len(mine & other)

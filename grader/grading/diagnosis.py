@@ -168,7 +168,7 @@ class Known:
             late |= was_late
             mine.update(new)
             if self._store is not None:
-                self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict.lasts})
+                self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict.is_repeatable})
         return CheckTraces(traces | {id: mine[id] for id in wanted}, late)
 
     def results(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> tuple[Results, bool]:

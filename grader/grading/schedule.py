@@ -26,7 +26,7 @@ from grader.grading.plan import RunPlan, Work, not_run
 from grader.grading.store import Store, describe_machine, package_digest, utc_now
 from grader.model import GradedExercise, Report, Score, Submission
 from grader.model.messages import Level
-from grader.model.score import final_of
+from grader.model.score import final_score_of
 
 _AHEAD = 2
 """So many works wait for each slot, so that no slot is idle while the next submission is read."""
@@ -115,7 +115,9 @@ def assemble_report(
         exercises=tuple(exercises),
         environment=describe_machine(plan.setup, level),
         authors=tuple(authors),
-        policy=final_of({graded.exercise.id: graded.score for graded in exercises}, plan.course.handin(plan.handin)),
+        policy=final_score_of(
+            {graded.exercise.id: graded.score for graded in exercises}, plan.course.handin(plan.handin)
+        ),
     )
 
 

@@ -448,7 +448,9 @@ def is_repeatable(graded: GradedExercise) -> bool:
     if not graded.checks or graded.left_out:
         return False
     verdicts = [(row.outcome.verdict, row.check.category) for row in graded.checks]
-    return all(verdict.lasts and (verdict is Verdict.PASSED or category != COSTS) for verdict, category in verdicts)
+    return all(
+        verdict.is_repeatable and (verdict is Verdict.PASSED or category != COSTS) for verdict, category in verdicts
+    )
 
 
 def as_bytes(name: str) -> bytes:

@@ -19,7 +19,7 @@ from textwrap import dedent
 from typing import Any
 
 from grader.intake.match import LARGEST, syntax_error
-from grader.model.unparsed import merge_line
+from grader.model.unparsed import unresolved_merge_line
 
 _BODY_RUNS = ("time", "timeit", "capture", "prun")
 """Magics of a whole cell that run its body as Python."""
@@ -110,7 +110,7 @@ def python_of(source: str) -> Code:
         return Code(tuple(whole), numbers)
     if written := _written_file(whole):
         return Code(("",) * len(whole), numbers, tree=ast.Module([], []), written=written)
-    if merge_line(source.encode("utf-8", "replace")):  # IPython would take its lines for prompts
+    if unresolved_merge_line(source.encode("utf-8", "replace")):  # IPython would take its lines for prompts
         return Code(tuple(whole), numbers)
     text, left_out = _without_cell_magics(source)
     if text and _parsed_cell(text) is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from grader.course.answers import is_starter
-from grader.course.layout import Places, is_course, is_ours
+from grader.course.layout import Places, is_check_or_probe, is_course
 from grader.intake import match
 from grader.intake.archive import is_packed
 from grader.intake.code import unreadable_because
@@ -113,7 +113,7 @@ def _candidates(
             continue
         for id, one in own.items():
             candidates.setdefault(id, []).append(one)
-        if not own and not is_ours(path.name):
+        if not own and not is_check_or_probe(path.name):
             rest[path] = why
     for exercise in course:
         for one in _candidates_to_ignore(exercise, candidates.get(exercise.id, [])):
@@ -152,7 +152,7 @@ def _candidates_of(
     """
     if is_notebook:
         return _notebook_candidates(path, data, course), "no cell in it says which exercise it is of"
-    if is_ours(path.name):
+    if is_check_or_probe(path.name):
         return {}, ""
     script = python_of_exported(data)
     source = data if script is None else script.text.encode("utf-8", "replace")
@@ -341,7 +341,7 @@ def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixP
     # Only those of the folder are sorted: a course has hundreds of files, and this is done for each exercise.
     inside = [row for row in contents.files.items() if row[0].parts[: len(above)] == above]
     for path, data in sorted(inside, key=lambda row: (len(row[0].parts), row[0])):
-        is_module = path.suffix == ".py" and path not in contents.notebooks and not is_ours(path.name)
+        is_module = path.suffix == ".py" and path not in contents.notebooks and not is_check_or_probe(path.name)
         fits = len(data) <= room and len(along) < _MOST_SIBLINGS
         if is_module and fits and path != one.path and path not in others:
             along[path.relative_to(folder)] = data

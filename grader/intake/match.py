@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from grader.course.layout import is_ours
+from grader.course.layout import is_check_or_probe
 from grader.intake.archive import code_stem
 from grader.model import Exercise, Place
-from grader.model.unparsed import UNRESOLVED, carets, merge_line
+from grader.model.unparsed import UNRESOLVED, carets, unresolved_merge_line
 
 _LONGEST_NAME = 255
 _MOST_MARKS = 4
@@ -86,7 +86,7 @@ class Name(NamedTuple):
 def exercise_of_file_name(name: str, exercises: Sequence[Exercise]) -> Name | None:
     """Return what a file name says of its exercise, version and owner; None if it is not that of an exercise."""
     stem, _ = code_stem(name)
-    return None if not stem or is_ours(name) or len(name) > _LONGEST_NAME else _parse_stem(stem, exercises)
+    return None if not stem or is_check_or_probe(name) or len(name) > _LONGEST_NAME else _parse_stem(stem, exercises)
 
 
 def is_answer_of(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
@@ -373,7 +373,7 @@ def load_error(source: bytes, file_name: str, path: str) -> str:
     error = syntax_error(source)
     if error is None:
         return ""
-    if line := merge_line(source):
+    if line := unresolved_merge_line(source):
         return f"your {file_name} does not load: {UNRESOLVED}\n    {path}, line {line}"
     lines = [
         f"your {file_name} does not load: {type(error).__name__}: {error.msg}",

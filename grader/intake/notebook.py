@@ -45,7 +45,7 @@ from grader.intake.match import (
 )
 from grader.intake.needed import NeededStatements, PlacedStatement, Step, needed_statements, steps_of
 from grader.model import Exercise
-from grader.model.unparsed import UNRESOLVED, merge_line
+from grader.model.unparsed import UNRESOLVED, unresolved_merge_line
 
 _OURS = "grader.notebook"
 
@@ -537,7 +537,7 @@ def _read_cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
         lists = [plain["cells"]] if "cells" in plain else [sheet["cells"] for sheet in plain["worksheets"]]
         rows = [dict(cell) for cells in lists for cell in cells][:_MOST_CELLS]
     except (ValueError, TypeError, KeyError, RecursionError):
-        why = f"{UNRESOLVED} (line {line})" if (line := merge_line(data)) else _UNREADABLE
+        why = f"{UNRESOLVED} (line {line})" if (line := unresolved_merge_line(data)) else _UNREADABLE
         raise ValueError(why) from None
     below, level, number = "", 0, 0
     for cell in rows:

@@ -50,7 +50,7 @@ def findings(text: str, solution: str = "") -> list[Finding]:
 
     Args:
         text: the text of the check file.
-        solution: the text of the reference, if there is one, which says what of the student's is a class.
+        solution: the text of the reference, if there is one; it shows which of the student's names are classes.
     """
     try:
         source = CheckSource(ast.parse(text), solution)
@@ -86,7 +86,10 @@ def _ungraded_functions(source: CheckSource) -> Iterator[Finding]:
 
 
 def _name_mismatch(name: str, line: int, *, is_check: bool) -> Iterator[Finding]:
-    """Yield a finding if a name and a decorator do not agree: pytest collects by name, the decorator has the rule."""
+    """Yield a finding if a function has the name of a check without `@check`, or `@check` without such a name.
+
+    pytest collects checks by their names, and the decorator has the rule.
+    """
     if name.startswith("test_"):
         yield Finding(line, f"`{name}` is never run", f'make it a check: `@check("C1")` and `def check_{name[5:]}`')
     elif is_check and not name.startswith("check_"):
@@ -234,10 +237,10 @@ def _lost_gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
 
 
 def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """Yield a finding if a tensor of a student's object is written to, or its `grad` used: the check has a copy."""
+    """Yield a finding if a check mutates a tensor of a student's object, or uses its `grad`: it has a copy."""
     copied: ast.expr | None = None
     match node:
-        case ast.Attribute(attr="grad", value=tensor) if _is_inside(scope, tensor) or scope.uses_grad_of_argument(node):
+        case ast.Attribute(attr="grad", value=tensor) if _is_in_object(scope, tensor) or scope.uses_grad_in_vain(node):
             yield Finding(node.lineno, f"`{ast.unparse(node)}` here is not the gradient of student code", _GRADIENT)
         case ast.Call(func=ast.Attribute(value=tensor, attr=name)) if _IN_PLACE.fullmatch(name):
             copied = tensor
@@ -245,13 +248,13 @@ def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
             copied = tensor
         case ast.Attribute(value=tensor, attr="data", ctx=ast.Store()) | ast.Subscript(value=tensor, ctx=ast.Store()):
             copied = tensor
-    if copied is not None and _is_inside(scope, copied):
+    if copied is not None and _is_in_object(scope, copied):
         instead = "call `load_state_dict` with the values, or write a probe that changes the object"
         yield Finding(copied.lineno, f"`{ast.unparse(copied)}` is a copy here, and the object keeps its own", instead)
 
 
-def _is_inside(scope: Scope, node: ast.AST) -> bool:
-    """Return whether an expression is an attribute or an item of an object of the student's, or deeper in it."""
+def _is_in_object(scope: Scope, node: ast.AST) -> bool:
+    """Return whether an expression is an attribute or an item of an object of the student's, at any depth."""
     depth = 0
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node, depth = node.value, depth + 1

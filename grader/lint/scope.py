@@ -163,7 +163,7 @@ class Scope:
                 self._kinds[name] = kinds.pop() if len(kinds) == 1 else None
 
     def runs_in_worker(self, call: ast.Call) -> bool:
-        """Return whether a call is one of student code, so that its arguments are sent to a worker."""
+        """Return whether a call is one of student code itself, so that its arguments are sent to a worker."""
         return self.kind(call.func) in (
             ExprKind.FUNCTION,
             ExprKind.OBJECT,
@@ -172,15 +172,15 @@ class Scope:
         )
 
     def calls_student(self, node: ast.AST) -> bool:
-        """Return whether a node calls student code, directly or by passing it to another function."""
+        """Return whether a node contains a call of student code, or a call that gets student code as an argument."""
         calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
         return any(self.runs_in_worker(call) or _REMOTE.intersection(map(self.kind, arguments(call))) for call in calls)
 
-    def uses_grad_of_argument(self, node: ast.Attribute) -> bool:
-        """Return whether a check reads or sets `x.grad` in vain, as student code gets a copy of the tensor x.
+    def uses_grad_in_vain(self, node: ast.Attribute) -> bool:
+        """Return whether a check reads or sets `x.grad` of an argument x, of which student code gets a copy.
 
-        A function that calculates gradients itself has them. One that sets `x.grad` may do so for an optimizer of its
-        own, unless it hands the name over afterwards.
+        It returns False if the check calls `backward` itself, and if it sets `x.grad` only after x was sent, as for an
+        optimizer of its own.
         """
         if any(getattr(call.func, "attr", "") == "backward" for call in self.calls):
             return False
@@ -230,7 +230,7 @@ def _combined_kind(parts: set[ExprKind | None]) -> ExprKind | None:
 
 
 def scopes(source: CheckSource) -> list[Scope]:
-    """Return a scope for each function, with the kinds of its parameters by its calls and by fixtures."""
+    """Return a scope for each function; the kinds of its parameters are those of fixtures and of arguments in calls."""
     known = {function: dict(_GIVEN) for function in source.functions}
     for _ in range(2):
         for scope in [Scope(source, function, known[function]) for function in source.functions]:

@@ -41,7 +41,7 @@ class Verdict(StrEnum):
         return self.decided and self is not Verdict.PASSED
 
     @property
-    def lasts(self) -> bool:
+    def is_repeatable(self) -> bool:
         """Whether another run would end with the same verdict; a timeout or an exceeded limit may not occur again."""
         return self not in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT, Verdict.INCONCLUSIVE, Verdict.BROKEN)
 

@@ -18,19 +18,19 @@ class Progress:
     """
 
     def running(self, what: str, seconds: float) -> None:
-        """Report what a lane waits for, such as the title of a check, and since how many seconds; called repeatedly."""
+        """Report what a lane waits for, such as a check by its title, and how long it has; called repeatedly."""
 
     def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
         """Report that a check has ended; called once more if it is repeated.
 
         Args:
-            exercise: of the check.
-            outcome: of the check.
-            checks: all of the exercise.
+            exercise: the exercise that the check belongs to.
+            outcome: the outcome of the check.
+            checks: all checks of the exercise.
         """
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """Report an exercise that is graded, now or by an earlier run: in the order of the course, then retried ones.
+        """Report a graded exercise: exercises come in the order of the course, and retried ones again at the end.
 
         Args:
             graded: the exercise.
@@ -45,9 +45,9 @@ class Progress:
         """Report one submission whose exercises are all graded.
 
         Args:
-            report: of the submission.
-            number: its place among all.
-            total: how many submissions there are.
+            report: the report of the submission.
+            number: the number of submissions reported so far, this one included.
+            total: the number of all submissions.
         """
 
     def advanced(self, done: int, total: int) -> None:

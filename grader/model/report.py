@@ -124,7 +124,7 @@ class GradedCheck:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict that counts: the outcome's; if staff set the points, passed for all of them, else failed."""
+        """The verdict that counts: the outcome's, or, if staff set the points, passed for full points, else failed."""
         if not self.set_by:
             return self.outcome.verdict
         return Verdict.PASSED if self.score.earned == self.score.possible else Verdict.FAILED
@@ -136,7 +136,7 @@ class GradedCheck:
 
     @property
     def seconds(self) -> float | None:
-        """Wall seconds that the check took; None for a hidden check: student code could sleep, to tell its inputs."""
+        """Wall seconds that the check took; None for a hidden check: student code could sleep to reveal its inputs."""
         return self.outcome.seconds if self.check.shown else None
 
 
@@ -157,8 +157,8 @@ class Mistake:
     checks: tuple[str, ...] = ()
 
     @property
-    def place(self) -> str:
-        """The functions and the rule, as a sentence begins: "In `ladder` (rule C3): "; "" if neither is known."""
+    def lead(self) -> str:
+        """The start of a sentence about the mistake: "In `ladder` (rule C3): "; "" if function and rule are unknown."""
         names = " and ".join(f"`{name}`" for name in self.functions)
         if names:
             return f"In {names} (rule {self.rule}): " if self.rule else f"In {names}: "
@@ -233,7 +233,7 @@ class GradedExercise:
     def as_not_started(self) -> GradedExercise:
         """Return the same exercise as not started: it earns 0, even if the given code passes a check.
 
-        A person need not look at what the course gave, or at nothing.
+        The rules that a person grades are left out: there is no answer to look at.
         """
         rows = tuple(replace(row, score=replace(row.score, earned=0), held_back=0) for row in self.checks)
         by_staff = [row for row in rows if row.check.id in self.exercise.staff]
@@ -254,7 +254,7 @@ class GradedExercise:
 
     @property
     def left_out_score(self) -> Score:
-        """The score of the checks that were not to run: all of it undecided."""
+        """The score of the checks that this run left out: all of its points are undecided."""
         return sum((row.score for row in self.left_out), Score(0, 0))
 
 
@@ -350,8 +350,8 @@ def score_after_policy(scores: Mapping[str, Score], policy: FinalScore | None) -
     but extra credit, they are all of its points.
 
     Args:
-        scores: of the exercises, by id.
-        policy: what the hand-in's rules make of them; None where they all count as they are.
+        scores: the scores of the exercises, by id.
+        policy: the final score by the hand-in's rules; None if all exercises count as they are.
     """
     if policy is None:
         return sum(scores.values(), Score(0, 0))

@@ -15,15 +15,15 @@ _TENTH = 10
 
 
 def divide(points: int, shares: Sequence[int]) -> list[int]:
-    """Divide hundredths of a point among shares: in tenths of a point, which add up exactly.
+    """Divide points in proportion to shares, into parts that are whole tenths of a point and add up exactly.
 
     Each sum of the first parts is rounded to the nearest tenth. So the first parts do not depend on how the rest is
     divided, which a copy without hidden checks does not know. Where a part would be 0, or the points are not
     whole tenths, the parts are hundredths.
 
     Args:
-        points: hundredths of a point.
-        shares: how much each part weighs.
+        points: the points, in hundredths.
+        shares: the weight of each part.
 
     Returns:
         One part for each share, in hundredths of a point.
@@ -42,13 +42,15 @@ def divide(points: int, shares: Sequence[int]) -> list[int]:
 def score_checks(
     points: int, checks: Sequence[Check], outcomes: Sequence[Outcome], withheld_shares: int
 ) -> tuple[list[GradedCheck], int]:
-    """Return each check with its points, which `hold_back` may reduce, and the points that withheld checks decide.
+    """Return each check with the points that it earns, and the points of the checks that this copy does not have.
+
+    `hold_back` may reduce what the checks earn.
 
     Args:
         points: the points of the exercise, in hundredths.
         checks: all checks of the exercise.
         outcomes: one for each check.
-        withheld_shares: the shares of the checks that this copy does not have.
+        withheld_shares: the sum of the shares of the checks that this copy does not have.
     """
     *parts, withheld = divide(points, [*(check.share for check in checks), withheld_shares])
     graded = []
@@ -59,11 +61,11 @@ def score_checks(
     return graded, withheld
 
 
-def _shows_values(check: Check, values: Sequence[str], caps: Mapping[str, int]) -> bool:
-    """Return whether a check, if it passes, shows that the student's code computes a right value."""
+def _tests_value(check: Check, values: Sequence[str], caps: Mapping[str, int]) -> bool:
+    """Return whether a check passes only if the student's code computes a right value."""
     if not values:
         return check.category == "correctness" and check.contract not in caps
-    return any(name in values for name in _listable_names(check))
+    return any(name in values for name in _rule_and_id(check))
 
 
 def hold_back(
@@ -72,20 +74,21 @@ def hold_back(
     """Return the checks with the points that count: none without a right value, and no more than a cap allows.
 
     Without a right value, no check earns anything: rules on cost, layout, dtype and purity are easy to obey with a
-    constant. A value check without a verdict may have found a right value, and then nothing is held back. A check that
-    is lost and has a cap, or whose rule has one, leaves the exercise no more; the first checks keep their points.
+    constant. A value check that is undecided may have found a right value, and then nothing is held back. If a check
+    that has a cap, or whose rule has one, is lost, the exercise earns at most the cap; the first checks keep their
+    points.
 
     Args:
         rows: every check of the exercise, with the points that it earned.
-        values: ids of checks and names of rules that show a right value; none for all checks of category correctness
-            on rules without a cap.
-        caps: by rule or by check, hundredths of a point.
-        withheld: whether there are more checks that did not run here.
+        values: the checks, by rule or by id, that test a right value; none for all checks of category correctness on
+            rules without a cap.
+        caps: the most hundredths of a point that the exercise earns if a check is lost, by rule or by id of the check.
+        withheld: whether there are more checks, which this copy does not have.
 
     Returns:
         The rows with the points that count, and the rule that caps the exercise, or None.
     """
-    gate = [row for row in rows if _shows_values(row.check, values, caps)]
+    gate = [row for row in rows if _tests_value(row.check, values, caps)]
     verdicts = [row.outcome.verdict for row in gate]
     if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in verdicts):
         return _limit_points(0, rows), None
@@ -93,15 +96,15 @@ def hold_back(
     # there, or returns a wrong shape, must not keep more than who breaks the rule in plain sight.
     values_right = all(verdict is Verdict.PASSED for verdict in verdicts)
     lost = [row for row in rows if row.verdict.lost and (values_right or not _found_nothing_to_run(row))]
-    lowered = ((caps[name], row.check.contract) for row in lost for name in _listable_names(row.check) if name in caps)
+    lowered = ((caps[name], row.check.contract) for row in lost for name in _rule_and_id(row.check) if name in caps)
     cap, rule = min(lowered, default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
         return list(rows), None
     return _limit_points(cap, rows), rule
 
 
-def _listable_names(check: Check) -> tuple[str, str]:
-    """Return the two names by which `values` and `caps` may list a check: its rule, and its id without parameters."""
+def _rule_and_id(check: Check) -> tuple[str, str]:
+    """Return a check's rule and its id without parameters: exercise.yaml may name the check by either."""
     return check.contract, check.id.split("[")[0]
 
 
@@ -138,7 +141,7 @@ class Total:
 
 
 def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
-    """Return the total of scores by the rules of a hand-in: extra credit apart, and without the lowest exercises.
+    """Return the total of scores, without the lowest exercises if the hand-in drops some, and extra credit apart.
 
     Every output that has one number for a report uses this: gradebooks, exports, jobs, pages.
 
@@ -155,10 +158,10 @@ def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
     return Total(score, sum(scores[id].earned for id in extra), extra, dropped)
 
 
-def final_of(scores: Mapping[str, Score], handin: HandIn | None) -> FinalScore | None:
-    """Return the final score by extra credit and dropped exercises alone; None if a hand-in has neither.
+def final_score_of(scores: Mapping[str, Score], handin: HandIn | None) -> FinalScore | None:
+    """Return the final score with a hand-in's extra credit and without dropped exercises; None if it has neither.
 
-    It is for reports that know no late days and no decisions of staff.
+    Late days and decisions of staff do not count: it is for reports that are made without them.
     """
     total = total_of(scores, handin)
     if not (total.extra or total.dropped):
@@ -186,19 +189,19 @@ def final_score_text(total: Score, policy: FinalScore | None) -> str:
     """Return in one line the score that counts, the score before late days, and how many points are undecided.
 
     Args:
-        total: the score that counts, of `score_after_policy`.
-        policy: what the hand-in's rules made of it, or None.
+        total: the score that counts, as `score_after_policy` returns it.
+        policy: the final score by the hand-in's rules; None if all exercises count as they are.
     """
     text = f"{points_text(total.earned)} of {points_text(total.possible)} points"
-    late = after_late_days(total, policy)
+    late = late_days_text(total, policy)
     text += f" {late}" if late else ""
     if total.undecided:
         text += f"; {points_text(total.undecided)} more are undecided, neither earned nor lost"
     return text
 
 
-def after_late_days(total: Score, policy: FinalScore | None) -> str:
-    """Return the number of late days and the score before them, in words; "" if the work was not late."""
+def late_days_text(total: Score, policy: FinalScore | None) -> str:
+    """Return a text such as "after 2 late days; 8.5 before", with the score before; "" if the work was not late."""
     if policy is None or not policy.late_days:
         return ""
     before = f"; {points_text(total.earned + policy.penalty)} before" if policy.penalty else ""
@@ -239,8 +242,13 @@ def points_text(hundredths: int) -> str:
 _POINT = 100
 
 
-def held_text(held_back: int, held_by: str | None) -> str:
-    """Return a sentence that says why earned points do not count, or ""."""
+def held_back_text(held_back: int, held_by: str | None) -> str:
+    """Return a sentence that says why earned points do not count; "" if all of them count.
+
+    Args:
+        held_back: the hundredths of a point that do not count.
+        held_by: the broken rule that caps the exercise; None if no value was right.
+    """
     if not held_back:
         return ""
     held = points_text(held_back)
@@ -310,7 +318,7 @@ def function_of(row: GradedCheck) -> str:
 
 
 def _function_or_missing(row: GradedCheck) -> str:
-    """Return the function that a check called last, or the sentence that one is missing, which names it; else ""."""
+    """Return the function that a check called last; if it is missing, the sentence that says so; else ""."""
     return function_of(row) or (row.outcome.message.split("\n")[0] if row.outcome.cause == "name" else "")
 
 

@@ -7,7 +7,7 @@ def carets(line: str, first: int, last: int) -> list[str]:
     """Return the marks that Python prints below a line with a SyntaxError, for a line shown with 8 blanks before it.
 
     Args:
-        line: as it stands in the file.
+        line: the line as it stands in the file.
         first: the first column that is marked, from 1.
         last: the column behind the last one.
     """
@@ -21,10 +21,10 @@ _MERGE = (b"<<<<<<< ", b"=======", b">>>>>>> ")
 UNRESOLVED = (
     "it has an unresolved merge; keep one of the two versions, and remove the lines with <<<<<<<, ======= and >>>>>>>"
 )
-"""What a student reads of a file with `merge_line`."""
+"""What a student reads of a file with `unresolved_merge_line`."""
 
 
-def merge_line(source: bytes) -> int:
+def unresolved_merge_line(source: bytes) -> int:
     """Return the number of the line in which an unresolved merge of git begins; 0 without one."""
     lines = source.splitlines()
     begins = [number for number, line in enumerate(lines, 1) if line.startswith(_MERGE[0])]

@@ -26,10 +26,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from grader.course import layout
 from grader.course.answers import Answer, as_submitted, lines_of, read_answer, starter_digest
 from grader.course.files import read_yaml
-from grader.course.install import pip_words, require_install, wheel_bytes
+from grader.course.install import pip_arguments, require_install, wheel_bytes
 from grader.course.layout import ASSISTANTS_PAGE, ZIP, Places, notebook_of, page_of
 from grader.course.load import load_course
-from grader.course.marks import with_marks
+from grader.course.marks import with_caps_text
 from grader.course.topics import given_text
 from grader.grading.behaviour import (
     COSTS,
@@ -353,7 +353,7 @@ def copied_files(part: Course) -> Files:
             files[path.as_posix()] = given_text(part.root, path)
     for exercise in () if problems else part.exercises:
         name = Places.of(exercise).starter.as_posix()
-        files[name] = with_marks(exercise, files[name])
+        files[name] = with_caps_text(exercise, files[name])
     if problems:
         raise CourseError(*problems)
     return files
@@ -426,7 +426,7 @@ def page_files(part: Course, facts: Mapping[str, CopyFacts], install: Install, *
     """
     words = {
         "part": part,
-        "pip_words": pip_words(install),
+        "pip_arguments": pip_arguments(install),
         "has_git": install.address.startswith("git+"),
         "hidden": any(fact.withheld.checks for fact in facts.values()),
         "notebooks": notebooks,
@@ -481,14 +481,14 @@ def _top_cells(part: Course, module: Module, install: Install) -> Iterator[Cell]
     up = "../" * len(notebook_of(module.id).parent.parts)
     lines = [
         "# Where the grader is not installed yet, as on Colab, run these two lines without their #:",
-        *(f"# %pip install {words}" for words in pip_words(install, up)),
+        *(f"# %pip install {words}" for words in pip_arguments(install, up)),
         "from grader.notebook import check, pack",
     ]
     yield _code_cell("setup", "\n".join(lines))
 
 
 def _cells_of(exercise: Exercise) -> Iterator[Cell]:
-    task, code = _task_and_code(with_marks(exercise, exercise.starter.read_bytes()).decode("utf-8"))
+    task, code = _task_and_code(with_caps_text(exercise, exercise.starter.read_bytes()).decode("utf-8"))
     heading = f"## {exercise.number} {_escape_markdown(exercise.title)}\n\n{points_text(exercise.points)} points"
     yield _text_cell(f"{exercise.id}-task", "\n\n".join([heading, *_paragraphs(task)]))
     yield _code_cell(f"{exercise.id}-code", f"# exercise: {exercise.id}\n{code}")

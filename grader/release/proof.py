@@ -78,7 +78,7 @@ class Secret:
     def is_leak(self, path: Path) -> bool:
         """Return whether a file of the copy must not contain this secret."""
         # Checks of both kinds, and of several exercises, call the same functions.
-        of_checks = layout.is_ours(path.name) and self.source is not SecretSource.SOLUTION
+        of_checks = layout.is_check_or_probe(path.name) and self.source is not SecretSource.SOLUTION
         if self.kind is SecretKind.LINE and (
             of_checks or layout.is_description(path)
         ):  # the third hint is nearly the code

@@ -29,7 +29,7 @@ from grader.model import (
 )
 from grader.model.files import adapter, to_json
 from grader.model.report import score_after_policy
-from grader.model.score import function_of, held_text, in_points
+from grader.model.score import function_of, held_back_text, in_points
 from grader.report.student_line import line_of
 from grader.report.words import diagnosis_text, is_shown_by
 
@@ -192,7 +192,7 @@ class ExerciseEntry:
     @property
     def held(self) -> str:
         """Why points that checks earned do not count, in a sentence, or ""."""
-        return held_text(sum(row.held_back for row in self.checks), self.held_by)
+        return held_back_text(sum(row.held_back for row in self.checks), self.held_by)
 
 
 @dataclass(frozen=True, kw_only=True)

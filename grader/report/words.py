@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.model import GradedCheck, GradedExercise, Mistake, Outcome, Report, Score, Verdict
-from grader.model.score import Causes, counted, held_text, points_text
+from grader.model.score import Causes, counted, held_back_text, points_text
 from grader.sandbox.start_messages import WARNED
 
 VERDICTS = {
@@ -181,7 +181,7 @@ def other_mistakes(graded: GradedExercise, rows: Iterable[GradedCheck] = ()) -> 
     """Return a sentence for each known mistake that none of these checks shows, with its function and rule."""
     printed = list(rows)
     rest = (mistake for mistake in graded.mistakes if not any(is_shown_by(mistake, row) for row in printed))
-    return [f"{mistake.place or 'This looks like: '}{mistake.sentence}" for mistake in rest]
+    return [f"{mistake.lead or 'This looks like: '}{mistake.sentence}" for mistake in rest]
 
 
 def diagnosis_text(graded: GradedExercise) -> str:
@@ -202,7 +202,7 @@ def exercise_notes(graded: GradedExercise) -> Iterator[str]:
     """Yield sentences about points that are open or do not count, and about checks that did not run."""
     if graded.state == "not_started" and any(row.outcome.verdict is Verdict.PASSED for row in graded.checks):
         yield "The file is the unchanged starter, so no points count yet."
-    if held := held_text(graded.held_back, graded.held_by):
+    if held := held_back_text(graded.held_back, graded.held_by):
         yield held
     if graded.left_out:
         ran = len(graded.checks)

@@ -109,7 +109,7 @@ class TimedWorker:
             pytest.skip(say("calls are timed on the CPU and on a simulated accelerator, not on CUDA"))
         self._child = list(target.child)
         self._what = owned_name_of(function)
-        self.connection = connection_of(function).reconnect()
+        self.connection = connection_of(function).with_new_worker()
         self.left_out_s = self.slept_s = 0.0
         self._mapped: int | None = None
         self._last: Timing | None = None

@@ -64,7 +64,7 @@ def start(source: Path, folder: Path) -> Course:
 
 
 def _refuse_used_folder(folder: Path) -> None:
-    if layout.is_given(folder):
+    if layout.is_student_folder(folder):
         where = f"{folder.resolve()} has the course already"
         raise CourseError(f"{where}: there,  grade next  continues, and  grade update  brings corrections")
     if os.path.lexists(folder) and not folder.is_dir():
@@ -87,7 +87,7 @@ def update(source: Path, folder: Path) -> list[str]:
     Raises:
         CourseError: the folder was not made by `start`, or cannot be written to.
     """
-    if not layout.is_given(folder):
+    if not layout.is_student_folder(folder):
         what = "has a course of its own" if layout.is_course(folder) else "has no course"
         raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update")
     texts, given = _given_texts(load_course(source)), given_digests(folder)
@@ -126,7 +126,7 @@ def _update_file(folder: Path, path: Path, text: bytes | None, given: str | None
         return ""
     if here in ("", given):
         said = f"{name} is {'corrected' if here else 'new'}"
-    elif layout.is_ours(path.name) or layout.is_description(path) or path.name == layout.COURSE_FILE:
+    elif layout.is_check_or_probe(path.name) or layout.is_description(path) or path.name == layout.COURSE_FILE:
         old = free_name(place)
         os.replace(place, old)
         said = f"{name} is restored; your version is beside it, as {old.name}"
@@ -331,7 +331,7 @@ def _progress_after(before: ExerciseProgress, graded: GradedExercise) -> Exercis
 
 def read_progress(course: Course) -> CourseProgress:
     """Return the saved progress; if it cannot be read, an empty one whose `problem` says why."""
-    path = layout.kept_progress(course)
+    path = layout.progress_path(course)
     where = path.relative_to(course.root).as_posix()
     try:
         return from_json(CourseProgress, path.read_bytes())
@@ -352,7 +352,7 @@ def write_progress(course: Course, progress: CourseProgress) -> str:
     """Save the progress, in one step; return a sentence if that is not possible, else ""."""
     if progress.is_locked:
         return f"{progress.problem}. Until then nothing is saved"
-    path = layout.kept_progress(course)
+    path = layout.progress_path(course)
     saved = {"version": _VERSION, "last": progress.last, "exercises": progress.exercises}
     try:
         make_own_folder(course.root)
@@ -368,7 +368,7 @@ def make_own_folder(root: Path) -> Path:
     Raises:
         OSError: it cannot be made.
     """
-    folder = layout.kept_folder(root)
+    folder = layout.state_folder(root)
     folder.mkdir(exist_ok=True)
     ignore = folder / ".gitignore"
     if not ignore.exists():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from grader.course.layout import kept_results
+from grader.course.layout import results_path
 from grader.grading.runtime import Runtime
 from grader.grading.store import open_store
 from grader.model import Course, DeviceKind, Exercise, GradedCheck
@@ -39,7 +39,7 @@ def run_lines_to_try(
     """
     handed_in = read_own_file(course, exercise)
     with (
-        open_store(kept_results(course)) as store,
+        open_store(results_path(course)) as store,
         Runtime([exercise], setup, hidden=(course.root,), progress=progress, warm=True) as runtime,
     ):
         own = OwnExercise(course, exercise, setup, runtime)

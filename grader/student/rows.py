@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
 
-from grader.course.layout import kept_progress
+from grader.course.layout import progress_path
 from grader.course.load import find_exercises, one_exercise
 from grader.course.topics import read_topics
 from grader.intake.collect import read_submission
@@ -176,7 +176,7 @@ def solved_reference(course: Course, exercise: Exercise) -> Path:
     if exercise.reference is None:
         raise CourseError(f"the reference of {exercise.id} is not in this copy of the course")
     if not folder.read_progress(course).of(exercise.id).solved:
-        where = kept_progress(course).relative_to(course.root).as_posix()
+        where = progress_path(course).relative_to(course.root).as_posix()
         raise CourseError(
             f"the solutions are shown once you have full marks for {exercise.id} (recorded in {where}). Until then:  "
             f"grade hint {exercise.id}"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import click
 
-from grader.course.answers import public_text, read_answer
+from grader.course.answers import read_answer, without_staff_lines
 from grader.course.layout import is_entry
-from grader.course.marks import declared_checks, marks_text
+from grader.course.marks import caps_text, declared_checks
 from grader.model import Exercise
 from grader.model.errors import CourseError
 from grader.model.score import points_text
@@ -54,7 +54,7 @@ def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bo
 
 def _rules_lines(exercise: Exercise, width: int) -> Iterator[str]:
     # In a copy the task has these sentences, made of all checks; some of the checks are not here.
-    if not exercise.withheld.checks and (text := marks_text(exercise)) and text not in " ".join(exercise.task.split()):
+    if not exercise.withheld.checks and (text := caps_text(exercise)) and text not in " ".join(exercise.task.split()):
         yield from ("", *prose(f"Where marks are given: {text[0].lower()}{text[1:]}", width))
     if exercise.shown_checks is not None:
         yield from ("", "Checks that you can read:", f"  {typed_path(exercise.shown_checks)}")
@@ -93,7 +93,7 @@ def solution_lines(exercise: Exercise, *, colours: bool = False) -> Iterator[str
     assert exercise.reference is not None
     for number, path in enumerate((exercise.reference, *exercise.right)):
         answer = read_answer(exercise, path)
-        text = for_terminal(public_text(answer.source.decode("utf-8"))).strip("\n")
+        text = for_terminal(without_staff_lines(answer.source.decode("utf-8"))).strip("\n")
         if is_entry(path):
             text = f"# {answer.sentence}\n{text}"
         title = "The reference" if number == 0 else f"Another right solution: {path.stem}"

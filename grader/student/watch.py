@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from grader.course.layout import kept_results
+from grader.course.layout import results_path
 from grader.course.watching import watch_files
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.plan import RunPlan
@@ -82,7 +82,7 @@ class Watch(Progress):
         with (
             suppress(_Leave),
             keyboard() as self._typed,
-            open_store(kept_results(self._course)) as store,
+            open_store(results_path(self._course)) as store,
             # Checks of all exercises are read once, so that to go on costs nothing.
             Runtime(self._course.exercises, self._setup, progress=self, warm=True) as self._lanes,
         ):

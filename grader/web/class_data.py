@@ -28,7 +28,7 @@ from grader.batch.policy import Rules
 from grader.batch.reports import notes_of, report_from_journal, reports
 from grader.batch.results_folder import GRADEBOOK, ROSTER, ResultsFolder
 from grader.batch.run import BatchOptions
-from grader.course.edits import FileEdit, extend, unvoid_check, void_check, write_edit
+from grader.course.edits import FileEdit, edit_to_extend, edit_to_unvoid, edit_to_void, write_edit
 from grader.course.files import validate
 from grader.course.layout import COURSE_FILE, Places
 from grader.course.load import load_course
@@ -334,7 +334,7 @@ class ClassFolder:
         Raises:
             GraderError: it is void already, or a file cannot be read or changed.
         """
-        return self._planned_edit(void_check(self.course, exercise, check))
+        return self._planned_edit(edit_to_void(self.course, exercise, check))
 
     def plan_count(self, exercise: Exercise, check: str) -> PlannedChange:
         """Return the change that makes a void check count again, with the scores of the class that it changes.
@@ -342,7 +342,7 @@ class ClassFolder:
         Raises:
             GraderError: it is not void, or a file cannot be read or changed.
         """
-        return self._planned_edit(unvoid_check(self.course, exercise, check))
+        return self._planned_edit(edit_to_unvoid(self.course, exercise, check))
 
     def plan_extension(self, author: str, handin: HandIn, until: str) -> PlannedChange:
         """Return the change that gives an author another due date.
@@ -358,7 +358,7 @@ class ClassFolder:
         with self._open_journal() as journal:
             rules = self._rules(journal)
             names = rules.names(self._submission_record(journal, author))
-        edit = extend(self.course, handin, author, until, lambda name: fold_name(name) in names)
+        edit = edit_to_extend(self.course, handin, author, until, lambda name: fold_name(name) in names)
         return self._planned_edit(edit)
 
     def plan_draft(self, group: SimilarSubmissions, text: str) -> PlannedChange:

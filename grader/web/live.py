@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from grader.course.layout import kept_results
+from grader.course.layout import results_path
 from grader.course.watching import watch_files
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.plan import RunPlan
@@ -210,7 +210,7 @@ class LiveGrading:
     def _run_jobs(self) -> None:
         try:
             with (
-                open_store(kept_results(self.course)) as store,
+                open_store(results_path(self.course)) as store,
                 Runtime(self.course.exercises, self.setup, hidden=(self.course.root,), warm=True) as self._runtime,
             ):
                 self._known = Known(self.setup, store)

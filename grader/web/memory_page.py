@@ -9,7 +9,7 @@ from html import escape
 
 from nicegui import ui
 
-from grader.drawing.evaluated import answer_of, program
+from grader.drawing.evaluated import program, read_evaluated_lines
 from grader.drawing.svg import cells_svg, storage_letter
 from grader.drawing.tensor import shared_sentences
 from grader.model import Course, Exercise
@@ -123,7 +123,7 @@ class MemoryPanel:
             self._said.content = f"<p>{for_html(str(error))}</p>"
             return
         try:
-            found = answer_of(printed)
+            found = read_evaluated_lines(printed)
         except FormatError:  # the worker did not come so far: what it said, such as that it took too long
             self._said.content = f"<p>Nothing could be drawn:</p>{pre(printed or 'the worker printed nothing')}"
             return

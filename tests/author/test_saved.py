@@ -21,7 +21,7 @@ from support import FORK, Noted, WarmGrade, run_grade
 from grader.author import verify
 from grader.author.judge import Proof
 from grader.author.verify import Prover
-from grader.course.layout import kept_results
+from grader.course.layout import results_path
 from grader.course.load import load_course
 from grader.grading import store
 from grader.grading.outcomes import Outcomes, WorkResult
@@ -181,7 +181,7 @@ def test_results_that_cannot_be_removed_are_said(
 ) -> None:
     """While another program writes to the file, what needs new results says which file it is, and what to do."""
     monkeypatch.setattr(store, "_WAIT_S", 0.05)
-    path = kept_results(load_course(home))
+    path = results_path(load_course(home))
     with open_store(path) as other:
         other._connection.execute("BEGIN IMMEDIATE")
         ran = type_grade("verify", "double", option, cwd=home)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.answers import read_answer
-from grader.course.layout import answers
+from grader.course.layout import answer_paths
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 
@@ -108,7 +108,7 @@ def test_an_entry_is_the_reference_with_what_it_replaces(exercise: Exercise, tmp
     file = tmp_path / "wrong.yaml"
     file.write_text(ENTRIES)
     names = ("triples", "copies", "twice", "same", "unknown")
-    assert answers(tmp_path / "wrong", file) == tuple(file / name for name in names)
+    assert answer_paths(tmp_path / "wrong", file) == tuple(file / name for name in names)
     triples = read_answer(exercise, file / "triples")
     assert triples.source.decode() == REFERENCE.replace("FACTOR = 2", "FACTOR = 3")
     assert (triples.sentence, triples.caught_by, triples.breaks) == ("You triple.", "small", ("C2",))

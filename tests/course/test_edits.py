@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
-from grader.course.edits import extend, unvoid_check, void_check, write_edit
+from grader.course.edits import edit_to_extend, edit_to_unvoid, edit_to_void, write_edit
 from grader.course.load import load_course
 from grader.model.errors import CourseError
 
@@ -45,14 +45,14 @@ def test_a_void_check_is_one_line(root: Path, given: str, added: bytes) -> None:
     path = root / YAML
     path.write_bytes(path.read_bytes() + b"# of staff\n" + given.encode())
     course = load_course(root)
-    edit = void_check(course, course.exercises[0], "random[2]")
+    edit = edit_to_void(course, course.exercises[0], "random[2]")
     assert path.read_bytes() == edit.before
     assert changed(edit.before, edit.after) == [added]
     write_edit(edit)
     assert load_course(root).exercises[0].void == edit.course.exercises[0].void
     assert "random[2]" in edit.course.exercises[0].void
     with pytest.raises(CourseError, match="is void already"):
-        void_check(load_course(root), load_course(root).exercises[0], "random[2]")
+        edit_to_void(load_course(root), load_course(root).exercises[0], "random[2]")
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_a_void_check_counts_again(root: Path, given: str, left: str) -> None:
     before = path.read_text(encoding="utf-8")
     path.write_text(before + given, encoding="utf-8")
     course = load_course(root)
-    edit = unvoid_check(course, course.exercises[0], "small")
+    edit = edit_to_unvoid(course, course.exercises[0], "small")
     write_edit(edit)
     assert path.read_text(encoding="utf-8") == before + left
     assert load_course(root).exercises[0].void == edit.course.exercises[0].void
     with pytest.raises(CourseError, match="small is not void"):
-        unvoid_check(load_course(root), load_course(root).exercises[0], "small")
+        edit_to_unvoid(load_course(root), load_course(root).exercises[0], "small")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_an_extension_is_one_line(root: Path, entry: str, added: str) -> None:
     head = path.read_bytes().partition(b"handins:")[0] + b"# of staff\n"
     path.write_bytes(head + DUE.encode() + entry.encode())
     course = load_course(root)
-    edit = extend(course, course.handins[0], "ada", "2026-10-08T18:00", lambda name: name.casefold() == "ada")
+    edit = edit_to_extend(course, course.handins[0], "ada", "2026-10-08T18:00", lambda name: name.casefold() == "ada")
     assert [line.rstrip(b"\n").decode() for line in changed(edit.before, edit.after)] == [added]
     write_edit(edit)
     assert load_course(root).handins == edit.course.handins
@@ -126,16 +126,16 @@ def test_what_cannot_be_changed_alone_is_refused(root: Path) -> None:
     path.write_bytes(path.read_bytes().partition(b"handins:")[0] + DUE.encode() + entries.encode())
     course, before = load_course(root), path.read_bytes()
     with pytest.raises(CourseError, match="write  ada: 2026-10-08  below  extensions:  of w by hand"):
-        extend(course, course.handins[0], "ada", "2026-10-08", lambda name: name == "ada")
+        edit_to_extend(course, course.handins[0], "ada", "2026-10-08", lambda name: name == "ada")
     with pytest.raises(CourseError, match="expected a date such as"):
-        extend(course, course.handins[0], "ada", "soon", lambda name: name == "ada")
+        edit_to_extend(course, course.handins[0], "ada", "soon", lambda name: name == "ada")
     assert path.read_bytes() == before
 
 
 def test_a_file_that_somebody_changed_is_not_written(root: Path) -> None:
     """Between the moment when the change was worked out and the one when it is written."""
     course, path = load_course(root), root / YAML
-    edit = void_check(course, course.exercises[0], "small")
+    edit = edit_to_void(course, course.exercises[0], "small")
     path.write_bytes(path.read_bytes() + b"# another person\n")
     with pytest.raises(CourseError, match="was changed since this was shown; nothing was saved"):
         write_edit(edit)

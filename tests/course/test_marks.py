@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.marks import marks_text, with_marks
+from grader.course.marks import caps_text, with_caps_text
 from grader.model import Course
 from grader.model.errors import CourseError
 
@@ -30,25 +30,25 @@ SHOWN, WHOLE = "If a shown check of C1 fails, you get at most 4 points.", "If yo
 )
 def test_what_rules_cost(tiny: Course, caps: Mapping[str, int], told: str) -> None:
     """A rule is named if all of its checks cap the points, else its checks as shown and hidden ones."""
-    assert marks_text(replace(tiny.exercises[0], caps=caps)) == told
+    assert caps_text(replace(tiny.exercises[0], caps=caps)) == told
 
 
 def test_a_copy_has_them_in_the_task(tiny: Course) -> None:
     """They end the task of a starter; all other bytes stay."""
     capped = replace(tiny.exercises[0], caps={"C3": 300})
     source = capped.starter.read_bytes()
-    made = with_marks(capped, source)
+    made = with_caps_text(capped, source)
     assert (ast.get_docstring(ast.parse(made)) or "").endswith("\n\nIf you break C3, you get at most 3 points.")
     assert made.replace(b"\nIf you break C3, you get at most 3 points.\n", b"") == source
-    assert with_marks(tiny.exercises[0], source) == source
+    assert with_caps_text(tiny.exercises[0], source) == source
 
 
 def test_a_task_in_single_quotes_is_refused(tiny: Course) -> None:
     """Nothing can be added to it, so its author is told; what is not Python, or has no task, stays as it is."""
     capped = replace(tiny.exercises[0], caps={"C3": 300})
     with pytest.raises(CourseError, match="write the task in triple quotes"):
-        with_marks(capped, b"'Task'\n")
-    assert [with_marks(capped, text) for text in (b"def (:", b"a = 1\n")] == [b"def (:", b"a = 1\n"]
+        with_caps_text(capped, b"'Task'\n")
+    assert [with_caps_text(capped, text) for text in (b"def (:", b"a = 1\n")] == [b"def (:", b"a = 1\n"]
 
 
 def test_no_task_of_the_course_has_them() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
-from grader.course.layout import given_files, released_files, stray_files, whole_course
+from grader.course.layout import course_files, given_files, released_files, stray_files
 from grader.course.load import load_course
 from grader.grading.store import Keys
 from grader.model.errors import CourseError
@@ -33,7 +33,7 @@ def test_every_file_has_its_place(root: Path) -> None:
         names = {path.as_posix() for path in files}
         assert DATA in names
         assert SHARED not in names
-    assert {DATA, SHARED} <= {path.as_posix() for path in whole_course(course)}
+    assert {DATA, SHARED} <= {path.as_posix() for path in course_files(course)}
 
 
 @pytest.mark.parametrize(

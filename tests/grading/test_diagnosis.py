@@ -151,8 +151,8 @@ def test_two_at_once_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: 
     """That which explains what is told in full comes first, whatever their files are called; the other names where."""
     exercise = with_wrong(double, tmp_path, *reversed(TWO))
     first, second = mistakes_of(fork_lane, exercise, WRONG + WRONG_IN_PLACE, seed=5)
-    assert (first.sentence, first.place) == ("Fives.", "In `double` (rule C1): ")
-    assert (second.sentence, second.place) == ("Sevens.", "In `double_` (rule C3): ")
+    assert (first.sentence, first.lead) == ("Fives.", "In `double` (rule C1): ")
+    assert (second.sentence, second.lead) == ("Sevens.", "In `double_` (rule C3): ")
     assert diagnosed(fork_lane, exercise, WRONG.replace("5", "6") + WRONG_IN_PLACE, seed=5) == "Sevens."
 
 

@@ -10,7 +10,7 @@ import pytest
 from batch.pretend import PretendLane
 from support import FORK, InLane
 
-from grader.course.layout import kept_results
+from grader.course.layout import results_path
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
@@ -41,7 +41,7 @@ class Home:
         own = {id: replace(files, untouched=self.untouched) for id, files in submission.exercises.items()}
         submission = replace(submission, exercises=own)
         lane: Any = PretendLane(whole.exercises)
-        with open_store(kept_results(self.course)) as store:
+        with open_store(results_path(self.course)) as store:
             report = grade_submission(whole, submission, InLane(lane), store, fresh=fresh)
         self.jobs = list(dict.fromkeys(job.split()[0] for job in lane.jobs))
         return list(report.exercises)
@@ -122,7 +122,7 @@ def test_what_may_be_due_to_the_machine_is_run_again(home: Home, verdict: Verdic
 def test_a_damaged_file_is_made_anew(home: Home, content: bytes) -> None:
     """What was saved can be found again."""
     first = home.grade()
-    kept_results(home.course).write_bytes(content)
+    results_path(home.course).write_bytes(content)
     assert home.grade() == first
     assert home.jobs == ["double", "total"]
     home.grade()
@@ -132,7 +132,7 @@ def test_a_damaged_file_is_made_anew(home: Home, content: bytes) -> None:
 def test_two_at_once(home: Home) -> None:
     """While another program has the file, a run does without it."""
     first = home.grade()
-    with open_store(kept_results(home.course)) as other:
+    with open_store(results_path(home.course)) as other:
         other._connection.execute("BEGIN EXCLUSIVE")
         assert home.grade() == first
         other._connection.rollback()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.model import Check, Outcome, Verdict
-from grader.model.score import divide, held_text, hold_back, points_text, score_checks
+from grader.model.score import divide, held_back_text, hold_back, points_text, score_checks
 
 
 @settings(deadline=None)
@@ -146,6 +146,9 @@ def test_a_value_check_that_crashes_caps() -> None:
 def test_points_as_text() -> None:
     """As a person writes them; one sentence names the rule that caps the exercise, or says that no value was right."""
     assert [points_text(value) for value in (0, 700, 750, 725, 1000)] == ["0", "7", "7.5", "7.25", "10"]
-    assert held_text(0, None) == ""
-    assert held_text(150, None) == "No points yet: 1.5 earned on other rules do not count, because no value was right."
-    assert "rule C6" in held_text(150, "C6")
+    assert held_back_text(0, None) == ""
+    assert (
+        held_back_text(150, None)
+        == "No points yet: 1.5 earned on other rules do not count, because no value was right."
+    )
+    assert "rule C6" in held_back_text(150, "C6")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from grader.model import HandIn, Score
 from grader.model.report import score_after_policy
-from grader.model.score import final_of, final_score_text, total_of
+from grader.model.score import final_score_of, final_score_text, total_of
 
 SCORES = {"a": Score(1000, 1000), "b": Score(500, 1000), "c": Score(300, 500), "d": Score(0, 200)}
 PLAIN = HandIn("h", "H", tuple(SCORES), None, 1.0, "H")
@@ -14,12 +14,12 @@ PLAIN = HandIn("h", "H", tuple(SCORES), None, 1.0, "H")
 
 def standing_of(scores: dict[str, Score], handin: HandIn) -> Score:
     """What counts, as every output asks for it."""
-    return score_after_policy(scores, final_of(scores, handin))
+    return score_after_policy(scores, final_score_of(scores, handin))
 
 
 def test_without_rules_all_counts() -> None:
     """As it was earned, and there is nothing to explain."""
-    assert final_of(SCORES, PLAIN) is None
+    assert final_score_of(SCORES, PLAIN) is None
     assert standing_of(SCORES, PLAIN) == Score(1800, 2700)
 
 
@@ -27,7 +27,7 @@ def test_extra_credit() -> None:
     """It is added to what was earned, and never to what can be earned; more than full marks are possible."""
     extra = replace(PLAIN, extra=("c", "d"))
     assert standing_of(SCORES, extra) == Score(1800, 2000)
-    final = final_of(SCORES, extra)
+    final = final_score_of(SCORES, extra)
     assert final is not None
     assert (final.bonus, final.explained) == (300, "15 of 20 points; 3 more as extra credit; final: 18")
     full = {**SCORES, "b": Score(1000, 1000)}
@@ -51,7 +51,7 @@ def test_a_hand_in_of_extra_credit_alone() -> None:
 def test_what_is_undecided_stays_so() -> None:
     """It is neither earned nor lost, and the final score is open."""
     scores = {**SCORES, "b": Score(200, 1000, 600)}
-    final = final_of(scores, replace(PLAIN, extra=("c",)))
+    final = final_score_of(scores, replace(PLAIN, extra=("c",)))
     assert final is not None
     assert final.final is None
     assert score_after_policy(scores, final) == Score(1500, 2200, 600)

@@ -154,7 +154,7 @@ def _mistakes_by_check(exercise: ExerciseEntry, firsts: Sequence[str]) -> Mappin
         return below
     for mistake in exercise.mistakes:
         id = next((id for id in firsts if id in mistake.checks), None)
-        lead = "This looks like: " if id else mistake.place or "This looks like: "
+        lead = "This looks like: " if id else mistake.lead or "This looks like: "
         below[id or firsts[0]].append(f"{lead}{mistake.sentence}")
     if exercise.diagnosis and not exercise.mistakes:  # a report of a version that wrote one text for all
         below[firsts[0]].append(f"This looks like: {exercise.diagnosis}")

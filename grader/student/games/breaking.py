@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.layout import Places, kept_folder
+from grader.course.layout import Places, state_folder
 from grader.model import Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import failing_as, from_json, to_json, write_whole
@@ -193,4 +193,4 @@ def restore_own_file(course: Course, exercise: Exercise, planted: FaultyFile) ->
 
 
 def _planted_path(course: Course, exercise: Exercise) -> Path:
-    return kept_folder(course.root) / "broken" / f"{exercise.id}.json"
+    return state_folder(course.root) / "broken" / f"{exercise.id}.json"

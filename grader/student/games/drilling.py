@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.course.files import DrillFile, read_file
-from grader.course.layout import drill_of, kept_drill
+from grader.course.layout import drill_answers_path, drill_of
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import from_json, to_json, write_whole
@@ -245,7 +245,7 @@ class AnsweredQuestions:
         self._course, self.problem = course, ""
         progress = read_progress(course)
         self._begun = {each.module for each in course.exercises if progress.of(each.id).state != "not_started"}
-        self._path = kept_drill(course)
+        self._path = drill_answers_path(course)
         self._right: dict[str, bool] = {}
         try:
             saved = from_json(_Saved, self._path.read_bytes()) if self._path.is_file() else _Saved(1)
