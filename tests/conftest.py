@@ -36,7 +36,7 @@ from grader.grading.runtime import Processes, Runtime
 from grader.model import Course
 from grader.model.messages import Level, Start
 from grader.runner.lane import Lane
-from grader.runner.open_source import open_source
+from grader.runner.open_source import open_worker_source
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.runner.worker_source import WorkerSource
@@ -92,7 +92,7 @@ def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             usual = start is Start.FORK and plan.most is Level.FULL
             # A thread of a test has processes of its own, which end with the test.
             if not usual or threading.current_thread() is not threading.main_thread():
-                return open_source(start, plan, given)
+                return open_worker_source(start, plan, given)
             return SharedServer(start_server(), next(numbers), plan.least)
 
         shelf = stack.enter_context(closing(Shelf([tmp_path_factory.getbasetemp(), COURSES, *closed_folders(ROOT)])))

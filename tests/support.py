@@ -34,7 +34,7 @@ from grader.model.endings import CheckFailed
 from grader.model.messages import Level, Setup, Start
 from grader.model.progress import Cancel, Progress
 from grader.runner.lane import Lane
-from grader.runner.open_source import open_source
+from grader.runner.open_source import open_worker_source
 from grader.runner.promises import ReachedLevel, SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource
@@ -76,7 +76,7 @@ Grade = Callable[..., GradedExercise]
 @contextmanager
 def open_starter(start: Start, root: Path) -> Iterator[Starter]:
     """Starts workers in one of the two ways; spawned ones share no memory with us."""
-    with closing(open_source(start, SandboxPlan())) as source:
+    with closing(open_worker_source(start, SandboxPlan())) as source:
         supply = source.supply(0)
         starter: ForkStarter | SpawnStarter
         if supply.server is not None:

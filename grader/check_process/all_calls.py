@@ -24,7 +24,7 @@ from grader.connection.record import Record, SentCall
 from grader.connection.student import Student
 from grader.model import DeviceKind, Outcome, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
-from grader.wire.table import parts
+from grader.wire.table import nested_values
 
 MOST_CALLS = 50
 """So many calls of a check are made again."""
@@ -90,7 +90,7 @@ class AllCalls:
                 replace(planned, following=None).run(stand_in, recording=True)
                 alone = (each for each in stand_in.record.sent if each.ranks == 1 and not each.by_probe)
                 small = (each for each in alone if sum(map(len, each.encoded.memory)) <= _MOST_BYTES)
-                whole = [each for each in small if not any(map(is_proxy, parts(list(each.read().values))))]
+                whole = [each for each in small if not any(map(is_proxy, nested_values(list(each.read().values))))]
             self._calls[check] = whole[:MOST_CALLS]
         return self._calls[check]
 

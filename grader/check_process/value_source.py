@@ -12,7 +12,7 @@ from grader.check.show import WHOLE, as_source
 from grader.connection.connection import is_proxy
 from grader.wire.call import copy_values
 from grader.wire.memory import address_range
-from grader.wire.table import parts
+from grader.wire.table import nested_values
 
 
 def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
@@ -24,7 +24,9 @@ def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
     Raises:
         ValueError: no short text makes them.
     """
-    leaves = [each for each in parts(values) if isinstance(each, (torch.Tensor, np.ndarray)) and 0 not in each.shape]
+    leaves = [
+        each for each in nested_values(values) if isinstance(each, (torch.Tensor, np.ndarray)) and 0 not in each.shape
+    ]
     places = [address_range(leaf) for leaf in leaves]
     setup: list[str] = []
     memories: dict[tuple[int, int], str] = {}

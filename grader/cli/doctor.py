@@ -46,7 +46,7 @@ def doctor_command(as_json: bool, start: str | None) -> None:
     say = Say(quiet=as_json)
     say.meanwhile("Looking ...")
     from grader.grading.lanes import setup_of
-    from grader.runner.open_source import open_source
+    from grader.runner.open_source import open_worker_source
     from grader.runner.promises import SandboxPlan
 
     setup = setup_of(start)
@@ -54,7 +54,7 @@ def doctor_command(as_json: bool, start: str | None) -> None:
         say(*_row_lines(name, value))
     facts = _machine_facts(setup)
     # Workers are started as a batch would. With no least level: what is missing is to be shown, not refused.
-    with closing(open_source(setup.start, SandboxPlan())) as source:
+    with closing(open_worker_source(setup.start, SandboxPlan())) as source:
         reached = source.wait_ready()
     remains = _check_processes(setup)
     say(*_doctor_lines(facts, reached, remains))

@@ -218,10 +218,10 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
 @click.command("stop")
 def stop_command() -> None:
     """Stop the background processes that make the next command faster."""
-    from grader.runner.warm import stop, why_not_warm
+    from grader.runner.warm import stop_all, why_not_warm
 
     try:
-        count = stop()
+        count = stop_all()
     except OSError as error:
         raise CourseError(f"the background processes could not be stopped: {error}") from None
     if count:

@@ -17,7 +17,7 @@ from grader.wire.call import EncodedCall
 from grader.wire.decode import Change
 from grader.wire.frames import Budget
 from grader.wire.memory import address_range
-from grader.wire.table import parts
+from grader.wire.table import nested_values
 from grader.worker_process.waiting import MAX_RECEIVED
 
 
@@ -135,7 +135,9 @@ class Record:
         if self.calls_made != 1:
             return False
         with self.arguments_as_they_were():
-            given = [each for each in parts(list(self.arguments)) if isinstance(each, (torch.Tensor, np.ndarray))]
+            given = [
+                each for each in nested_values(list(self.arguments)) if isinstance(each, (torch.Tensor, np.ndarray))
+            ]
             return bool(given) and all(map(_is_constant, given))
 
     @contextmanager
@@ -185,7 +187,7 @@ def note_comparison(value: Any) -> None:
     record = _comparing.get()
     if record is None or not record.copying:
         return
-    if any(_overlaps(value, other) for other in parts(record.withheld)):
+    if any(_overlaps(value, other) for other in nested_values(record.withheld)):
         record.watched = True
 
 

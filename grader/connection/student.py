@@ -18,7 +18,7 @@ from grader.connection.connection import Connection, Proxy, connection_of, is_pr
 from grader.model.endings import NoSuchName, NotUsable
 from grader.model.public_text import say
 from grader.wire.frames import Unsupported
-from grader.wire.table import parts
+from grader.wire.table import nested_values
 
 _OF_PLAIN_WORKERS = ("capture", "call_seeded")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -184,7 +184,7 @@ class Probe:
 
     def _run(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Run a function of the probe file in the worker of the first proxy in its arguments, else in the student's."""
-        proxies = (each for each in parts([args, kwargs]) if is_proxy(each))
+        proxies = (each for each in nested_values([args, kwargs]) if is_proxy(each))
         connection = next(map(connection_of, proxies), self._connection)
         space = connection.load_probe(self._path.stem, self._path.read_text(encoding="utf-8"))
         # A probe around a student's function is noted, and named in messages, as that function.

@@ -22,7 +22,7 @@ from grader.model.messages import CheckSelection, Collected, Setup, Start
 from grader.model.progress import Cancel, Progress
 from grader.runner.compiled import compile_once
 from grader.runner.lane import JobResult, Lane
-from grader.runner.open_source import open_source
+from grader.runner.open_source import open_worker_source
 from grader.runner.pool import LanePool
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_source import WorkerSource
@@ -45,7 +45,7 @@ class Processes:
     """
 
     zygote: Callable[..., Zygote] = open_zygote
-    source: Callable[[Start, SandboxPlan, Zygote | None], WorkerSource] = open_source
+    source: Callable[[Start, SandboxPlan, Zygote | None], WorkerSource] = open_worker_source
     lane: Callable[[Sequence[Exercise], WorkerSource, int, DeviceKind], Lane] = Lane
 
 

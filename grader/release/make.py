@@ -99,7 +99,7 @@ def release(
         place: the folder that it becomes; with `zipped` a file of that name, which ends in .zip.
         zipped: whether it becomes one file.
         notebooks: whether it has a notebook for each module, too.
-        progress: learns what goes on and what was written, a line at a time, and how many exercises are done.
+        progress: the progress that gets lines about the run and its result, and how many exercises are done.
 
     Raises:
         CourseError: the place cannot be used, or the course is not ready to be given out.
@@ -141,7 +141,7 @@ def release(
 
 
 def _refuse_place(course: Course, place: Path, *, zipped: bool) -> None:
-    """Raise `CourseError` for a place in which no copy can be written, before anything is run."""
+    """Raise `CourseError` if a copy cannot be written to `place`; call it before anything is run."""
     where, root = place.resolve(), course.root.resolve()
     if where == root or root in where.parents:
         raise CourseError(f"{place} is in the course itself, beside the solutions; name a place elsewhere")
@@ -153,13 +153,13 @@ def _refuse_place(course: Course, place: Path, *, zipped: bool) -> None:
 
 
 def _read_proven_wheel(course: Course, install: Install) -> bytes:
-    """Return the content of the wheel for a released copy, after a proof that no file of staff's is in it.
+    """Return the bytes of the grader's wheel that goes into the copy; raise unless it is free of staff's files.
 
-    A wheel contains the course of the checkout that it was built of.
+    A wheel contains the course of the checkout that it was built of, which may be this course.
 
     Raises:
-        LeakError: the wheel contains this course.
-        CourseError: it cannot be read.
+        LeakError: the wheel contains a file of staff's of this course.
+        CourseError: the wheel cannot be read.
     """
     data = wheel_bytes(course, install)
     secret = {path.read_bytes(): path for path in layout.staff_files(course) if not layout.is_probe(path)}
@@ -179,7 +179,7 @@ def _read_proven_wheel(course: Course, install: Install) -> bytes:
 
 
 def _write_in_one_step(place: Path, files: Files, *, zipped: bool) -> None:
-    """Write a draft beside the place, read it back to compare it, and rename it in one step."""
+    """Write the files beside `place`, read them back to compare them, and rename the result to `place` in one step."""
     parent = place.resolve().parent
     with (
         failing_as(f"{place} could not be written", "nothing is left of it; name another place"),
@@ -229,7 +229,7 @@ class CopyFacts:
 
 
 def copy_facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> CopyFacts:
-    """Run the reference on the shown checks, and return the facts that a copy states of the exercise.
+    """Run the reference on the shown checks; return its counters, and the number and points of the hidden checks.
 
     Args:
         exercise: the exercise.
@@ -237,7 +237,7 @@ def copy_facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> CopyFac
         setup: how lanes are made.
 
     Raises:
-        CourseError: the checks cannot be read, or the reference does not pass: students would meet the same.
+        CourseError: the checks cannot be read, or the reference does not pass a shown check.
         StartError: a process of ours did not start.
     """
     verify = f"grade verify {exercise.id} shows all"
@@ -266,11 +266,11 @@ def copy_facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> CopyFac
 
 
 def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]]:
-    """Return the known mistakes of an exercise that shown checks recognize, sealed, and their sentences.
+    """Return the sentences of the known mistakes that shown checks recognize: sealed for the copy, and in plain text.
 
-    A mistake is sealed by what it does in the shown checks of the functions that it breaks, if the check that must
-    catch it is one of them. The sentence of another one that does the same there is sealed with it;
-    of more than two alike, none is.
+    What a wrong answer does in the shown checks is the key that its sentence is sealed with, if the check that must
+    catch it is a shown one. If two wrong answers do the same there, their sentences are sealed together; if more do,
+    none of these sentences is in the copy.
 
     Raises:
         StartError: a process of ours did not start.
@@ -298,7 +298,10 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
 
 
 def _observe_behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:
-    """Run a known answer on the shown checks with each seed; return traces for each group of checks that it fails."""
+    """Run a known answer on the shown checks with each seed; return what it did in each group of checks that it fails.
+
+    Each group has a dict of traces for each seed, by the ids of its checks.
+    """
     shown = {check.id: check for check in runtime.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
     outcomes = runtime.run(
@@ -336,12 +339,12 @@ def restrict_to_handin(course: Course, handin: HandIn | None) -> Course:
 
 
 def copied_files(part: Course) -> Files:
-    """Return the students' files of a course as the copy has them: checks, probes, starters, pages.
+    """Return the files of a course that students get, as the copy has them: checks, probes, starters, pages.
 
-    The sentences about marks are added to each starter's task, and ids of topics are removed from pages.
+    Sentences on what a broken rule costs are added to each starter's task, and ids of topics are removed from pages.
 
     Raises:
-        CourseError: one of them is a link, or a starter is not what it was when its digest was written.
+        CourseError: a file is a link, or a starter is not what it was when its digest was written.
     """
     files: Files = {}
     problems = [problem for exercise in part.exercises for problem in _starter_problems(exercise)]
@@ -416,7 +419,7 @@ def _course_file(part: Course) -> dict[Any, Any]:
 
 
 def page_files(part: Course, facts: Mapping[str, CopyFacts], install: Install, *, notebooks: bool) -> Files:
-    """Return the pages of a copy for students and for programs that help them, and its notebooks.
+    """Return the page of a copy for students, its page for programs that help them to write code, and its notebooks.
 
     Args:
         part: the course that is released.

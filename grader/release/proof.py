@@ -96,7 +96,7 @@ class Secret:
 
 
 def secrets_of(course: Course) -> Iterator[Secret]:
-    """Yield the secrets in all files of staff's, even those of exercises that a copy does not have."""
+    """Yield the secrets in all files that only staff may have, even those of exercises that a copy does not have."""
     owners = {course.root / layout.Places.of(exercise).staff: exercise for exercise in course.exercises}
     for path in layout.staff_files(course):
         exercise = next((owners[parent] for parent in path.parents if parent in owners), None)
@@ -135,7 +135,7 @@ def _text_of_students(exercise: Exercise | None, source: SecretSource) -> str:
 
 
 def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iterator[tuple[int, SecretKind, str]]:
-    """Yield the parts of a file that are long enough to recognize it by: line, kind and text of each."""
+    """Yield the lines, functions and inputs of a file that are long enough to give it away: line, kind, text."""
     tree = ast.Module([], [])
     with contextlib.suppress(SyntaxError, ValueError):
         tree = ast.parse(text) if is_python else tree
@@ -163,7 +163,7 @@ def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iter
 
 
 def _is_input(node: ast.List | ast.Tuple) -> bool:
-    """Return whether a nested list has only constants, at least one of them a number, as inputs of checks have."""
+    """Return whether a list or tuple looks like an input of a check: only constants in it, and at least one number."""
     leaves = [part for part in ast.walk(node) if not isinstance(part, ast.List | ast.Tuple | ast.expr_context)]
     plain = all(isinstance(part, ast.Constant | ast.UnaryOp | ast.unaryop) for part in leaves)
     return plain and any(isinstance(part, ast.Constant) and isinstance(part.value, int | float) for part in leaves)
@@ -181,11 +181,11 @@ def prove(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
     """Prove that no file of a copy has a secret.
 
     Args:
-        files: their contents by path.
-        secrets: what must not be in them.
+        files: the contents of the copy's files, by path.
+        secrets: the texts that must not be in them.
 
     Raises:
-        LeakError: with each place where a secret stands.
+        LeakError: a file has a secret; the error names each place.
     """
     problems = [
         f"{path}: this file must have sealed sentences and nothing else; make the copy again"
@@ -197,15 +197,15 @@ def prove(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
 
 
 def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secret]) -> None:
-    """Search sentences for secrets before they are sealed, after which they cannot be searched.
+    """Prove that no sentence has a secret; call it before they are sealed, as sealed ones cannot be searched.
 
     Args:
-        path: of the file that will have them.
+        path: the path of the file that will have them.
         sentences: the sentences that are sealed.
-        secrets: what only staff may have.
+        secrets: the texts that only staff may have.
 
     Raises:
-        LeakError: one of them has what only staff may have, besides being the text of a wrong answer.
+        LeakError: a sentence has a secret other than a line of a wrong answer.
     """
     others = [secret for secret in secrets if (secret.kind, secret.source) != (SecretKind.LINE, SecretSource.WRONG)]
     if problems := _leaks({path: "\n".join(sentences).encode()}, others):
@@ -244,7 +244,7 @@ _Stream = tuple[str, Sequence[int]]
 
 
 def _texts_to_search(path: str, data: bytes) -> list[_Stream]:
-    """Return the texts of a file that are searched for secrets: without white space, without signs of comments."""
+    """Return a file's text in several forms without white space: as it is, without marks such as `#`, and others."""
     plain = list(enumerate(data.decode("utf-8", "replace").splitlines(), 1))
     quoted = [(number, _MARKS.sub("", line)) for number, line in plain]
     readings = [plain, quoted, [(number, _COMMENT.sub("", line)) for number, line in quoted]]

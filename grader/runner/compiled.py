@@ -30,9 +30,9 @@ The last one is imported by none of the others: where its bytecode is, that of t
 
 
 def is_compiled() -> bool:
-    """Return whether the bytecode is there, or this installation cannot be written to, so that nothing is left to do.
+    """Return True if the bytecode of all that our processes import is written, or cannot or must not be written here.
 
-    It is answered without importing PyTorch. Who keeps bytecode elsewhere, or wants none, has none written here.
+    PyTorch is not imported for that. If Python keeps bytecode elsewhere, or writes none, none is written here.
     """
     spec = util.find_spec("torch")
     if spec is None or not spec.submodule_search_locations or sys.dont_write_bytecode or sys.pycache_prefix:
@@ -42,9 +42,9 @@ def is_compiled() -> bool:
 
 
 def compile_once() -> None:
-    """Write the bytecode of all that our processes import, unless it is there.
+    """Write the bytecode of all modules that our processes import, unless it is written already.
 
-    What cannot be imported is reported by the lane that needs it.
+    A module that cannot be imported is reported by the lane that needs it.
     """
     if not is_compiled():
         command = [word for word in isolated_command("grader.runner.compiled") if word != "-B"]

@@ -40,37 +40,37 @@ class EarlyProcesses:
             self._zygote.close()
             raise
 
-    def take_zygote(self, opened: Callable[..., Zygote], **options: bool) -> Zygote:
-        """Return the zygote that was started early; if it was taken before, a new one that `opened` opens.
+    def take_zygote(self, open_new: Callable[..., Zygote], **options: bool) -> Zygote:
+        """Return the zygote that was started early; if it was taken before, return `open_new(**options)`.
 
         The caller closes it.
         """
         taken, self._zygote = self._zygote, None
-        return taken or opened(**options)
+        return taken or open_new(**options)
 
     def take_server(
         self,
-        opened: Callable[[Start, SandboxPlan, Zygote | None], WorkerSource],
+        open_new: Callable[[Start, SandboxPlan, Zygote | None], WorkerSource],
         start: Start,
         plan: SandboxPlan,
         zygote: Zygote,
     ) -> WorkerSource:
-        """Return the worker server that was started early if it serves a plan, else a source that `opened` opens.
+        """Return the worker server that was started early if it fits a plan, else a source that `open_new` opens.
 
         The caller closes it.
 
         Args:
-            opened: opens a source of workers.
-            start: how workers are started.
-            plan: of their confinement.
-            zygote: the zygote that forks them, if there is one.
+            open_new: a function that opens a source of workers.
+            start: the way to start workers.
+            plan: the plan of how workers are confined.
+            zygote: the zygote that forks workers, if there is one.
         """
         taken, self._server = self._server, None
-        if taken is not None and taken.serves(plan):
+        if taken is not None and taken.adapt_to(plan):
             return taken
         if taken is not None:
             taken.close()
-        return opened(start, plan, zygote)
+        return open_new(start, plan, zygote)
 
     def close(self) -> None:
         """End the zygote and the worker server, unless they were taken."""

@@ -30,7 +30,7 @@ class FreshInterpreters(WorkerSource):
         self._reached.require(plan.least)
 
     def wait_ready(self) -> ReachedLevel:
-        """Return at once that workers have no sandbox: there is nothing to wait for, and nothing to try."""
+        """Return the level that workers have without a sandbox; there is nothing to wait for."""
         return self._reached
 
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
@@ -46,9 +46,9 @@ class FreshInterpreters(WorkerSource):
         """Start the check process of a lane as a fresh interpreter.
 
         Args:
-            lane: its number.
-            log: takes what the process writes to standard error.
-            plain: whether its workers have the standard library alone.
+            lane: the number of the lane.
+            log: the file that takes what the process writes to standard error.
+            plain: whether it needs workers that have the standard library alone, too.
         """
         # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
         ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None

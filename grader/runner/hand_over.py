@@ -36,13 +36,15 @@ _UNUSUAL = ("debug", "inspect", "interactive", "optimize", "verbose", "dev_mode"
 
 
 def hand_over(words: Sequence[str]) -> None:
-    """Let a ready process run the command, and end as it ended; return if this process must run the command itself.
+    """Let a process of an earlier command run this command, and exit as it does; return if none can run it.
+
+    If this function returns, the command has not run, and this process must run it.
 
     Args:
-        words: of the command, as they were typed.
+        words: the words of the command, as they were typed.
 
     Raises:
-        StartError: the other process was killed.
+        StartError: the process that ran the command was killed.
     """
     if not _was_started_as_usual():
         return
@@ -73,7 +75,7 @@ def hand_over(words: Sequence[str]) -> None:
             return
         (pidfd,) = descriptors
         opened.callback(os.close, pidfd)
-        with _signals_passed_on(pidfd):
+        with _forward_signals(pidfd):
             ended, _ = receive_tree(answer)
     if "Ended" not in ended:
         from grader.model.errors import StartError
@@ -103,8 +105,8 @@ def _command_fields(words: Sequence[str]) -> dict[str, object]:
 
 
 @contextmanager
-def _signals_passed_on(pidfd: int) -> Iterator[None]:
-    """Pass the signals of this process on to another one while the block runs."""
+def _forward_signals(pidfd: int) -> Iterator[None]:
+    """Send the signals that this process gets on to the process of `pidfd`, while the block runs."""
     numbers = [getattr(signal, name) for name in _PASSED_ON]
     passed_on = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # as under nohup
     before = {number: signal.signal(number, partial(_pass_on, pidfd)) for number in passed_on}
@@ -118,9 +120,9 @@ def _signals_passed_on(pidfd: int) -> Iterator[None]:
 
 
 def _was_started_as_usual() -> bool:
-    """Return whether a shell started this process in the usual way: with its own streams, without options of Python.
+    """Return True if this process has the streams that Python gave it, and no options of Python.
 
-    A fork of a ready process is not: its streams are others than those that Python started with. So are a test's.
+    A fork of a ready process has other streams, and so has a test.
     """
     if sys.platform != "linux" or is_switched_off():
         return False
@@ -142,14 +144,14 @@ def _pass_on(pidfd: int, number: int, frame: FrameType | None) -> None:
 
 
 def _pause_with_fork(pidfd: int, number: int, frame: FrameType | None) -> None:
-    """Stop the fork and this process, as Ctrl-Z does, until the user continues them."""
+    """Stop the fork and this process as Ctrl-Z does; when the user continues this one, continue the fork."""
     _pass_on(pidfd, signal.SIGSTOP, frame)
     os.kill(os.getpid(), signal.SIGSTOP)
     _pass_on(pidfd, signal.SIGCONT, frame)
 
 
 def start_ready_process() -> None:
-    """Start a process that imports what the next command needs and stays for it, unless there is one."""
+    """Start a process that imports what the next command needs and waits for it, unless such a process is there."""
     from grader.runner.warm import WarmSocket, why_not_warm
 
     if not _was_started_as_usual() or why_not_warm():

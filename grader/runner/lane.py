@@ -54,7 +54,7 @@ _INSTEAD = "without --device, such checks run on the simulated GPU"
 
 @functools.cache
 def _warn_once(finding: str) -> None:
-    """Log a finding about a check file as a warning, once however many lanes read the file."""
+    """Log a finding about a check file as a warning, but once, although several lanes read the file."""
     logging.getLogger("grader").warning(finding)
 
 
@@ -116,13 +116,13 @@ class Lane:
     Args:
         exercises: the exercises whose checks it collects.
         source: where its workers come from.
-        number: of this lane.
-        accelerator: what checks of devices run on.
+        number: the number of this lane.
+        accelerator: the device that checks of devices run on.
         readable: folders that checks may read besides those of the exercises' courses.
 
     Attributes:
-        progress: of the run that it works for: what is waited for, and outcomes as they come.
-        cancel: of the same run.
+        progress: the progress of the run that it works for: what is waited for, and outcomes as they come.
+        cancel: the token that cancels this run.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class Lane:
         self._open()
 
     def _open(self) -> None:
-        """Start the check process, and do not wait for it: it imports torch while the worker server does."""
+        """Start the check process without waiting for it: it imports torch while the worker server does."""
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
         self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
         self._folders: dict[Path, int | None] = {}
@@ -170,9 +170,9 @@ class Lane:
         self._collected: Collected | None = None
 
     def recollect(self, exercises: Sequence[Exercise]) -> None:
-        """Have the check process collect the checks of these exercises again, as their files were changed.
+        """Have the check process collect the checks of these exercises again, after their files were changed.
 
-        That is quick, as the process stays.
+        The process need not start again, unless the exercises need more than it may read.
         """
         if self._process is not None and self._collected is None:
             self._receive_checks()
@@ -196,19 +196,19 @@ class Lane:
         return not self._busy and self._process is not None and self._process.poll() is None
 
     def _were_folders_replaced(self) -> bool:
-        """Return whether a folder was replaced by another one of its name, as `git checkout` does.
+        """Return whether a folder that checks read was deleted and made again, as `git checkout` does.
 
-        The check process may read the folders that were there when it started, and not what took their place.
+        The check process may read the folders that were there when it started, and not those that replaced them.
         """
         return any(_inode(folder) not in (None, inode) for folder, inode in self._folders.items())
 
     @property
     def reached(self) -> ReachedLevel:
-        """Return how well workers are confined; wait until probes have found that out.
+        """Return the level of confinement that workers reach; wait until probes have tried it.
 
         Raises:
             StartError: no worker can be started.
-            ConfinementError: they are confined less well than the set-up requires.
+            ConfinementError: workers are confined less well than the set-up requires.
         """
         return self._source.wait_ready()
 
@@ -253,7 +253,7 @@ class Lane:
 
         Raises:
             ChannelClosed: the check process is gone.
-            StartError: it says nothing in time, or the worker server did not start.
+            StartError: the check process sends nothing in time, or the worker server did not start.
         """
         try:
             collected = self._receive("Starting", time.monotonic() + START_S, self.progress)
@@ -284,16 +284,16 @@ class Lane:
         """Run checks of an exercise on the files of a submission; all student code that is graded runs in this call.
 
         Args:
-            exercise: one of this lane's.
+            exercise: one of the exercises of this lane.
             files: the submission's files by name.
-            seed: of the author's inputs; see `Setup.seed_of`.
+            seed: the seed of the inputs that this author gets; see `Setup.seed_of`.
             folder: the folder of the files, as the student types it; "" if unknown.
             selection: the selection of checks that are run, if not all.
-            progress: what this job is reported to, if not to the lane's own.
+            progress: the progress that this job reports to, if not the lane's own.
 
         Raises:
             Cancelled: the run was cancelled.
-            StartError: no check process can be had, or no worker server.
+            StartError: no check process or no worker server can be started.
             ConfinementError: a worker server was lost, and its successor is confined less well than required.
         """
         job = Job(exercise.id, files, seed, folder, selection)
@@ -308,7 +308,7 @@ class Lane:
         return run
 
     def _lost_its_workers(self, run: JobResult) -> bool:
-        """Return whether the worker server was lost during a run; if so, end the check process that depended on it."""
+        """Return whether the worker server was lost during a run; if so, end the lane's check process, too."""
         suspect = any(outcome.verdict is Verdict.BROKEN for outcome in run.outcomes)
         if not suspect or not self._source.was_lost(self._generation):
             return False
@@ -371,16 +371,16 @@ class Lane:
         return JobResult([outcomes[check.id] for check in checks], output, workers, waited)
 
     def _waited_long(self, exercise: Exercise, workers_s: float | None) -> bool:
-        """Return whether a job that missed its deadline waited long for a core; True if the system does not show that.
+        """Return whether a job that missed its deadline had waited long for a core; True if that is not known.
 
-        Code that sleeps is as late in a lane that runs alone, and would keep all others from working meanwhile.
+        Such a job is retried alone. Code that sleeps is as late alone, and would keep all other lanes waiting.
         """
         own = self._waited_s()
         waited = None if own is None or workers_s is None else own - self._waited_before + workers_s
         return waited is None or waited > _WAITED * exercise.limits.exercise_s
 
     def _waited_s(self) -> float | None:
-        """Return the seconds for which the check process and spawned workers had no core; None if not known."""
+        """Return the seconds for which the check process and spawned workers waited for a core; None if not known."""
         assert self._process is not None
         own = waited_s(self._process.pid)
         return own if own is None else own + sum(waited_s(pid) or 0.0 for pid in self._spawned)
@@ -390,7 +390,12 @@ class Lane:
             self._channel.send(0, *to_frame(message))
 
     def _receive(self, what: str, deadline: float, progress: Progress) -> Message:
-        """Return the next message about a job; note the ids of spawned workers that are reported before it.
+        """Return the next message of the check process that is no `Spawned`; record the pids in those that are.
+
+        Args:
+            what: the name of what is waited for, which the progress shows.
+            deadline: the deadline, by the monotonic clock.
+            progress: the progress that is told how long the wait takes.
 
         Raises:
             Cancelled: the run was cancelled.

@@ -10,12 +10,12 @@ from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote_client import Zygote
 
 
-def open_source(start: Start, plan: SandboxPlan, zygote: Zygote | None = None) -> WorkerSource:
+def open_worker_source(start: Start, plan: SandboxPlan, zygote: Zygote | None = None) -> WorkerSource:
     """Open a source of workers: a server that forks them, or fresh interpreters.
 
     Args:
-        start: how they start.
-        plan: how they are confined.
-        zygote: what a worker server is forked from; by default one of its own.
+        start: the way to start workers.
+        plan: the plan of how workers are confined.
+        zygote: the zygote that a worker server is forked from; by default one of its own.
     """
     return WorkerServer(plan, zygote) if start is Start.FORK else FreshInterpreters(plan)

@@ -33,10 +33,10 @@ class LanePool:
     """Lanes with one queue. A lane is opened when there is something for it.
 
     Args:
-        opened: opens a lane.
-        slots: how many lanes there are at the most.
-        progress: what lanes report to.
-        cancel: ends what runs.
+        opened: a function that opens a lane.
+        slots: the largest number of lanes.
+        progress: the progress that lanes report to.
+        cancel: the token that cancels the running jobs.
 
     Attributes:
         slots: the same.
@@ -75,7 +75,7 @@ class LanePool:
         return result
 
     def close(self) -> None:
-        """End all lanes. What waits is cancelled, and what runs is ended; its future raises `Cancelled`."""
+        """Cancel the jobs that wait, end those that run, whose futures then raise `Cancelled`, and close all lanes."""
         self._cancel.cancel()
         self._threads.shutdown(cancel_futures=True)
         with ThreadPoolExecutor(self.slots) as threads:  # each of them waits for a process

@@ -18,7 +18,7 @@ class Promise:
     """One thing that a confined process cannot do, or that honest code still can.
 
     Attributes:
-        name: of its probe.
+        name: the name of its probe.
         level: the least level that promises it.
         sentence: what holds.
         remedy: what makes it hold.
@@ -67,13 +67,17 @@ PROMISES = (
 )
 
 
-def findings(results: Mapping[str, str]) -> list[Promise]:
-    """Return each promise, with the reason if its probe found that it does not hold, or if the probe did not answer."""
+def promises_with_findings(results: Mapping[str, str]) -> list[Promise]:
+    """Return all promises of the sandbox; each that does not hold says why, as its probe found.
+
+    Args:
+        results: the reason that each probe found, or "", by the name of the promise; without one, the probe failed.
+    """
     return [replace(each, why_not=results.get(each.name, "its probe did not answer")) for each in PROMISES]
 
 
 def highest_level(rows: Sequence[Promise]) -> Level:
-    """Return the highest level whose promises hold, together with all promises of lower levels."""
+    """Return the highest level of confinement of which all promises hold, and all promises of lower levels, too."""
     # A level is the worth of its weakest promise: ten that hold do not make up for one that does not.
     broken = [row.level for row in rows if row.why_not]
     return Level(max(Level.NONE, min(broken) - 1)) if broken else Level.FULL
@@ -113,16 +117,16 @@ class ReachedLevel:
     refused: str
 
     def require(self, least: Level) -> None:
-        """Raise an error if the level that was reached is below `least`.
+        """Raise `ConfinementError` if the level that was reached is below `least`.
 
         Raises:
-            ConfinementError: less was reached; says what is missing and what to do.
+            ConfinementError: less was reached; the error says what is missing and what to do.
         """
         if self.level < least:
             raise ConfinementError(self.level.word, least.word, self.missing(least))
 
     def missing(self, level: Level = Level.FULL) -> list[str]:
-        """Return sentences on what keeps this machine from a level, each followed by one that says what to do."""
+        """Return sentences on why this machine does not reach a level, each followed by one that says what to do."""
         broken = [row for row in self.findings if row.why_not and row.level <= level]
         # One remedy for many promises is given once, with the names of them all.
         lines = [self.refused] if self.refused and (level is Level.FULL or not self.findings) else []

@@ -72,9 +72,9 @@ class WarmSocket:
     """The socket of a warm process that fits a command which is started here and now.
 
     Attributes:
-        folder: of all such sockets.
-        name: of this one, without its suffix.
-        kind: of the process: `ZYGOTE` or `READY`.
+        folder: the folder of all such sockets.
+        name: the name of this one, without its suffix.
+        kind: the kind of the process: `ZYGOTE` or `READY`.
     """
 
     folder: str
@@ -83,28 +83,31 @@ class WarmSocket:
 
     @classmethod
     def for_this_process(cls, kind: str = ZYGOTE) -> WarmSocket:
-        """Return the socket of the warm processes of a kind that fit this process.
+        """Return the socket for a warm process of a kind that has the version and the environment of this process.
 
         Raises:
-            OSError: there can be none.
+            OSError: there is no folder for sockets.
         """
         return cls(folder_of_sockets(), socket_name_of(kind), kind)
 
     @property
     def log(self) -> Path:
-        """Return the path of the file that the process prints into."""
+        """Return the path of the file that the warm process prints into."""
         return Path(self.folder, f"{self.name}.log")
 
     def connect(self) -> socket.socket | None:
         """Connect to the warm process at this socket; return None if there is no process.
 
         Raises:
-            TimeoutError: there is one, and it does not answer now.
+            TimeoutError: there is a process, and it does not answer now.
         """
         return connect_and_check(self.folder, f"{self.name}.sock")
 
     def listen(self) -> tuple[socket.socket, fork_messages.Stay]:
-        """Bind the socket for a new warm process; return it with the message that makes the process stay."""
+        """Bind and return the socket at which a new warm process will listen, and the message that tells it to stay.
+
+        Warm processes of the same kind that this installation left before are stopped.
+        """
         before = f"{self.kind}{installation_digest()}"
         for name in os.listdir(self.folder):
             if name.startswith(before) and name.endswith(".sock"):
@@ -138,10 +141,10 @@ class WarmProcess:
 
 
 def warm_processes() -> Iterator[WarmProcess]:
-    """Yield what each warm process of this user reports of itself.
+    """Yield a description of each warm process of this user, as the process reports it.
 
     Raises:
-        OSError: there is no folder for them.
+        OSError: there is no folder for their sockets.
     """
     folder, fitting = folder_of_sockets(), {f"{socket_name_of(kind)}.sock" for kind in (ZYGOTE, READY)}
     for name in _socket_names(folder):
@@ -158,11 +161,11 @@ def warm_processes() -> Iterator[WarmProcess]:
                 yield WarmProcess(name in fitting, described.pids, memory, described.idle_s)
 
 
-def stop() -> int:
+def stop_all() -> int:
     """Have all warm processes of this user end, each after the command that uses it; return how many there were.
 
     Raises:
-        OSError: there is no folder for them, or they cannot be called.
+        OSError: there is no folder for their sockets, or a process cannot be reached.
     """
     if sys.platform != "linux":
         return 0
@@ -187,7 +190,7 @@ def _stop_process(folder: str, name: str) -> bool:
 
 
 def _memory_kib(pid: int) -> int:
-    """Return the memory of a process in KiB, in which pages that it shares with others count in part."""
+    """Return the memory of a process in KiB; a page that n processes share counts 1/n. Return 0 if it is not known."""
     # It has just ended, or this system shows no such numbers: then it counts for nothing in the sum that is shown.
     gone = FileNotFoundError, ProcessLookupError, PermissionError
     with contextlib.suppress(*gone), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:

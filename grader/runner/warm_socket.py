@@ -34,15 +34,15 @@ _STATUS = ("Uid", "Gid", "Groups", "Umask", "CapEff", "CapBnd", "NoNewPrivs", "S
 
 
 def is_switched_off() -> bool:
-    """Return whether the user wants no warm processes."""
+    """Return whether the user has switched warm processes off."""
     return os.environ.get(SWITCH) == "0"
 
 
 def folder_of_sockets() -> str:
-    """Return the folder of the sockets, which is this user's alone.
+    """Return the folder of the sockets, which only this user can open; make it if it is not there.
 
     Raises:
-        OSError: it cannot be made, or is somebody else's.
+        OSError: the folder cannot be made, or others can open it.
     """
     base = os.environ.get("XDG_RUNTIME_DIR", "")
     if os.path.isabs(base) and os.path.isdir(base):
@@ -94,7 +94,7 @@ def _file_stamp(path: str) -> tuple[int, int, int]:
 
 
 def _inherited_state() -> list[object]:
-    """Return what a process inherits besides its environment: rights, namespaces, limits, root folder and priority."""
+    """Return what a child inherits from this process: rights, namespaces, limits, root folder and priority."""
     import resource
 
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
@@ -119,12 +119,12 @@ def connect_and_check(folder: str, name: str) -> socket.socket | None:
     """Connect to the warm process at a socket, and check that it answers; return None if there is no process.
 
     Args:
-        folder: of the sockets.
-        name: of its socket.
+        folder: the folder of the sockets.
+        name: the name of the socket.
 
     Raises:
-        TimeoutError: there is one, and it does not answer now.
-        OSError: somebody may be there, and cannot be called now.
+        TimeoutError: there is a process, and it does not answer now.
+        OSError: there may be a process, and it cannot be reached now.
     """
     connection = connect(folder, name)
     if connection is not None and not ask(connection, DESCRIBE):
@@ -137,11 +137,11 @@ def connect(folder: str, name: str) -> socket.socket | None:
     """Connect to the socket of a warm process of this user; return None if no process listens.
 
     Args:
-        folder: of the sockets.
-        name: of its socket.
+        folder: the folder of the sockets.
+        name: the name of the socket.
 
     Raises:
-        OSError: somebody may be there, and cannot be called now.
+        OSError: there may be a process, and it cannot be reached now.
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.settimeout(_ANSWERS_S)
@@ -166,7 +166,7 @@ def connect(folder: str, name: str) -> socket.socket | None:
 
 
 def ask(called: socket.socket, question: Mapping[str, object]) -> dict[str, dict[str, object]]:
-    """Send a message to a warm process, and return the tree of its answer, or {} if none comes in time.
+    """Send a question to a warm process, and return the tree of its answer; {} if none comes in time.
 
     Args:
         called: the connection to the process.

@@ -20,7 +20,7 @@ from typing import IO
 
 from grader.model.errors import StartError
 from grader.model.messages import Level
-from grader.runner.promises import ReachedLevel, SandboxPlan, findings, highest_level
+from grader.runner.promises import ReachedLevel, SandboxPlan, highest_level, promises_with_findings
 from grader.runner.worker_source import CheckProcess, Supply, WorkerSource, torch_file
 from grader.runner.zygote_client import START_S, ForkedProcess, Zygote, start_in_new_session
 from grader.sandbox import start_messages
@@ -47,8 +47,8 @@ class WorkerServer(WorkerSource):
     """The process that workers are forked from and, if an exercise needs it, a second one for workers without PyTorch.
 
     Args:
-        plan: how well workers are to be confined.
-        zygote: what it is forked from; by default one of its own.
+        plan: the plan of how well workers are confined.
+        zygote: the zygote that it is forked from; by default one of its own.
         is_plain: whether its workers have the standard library alone. It is started as a command then, and not forked.
     """
 
@@ -65,11 +65,11 @@ class WorkerServer(WorkerSource):
         if plan.plain and not is_plain:
             self._start_plain()
 
-    def serves(self, plan: SandboxPlan) -> bool:
-        """Return whether workers of this server are confined as a plan wants; if so, start what else the plan needs.
+    def adapt_to(self, plan: SandboxPlan) -> bool:
+        """Return whether this server confines workers as a plan wants; if so, start the plain server that it may need.
 
         Args:
-            plan: the other plan. Its file for probes may differ. If it wants plain workers, their server is started.
+            plan: another plan; the file that probes try to read is not compared.
         """
         own = self._plan
         same = (own.least, own.most, {*own.hidden}) == (plan.least, plan.most, {*plan.hidden})
@@ -104,7 +104,7 @@ class WorkerServer(WorkerSource):
         threading.Thread(target=self._set_trial_result, args=(self._trial,), name="grade-trial", daemon=True).start()
 
     def wait_ready(self) -> ReachedLevel:
-        """Wait until the server has imported torch and probes have found how well its workers are confined."""
+        """Wait until the server has imported torch and probes have tried its workers; return the level they reach."""
         with self._lock:
             trial, before = self._trial, self._before
         found = trial.result()
@@ -118,14 +118,14 @@ class WorkerServer(WorkerSource):
         return found
 
     def _set_trial_result(self, trial: Future[ReachedLevel]) -> None:
-        """Probe the workers, and set the result of the future `trial`, or the exception that was raised."""
+        """Probe the workers, and set the result of the future `trial`, or its exception."""
         try:
             trial.set_result(self._probe_workers())
         except Exception as error:  # of any kind: it is raised where the result is waited for
             trial.set_exception(error)
 
     def _probe_workers(self) -> ReachedLevel:
-        """Return how well workers are confined: probes try to reach a folder, a port and Unix sockets of the host."""
+        """Let probes in workers try to reach files and sockets of the host, and return the level that workers reach."""
         with open_probe_targets() as targets:
             own_folders = os.path.join(targets.scratch, "first"), os.path.join(targets.scratch, "second")
             for path in own_folders:
@@ -138,14 +138,14 @@ class WorkerServer(WorkerSource):
             )
         if not isinstance(message, start_messages.Found):
             raise self._not_started_error()
-        rows, refused = findings(message.results), message.refused
+        rows, refused = promises_with_findings(message.results), message.refused
         # More may hold by chance than was wanted; what was not built is not promised.
         return ReachedLevel(
             min(highest_level(rows), self._plan.most), rows, f"the kernel refuses: {refused}" if refused else ""
         )
 
     def _ask(self, wanted: TryOut) -> Message | None:
-        """Send a message to the server, and return its answer; None if the server is gone or does not answer."""
+        """Ask the server to run probes, and return its answer; None if the server is gone or does not answer."""
         with contextlib.suppress(OSError):
             self._socket.settimeout(START_S)
             send(self._socket, wanted)
@@ -153,7 +153,7 @@ class WorkerServer(WorkerSource):
         return None
 
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
-        """Return a new socket of a lane to the server; if `plain`, also one to the server without PyTorch.
+        """Return a new socket that connects a lane to the server; if `plain`, also one to the server without PyTorch.
 
         A server that was lost is started again first.
         """
@@ -196,7 +196,7 @@ class WorkerServer(WorkerSource):
         """Open a socket to the server, for a lane's check process.
 
         Raises:
-            StartError: it did not start.
+            StartError: the server did not start.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -217,8 +217,8 @@ class WorkerServer(WorkerSource):
         """Fork the check process of a lane from the zygote's template.
 
         Args:
-            lane: its number.
-            log: takes what the process writes to standard error.
+            lane: the number of the lane.
+            log: the file that takes what the process writes to standard error.
             plain: whether its workers have the standard library alone.
         """
         assert self._zygote is not None
@@ -240,7 +240,7 @@ class WorkerServer(WorkerSource):
 
     @property
     def generation(self) -> int:
-        """Return the number of this server among its successors, counted from 0."""
+        """Return how many servers were lost and replaced before this one."""
         return self._generation
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ from grader.wire.transport import Transport
 
 
 def torch_file() -> Path | None:
-    """Return a file of PyTorch's, which workers without PyTorch must not be able to read."""
+    """Return a file of the installed PyTorch, which workers without PyTorch must not be able to read; None without."""
     found = importlib.util.find_spec("torch")
     return Path(found.origin) if found is not None and found.origin else None
 
@@ -68,19 +68,19 @@ class WorkerSource:
     """A source of workers. Open it once, close it."""
 
     def wait_ready(self) -> ReachedLevel:
-        """Wait until workers can be started; return how well they are confined.
+        """Wait until workers can be started; return the level of confinement that they reach.
 
         Raises:
-            StartError: none can.
-            ConfinementError: they are confined less well than is wanted.
+            StartError: no worker can be started.
+            ConfinementError: workers are confined less well than is wanted.
         """
         raise NotImplementedError
 
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
-        """Return the sockets or commands by which the check process starts workers; replace a server that was lost.
+        """Return the sockets or commands by which a lane's check process starts workers; replace a lost worker server.
 
         Args:
-            lane: its number.
+            lane: the number of the lane.
             plain: whether it needs workers that have the standard library alone, too.
 
         Raises:
@@ -92,7 +92,7 @@ class WorkerSource:
         """Start the check process of a lane.
 
         Args:
-            lane: its number.
+            lane: the number of the lane.
             log: the file that takes what the process writes to standard error.
             plain: whether it needs workers that have the standard library alone, too.
 
@@ -106,8 +106,8 @@ class WorkerSource:
         return False
 
     def end_workers(self, lane: int) -> bool:
-        """End the workers of a lane at once, except those of references; return False if this source cannot do that."""
+        """End the workers of a lane at once, except workers of references; return False if this source cannot do it."""
         return False
 
     def close(self) -> None:
-        """End the source, and every worker with it."""
+        """Close the source, which ends all of its workers."""

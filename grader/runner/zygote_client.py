@@ -33,7 +33,7 @@ class ForkedProcess:
     The zygote may still import PyTorch; who needs to know the process waits for that.
 
     Args:
-        answer: the socket on which the zygote says which one it is.
+        answer: the socket on which the zygote sends the process id.
     """
 
     def __init__(self, answer: socket.socket) -> None:
@@ -48,7 +48,7 @@ class ForkedProcess:
         """Return the process id; wait until the zygote has forked the process.
 
         Raises:
-            StartError: it was not forked.
+            StartError: the zygote did not fork the process.
         """
         if not self._wait_for_answer(START_S):
             raise StartError("a process of ours was not forked in time")
@@ -57,7 +57,7 @@ class ForkedProcess:
         return self._pid
 
     def _wait_for_answer(self, seconds: float) -> bool:
-        """Wait for the zygote's answer; return whether it came, even if it says that nothing was forked."""
+        """Wait for the zygote's answer; return whether one came, also one that says that nothing was forked."""
         with self._lock:
             if self._pid or self.returncode is not None:
                 return True
@@ -81,7 +81,7 @@ class ForkedProcess:
         """Wait until the process has ended, and return its exit status: 0, as the real one is not known.
 
         Raises:
-            subprocess.TimeoutExpired: it goes on.
+            subprocess.TimeoutExpired: the process has not ended in time.
         """
         latest = time.monotonic() + (START_S if timeout is None else timeout)
         if self.returncode is None:
@@ -95,7 +95,7 @@ class ForkedProcess:
         return self.returncode
 
     def cancel(self) -> None:
-        """Stop waiting for a process that was not forked yet: the zygote kills it as soon as it is."""
+        """If the process was not forked yet, stop waiting for it; the zygote then kills it after the fork."""
         if self.returncode is None and not self._wait_for_answer(0):
             with self._lock:
                 self._answer.close()
@@ -118,7 +118,7 @@ class ForkedProcess:
                 self._pidfd = -1
 
     def _wait_until_reaped(self) -> None:
-        """Wait until the process was reaped: its control group can be removed once nothing is in it."""
+        """Wait until the zygote has reaped the process, so that its control group is empty and can be removed."""
         latest = time.monotonic() + GRACE_S
         with contextlib.suppress(ProcessLookupError):  # this is what is waited for
             while time.monotonic() < latest:
@@ -129,13 +129,13 @@ class ForkedProcess:
 def start_in_new_session(
     command: Sequence[str], log: IO[bytes], fds: Sequence[int], environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start a process that others are forked from, in a session of its own.
+    """Start a program in a session of its own, which Ctrl-C at the terminal does not reach, and return its process.
 
     Args:
-        command: what it runs.
-        log: its standard output and errors.
-        fds: descriptors that it gets besides.
-        environment: by default that of workers.
+        command: the program and its arguments.
+        log: the file for its standard output and standard error.
+        fds: further descriptors that it inherits.
+        environment: its environment; by default that of workers.
     """
     return subprocess.Popen(
         command,
@@ -175,11 +175,11 @@ class Zygote:
             return start_in_new_session(command, self._log, [theirs.fileno(), *fds])
 
     def fork(self, what: Message, log: IO[bytes], descriptors: Sequence[int]) -> ForkedProcess:
-        """Have the zygote fork a process; start another zygote if it was lost.
+        """Have the zygote fork a process, and return it; if the zygote was lost, start another one first.
 
         Args:
             what: the message that says what the process is to be.
-            log: its standard output and errors.
+            log: the file for its standard output and standard error.
             descriptors: further descriptors that it gets.
 
         Raises:
@@ -222,8 +222,8 @@ class WarmZygote(Zygote):
     """A zygote that stays when its command has ended, and serves the next. One that fits is used; else one is started.
 
     Args:
-        place: where it is called.
-        soon: see `Zygote`.
+        place: the socket at which it listens.
+        soon: the argument of `Zygote`.
     """
 
     def __init__(self, place: WarmSocket, *, soon: bool = False) -> None:
@@ -250,12 +250,12 @@ class WarmZygote(Zygote):
 
 
 def open_zygote(*, warm: bool = False, soon: bool = False) -> Zygote:
-    """Open a zygote for one run.
+    """Return a zygote for one run: a new one, or one that an earlier command has left.
 
     Args:
-        warm: whether it may be one that an earlier command has left, and is left to the next; where that cannot be, it
-            is of this run alone.
-        soon: see `Zygote`.
+        warm: whether it may be one of an earlier command, and stays for the next command. On a machine without warm
+            processes it is a new one all the same.
+        soon: the argument of `Zygote`.
     """
     if warm and not why_not_warm():
         try:

@@ -124,12 +124,12 @@ class Measurement:
         return not self.cpu_clock or time.monotonic() - self.left_out_s > self._until
 
     def _samples(self) -> Generator[Sample, None, None]:
-        """Yield samples from a fresh pair of workers; `decide` closes the generator after a sample with a stopped call.
+        """Yield samples from a fresh pair of workers, without warm-up samples unless these are far too slow already.
 
-        Warm-up samples are left out, except where one is hopeless already.
+        `decide` closes the generator after a sample in which the judged side was stopped.
         """
         with closing(PairedRun(self)) as pair:
-            self.cpu_clock = pair.have_cpu_clock()
+            self.cpu_clock = pair.can_read_cpu_time()
             # The first call in a process imports late, fills caches and grows the heap. It is small, so that a loop
             # that takes minutes at full size is found out here; but not by the first, which looks slower than it is.
             small = max(1, self.size // 10)
@@ -171,7 +171,7 @@ class Measurement:
 
 
 class PairedRun:
-    """Both sides of a measurement in fresh workers. Close it.
+    """Both sides of a measurement, the judged function and the other one, in fresh workers. Close it.
 
     Attributes:
         stops: whether a call of the judged side that is hopeless is stopped early.
@@ -192,16 +192,18 @@ class PairedRun:
         self._mine.close()
         self._other.close()
 
-    def have_cpu_clock(self) -> bool:
-        """Return whether CPU time can be read; otherwise times are those of the wall clock."""
+    def can_read_cpu_time(self) -> bool:
+        """Return whether the CPU time of both workers can be read; if not, times are those of the wall clock."""
         return all(side.connection.live_worker().cpu_s() is not None for side in (self._mine, self._other))
 
     def sample(self, size: int, calls: Calls = ONE, *, idle: bool = True) -> Sample:
-        """Time both sides with the same new arguments, and compare their results. The sides take turns to be first.
+        """Time the judged function and the other one with the same new arguments, and compare their results.
+
+        They take turns to be first.
 
         Args:
-            size: the size that `inputs` gets.
-            calls: the number of calls of each side.
+            size: the size of the inputs that are made.
+            calls: the number of calls of each function.
             idle: whether calls that do nothing are measured, too.
 
         Raises:
@@ -307,7 +309,7 @@ class PairedRun:
 
 
 def _calls_in_sample(each: float, most: float) -> int:
-    """Return how many calls make a sample: a power of two, at most `most`.
+    """Return how many calls make a sample long enough to measure: a power of two, at most `most`.
 
     Args:
         each: the seconds of one call.

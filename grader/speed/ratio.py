@@ -64,7 +64,7 @@ class Sides(NamedTuple):
     other: float
 
     def minimum(self, more: Sides | None) -> Sides:
-        """Return, for each side, the smaller of its times in `self` and in `more`."""
+        """Return, for each side, the smaller of its times in `self` and in `more`; `self` if `more` is None."""
         return self if more is None else Sides(min(self.mine, more.mine), min(self.other, more.other))
 
 
@@ -90,7 +90,7 @@ class Sample:
     stopped: bool = False
 
     def net(self) -> Sides:
-        """Return the CPU time of the calls, minus that of request and reply if it was measured."""
+        """Return the CPU time of both sides' calls, minus that of a request and its reply if that was measured."""
         idle = self.idle or NOTHING
         return Sides(self.cpu.mine - idle.mine, self.cpu.other - idle.other)
 
@@ -192,7 +192,7 @@ class _Pairs:
         return _log_ratio(_net_times(samples, self.idle or NOTHING))
 
     def is_one_sided(self, samples: Sequence[Sample], factor: float) -> bool:
-        """Return whether the samples lie on one side of the limit by more than a factor (given as its logarithm)."""
+        """Return whether the samples agree that the ratio is off the limit by more than a factor, given as its log."""
         # Logarithms, so that twice too slow and twice too fast are equally far from the limit.
         middle = math.log(self.limit)
         above = self.log_cpu_ratio(samples) > middle
@@ -209,7 +209,7 @@ class _Pairs:
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * self.limit * other
 
     def vote(self, samples: Sequence[Sample]) -> int:
-        """Return the vote of a pair: positive for above the limit, negative for below."""
+        """Return the votes of a pair of workers by its samples: positive above the limit, negative below."""
         if samples[-1].stopped:
             return 2
         if self.mostly_sleeps(samples):
@@ -254,8 +254,8 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
     Args:
         limit: the most time that the judged side may take, as a multiple of the other's.
         new_pair: a function that starts a fresh pair of workers and yields their samples, without warm-up.
-        out_of_time: whether to stop without a decision.
-        final: whether what fails now has failed; else it is provisional, and found sooner.
+        out_of_time: a function that returns whether to stop without a decision.
+        final: whether a failing ratio is final; else it takes fewer pairs, and the comparison is repeated later.
     """
     pairs = _Pairs(limit)
     lead, least, most, hopeless = (LEAD, 2, MOST_PAIRS, 2) if final else _PROVISIONAL

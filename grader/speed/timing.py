@@ -33,8 +33,8 @@ from grader.model.public_text import say
 from grader.sandbox import clock
 from grader.wire.containers import PlainEncoder
 from grader.wire.encode import Encoder
-from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, parts_of
-from grader.wire.table import ObjectTable, padded_blocks, starts_of
+from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, unpack_messages
+from grader.wire.table import ObjectTable, block_offsets, padded_blocks
 from grader.wire.transport import create_shared_memory
 
 _PREPARE_S = 10.0
@@ -84,7 +84,7 @@ class Inputs:
     def __init__(self, *calls: Sequence[Any], in_place: bool = False, plain: bool = False) -> None:
         encoder = PlainEncoder if plain else Encoder
         self.tree, blocks = encoder(ObjectTable(), _refuse).encode([tuple(args) for args in calls])
-        self.starts = starts_of([len(block) for block in blocks])
+        self.starts = block_offsets([len(block) for block in blocks])
         self.size = self.starts.pop()
         self.blocks, self.in_place, self.count = blocks, in_place, len(calls)
         self.weight = self.size + len(repr(self.tree["rows"]))
@@ -119,9 +119,9 @@ class TimedWorker:
         """Call the function once for each of the inputs, and return the time that the calls took together.
 
         Args:
-            inputs: their arguments.
+            inputs: the arguments of the calls.
             seconds: CPU seconds that they may take together, if not the exercise's limit for one call.
-            idle: whether the last argument is returned, without a call: what a request and its reply cost.
+            idle: whether the worker only returns the last argument, to measure what a request and its reply cost.
 
         Raises:
             WorkerLost: there was no reply.
@@ -130,7 +130,7 @@ class TimedWorker:
         """
         connection = self.connection
         wait = connection.starter.waiting(student=not connection.secret)
-        with wait, connection.exclusive(), self._prepared(inputs):
+        with wait, connection.exclusive(), self._prepare_call(inputs):
             return self._time_request(inputs, seconds or connection.limits.call_s, idle=idle)
 
     def memory_growth(self, inputs: Inputs) -> tuple[clock.MemoryUse, clock.MemoryUse, Any] | None:
@@ -139,7 +139,7 @@ class TimedWorker:
         Return None if the system does not show the memory. The arguments are resident before, and the result is sent
         afterwards.
         """
-        with self._prepared(inputs):
+        with self._prepare_call(inputs):
             worker, seconds = self.connection.live_worker(), self.connection.limits.call_s
             pid = worker.pid
             worker.reset_peak()
@@ -150,8 +150,8 @@ class TimedWorker:
         return None if before is None or after is None else (before, after, result)
 
     @contextmanager
-    def _prepared(self, inputs: Inputs) -> Iterator[None]:
-        """Load the module, and send the arguments of a timed call with zeros, which the `with` block overwrites."""
+    def _prepare_call(self, inputs: Inputs) -> Iterator[None]:
+        """Load the module, and send the arguments with zeros in place of their numbers; the block writes these."""
         connection, started = self.connection, time.monotonic()
         try:
             if connection.record.renew is not None:
@@ -174,7 +174,7 @@ class TimedWorker:
             self._mapped = None
 
     def add_late_work(self) -> None:
-        """Add the worker's CPU time since its last reply to the time of that call; later work counts for the next."""
+        """Add the CPU time that the worker used after its last reply to the time of the calls of that reply."""
         if self._last is not None:
             self._last.cpu_s += self._take_late_cpu_s()
 
@@ -209,7 +209,7 @@ class TimedWorker:
         return {"do": "go", "function": child, "in_place": inputs.in_place, "hold": hold}
 
     def _write_numbers(self, inputs: Inputs) -> list[Any]:
-        """Write the inputs' numbers into the memory that the worker has mapped; without any, return them."""
+        """Write the inputs' numbers into shared memory and return []; if none is shared, return the blocks to send."""
         if self._mapped is None:
             return padded_blocks(inputs.blocks)
         for start, block in zip(inputs.starts, inputs.blocks, strict=True):
@@ -222,7 +222,7 @@ class TimedWorker:
     def _results(self, frame: Frame, count: int) -> list[Any]:
         """Return the result of each call; if any call raised, raise the first exception."""
         try:
-            parts = parts_of(frame)
+            parts = unpack_messages(frame)
             expect(len(parts) == count, "another number of replies than of calls")
         except ProtocolError as fault:
             raise self.connection.end_for_protocol_error(self._what, fault) from None
@@ -243,7 +243,7 @@ class TimedWorker:
 
 
 def _clocks_of(wall: float, cpu: float, waited: float | None) -> _Clocks:
-    """Return the CPU time, and how long the worker slept until then: it neither ran nor waited for a core or for us."""
+    """Return the worker's CPU time, and `wall` minus this time and minus the waits of both processes for a core."""
     ours = clock.waited_s(os.getpid())
     return _Clocks(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
 

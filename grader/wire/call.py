@@ -35,7 +35,7 @@ class EncodedCall:
         return replace(self, memory=(b"".join(self.memory),))
 
     def values(self) -> list[Any]:
-        """Return copies of the values, which share memory with each other as the values do."""
+        """Return copies of the values; two copies share memory with each other if the two values do."""
         return self._decoded(self.tree["roots"])[0]
 
     def noted_values(self) -> list[Any]:
@@ -43,7 +43,7 @@ class EncodedCall:
         return self._decoded(self.noted)[0]
 
     def with_copies(self) -> EncodedCall:
-        """Return the same call with copies of its values in the table, so that its reply changes only the copies."""
+        """Return the same call with copies of its values in its table, so that the reply changes only the copies."""
         return replace(self, table=self._decoded(self.tree["roots"])[1])
 
     def _decoded(self, roots: Sequence[Any]) -> tuple[list[Any], ObjectTable]:
@@ -58,7 +58,7 @@ def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), 
     Args:
         values: the values of the message.
         other: a function that returns the child for an object that is not a value, or raises `Unsupported`.
-        noted: those of them, or of the items of containers among them, whose copies `noted_values` returns.
+        noted: the values, or items of containers in `values`, whose copies `noted_values` returns.
         plain: whether the other process has the standard library alone.
 
     Raises:
@@ -79,11 +79,11 @@ def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), 
 
 
 def copy_values(*values: Any) -> tuple[Any, ...]:
-    """Return deep copies of values, which share memory with each other as the values do; other objects stay.
+    """Return deep copies of values; two copies share memory with each other if the two values do.
 
     Args:
-        *values: tensors, arrays, numbers, and lists, tuples or dicts of them. An object that is not a value is the same
-            in the result.
+        *values: tensors, arrays, numbers, and lists, tuples or dicts of them. Any other object is not copied: it is the
+            same object in the result.
 
     Returns:
         A tuple with one copy for each value.

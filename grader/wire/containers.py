@@ -97,11 +97,11 @@ class PlainEncoder:
         return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
 
     def children(self, values: Sequence[Any]) -> list[Any]:
-        """Encode values for the message: plain ones as they are, others as references to rows or as tagged lists."""
+        """Return values as the message has them: plain ones, references to rows, or lists that begin with a tag."""
         return [value if type(value) in PLAIN else self._child(value) for value in values]
 
     def _child(self, value: Any) -> Any:
-        """Encode a value that JSON cannot hold itself, as a reference to a row or as a list that begins with a tag."""
+        """Return a value that is not plain as a reference to a row, or as a list that begins with a tag."""
         if (number := self._numbers.get(id(value))) is not None:
             return ["ref", number]
         if type(value) in CONTAINERS or self._has_memory(value):
@@ -200,17 +200,17 @@ class PlainDecoder:
         raise ProtocolError("an unknown kind of row")
 
     def _check_memory(self, rows: list[Any], written: Mapping[int, Any], views: Mapping[int, Any]) -> None:
-        """Do nothing: without PyTorch, no memory comes whose contents its dtype could not have."""
+        """Do nothing: a process without PyTorch gets no memory that would have to be checked."""
 
     def _apply_changes(
         self, views: Mapping[int, Any], written: Mapping[int, Any], contents: Mapping[int, list[Any]], known: int
     ) -> None:
-        """Do nothing: a process without PyTorch answers, and had no objects before that could change."""
+        """Do nothing: a process without PyTorch gets requests alone, and only a reply changes known objects."""
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_rows(self, entries: list[Any]) -> list[int]:
-        """Check the rows that are new or changed, register them, and return their numbers."""
+        """Check the new and changed rows of a message, keep them, and return their numbers."""
         rows, known, changed = self._rows, len(self._rows), set()
         if known + len(entries) > self._caps.objects:
             raise ProtocolError("too many objects")
@@ -234,7 +234,7 @@ class PlainDecoder:
         return sorted(changed)
 
     def _build_containers(self, changed: Sequence[int], known: int) -> None:
-        """Make the new containers, inner ones first, and put them into the table."""
+        """Make the new containers of a message, inner ones first, and put them into the table."""
         rows, objects = self._rows, self._table.objects
         for number in ordered_by_nesting(rows, changed, self._caps):
             if number >= known and objects[number] is None:
@@ -274,7 +274,7 @@ class PlainDecoder:
 
 
 def items_of(obj: Any) -> Any:
-    """Return what a container holds as one flat sequence; of a dict: key, value, key, value, and so on."""
+    """Return the items of a container as one flat sequence; of a dict: key, value, key, value, and so on."""
     if type(obj) is dict:
         return [item for pair in obj.items() for item in pair]
     return (obj.start, obj.stop, obj.step) if type(obj) is slice else obj

@@ -20,7 +20,7 @@ from grader.wire.dtypes import DTYPES, TAGS, array_dtype
 from grader.wire.encode import can_be_lazy
 from grader.wire.facts import AcceleratorFunctions, TensorFacts, are_any_known, from_row, note_facts
 from grader.wire.frames import Caps, ProtocolError, expect
-from grader.wire.memory import Array, MemoryBlock, array_with_same_layouts, check_layout, dense_strides
+from grader.wire.memory import Array, MemoryBlock, check_layout, dense_strides, substitute_for_trials
 from grader.wire.table import ALIGNMENT, ObjectTable
 
 
@@ -38,7 +38,7 @@ class Change:
         self._here = get(thing)
 
     def swap(self) -> None:
-        """Undo the change, or redo it; do nothing if the object was changed otherwise since then."""
+        """Undo the change, or if it is undone, redo it; do nothing if something else changed the object since."""
         if _is_same(self._get(self.thing), self._here):
             self._put(self.thing, self._other)
             self._here, self._other = self._other, self._here
@@ -83,7 +83,7 @@ class Decoder(PlainDecoder):
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Array]:
-        """Register new blocks, and return the new contents of known ones, by number."""
+        """Add the new blocks of a message to the table; return the new contents of known blocks, by number."""
         blocks, written = self._table.blocks, {}
         known, start, most = len(blocks), 0, len(data)
         buffer = np.frombuffer(data, np.uint8) if most else np.empty(0, np.uint8)
@@ -119,13 +119,13 @@ class Decoder(PlainDecoder):
     def _tensor_or_array(self, number: int, row: list[Any]) -> Any:
         """Return the tensor or array that a row describes, built on its block of memory.
 
-        In the worker it also gets the device and `requires_grad` that it has in the process that asks.
+        In the worker, a tensor also gets the device and `requires_grad` that it has in the process that asks.
         """
         if row[0] == "array":
             array = self._array(row)
             if number < len(self._table.objects):
                 # NumPy may refuse it, there or back, and once the first change is made nothing is refused any more.
-                tried = array_with_same_layouts(self._table.objects[number])
+                tried = substitute_for_trials(self._table.objects[number])
                 before = _array_layout(tried)
                 _set_array_layout(tried, _array_layout(array))
                 _set_array_layout(tried, before)
@@ -195,7 +195,7 @@ class Decoder(PlainDecoder):
         return block
 
     def _check_memory(self, rows: list[Any], written: Mapping[int, Array], views: Mapping[int, Any]) -> None:
-        """Refuse bytes other than 0 and 1 in the memory of bool tensors and arrays."""
+        """Raise `ProtocolError` for bytes other than 0 and 1 in the memory of bool tensors and arrays."""
         total = 0
         for number, row in enumerate(rows):
             if row[0] not in ("tensor", "array") or row[1] not in ("bool", "|b1") or row[5] is None or 0 in row[2]:
@@ -223,7 +223,7 @@ class Decoder(PlainDecoder):
             self.changes.append(Change(table.objects[number], lambda it: list(items_of(it)), _set_contents, items))
 
     def _keep_facts_and_layout(self, number: int, view: Any, *, is_new: bool) -> None:
-        """Keep a tensor's facts; if the other process changed the layout of an argument, record that change."""
+        """Record the facts of a tensor that came, and if it is an argument, a change of its layout or of an array's."""
         obj, row = self._table.objects[number], self._rows[number]
         if row[0] == "array":
             if not is_new:

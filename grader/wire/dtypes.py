@@ -80,7 +80,7 @@ _KINDS: Mapping[type, TaggedType] = {
 
 class _AllTags(Tags):
     def kind_of(self, value: Any) -> type | None:
-        """Return the type under which a value has a tag; None if it has none.
+        """Return the type whose tag is written for a value; None if there is no tag for it.
 
         NumPy has a class for each dtype, and one for the scalars of each.
         """

@@ -59,7 +59,7 @@ class Encoder(PlainEncoder):
         return not (conj or neg) or can_be_lazy(value.dtype, conj, neg)
 
     def _cpu_view(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
-        """Return a CPU tensor over the memory of the accelerator's tensor, and its device; None for other tensors."""
+        """Return a CPU tensor over the memory of a tensor of the accelerator, and its device; None for other ones."""
         return self._accelerator.look(tensor) if self._accelerator is not None else None
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
@@ -128,7 +128,7 @@ class Encoder(PlainEncoder):
         """Merge overlapping ranges into blocks; return the start of each, its block's number, and whether it is new.
 
         Args:
-            spans: the start and end of a range, the number of a known block or None, a new tensor or array or None.
+            spans: for each range its start and end, and a known block's number, or a new tensor or array; else None.
         """
         merged: list[list[Any]] = []  # start, end, number of a known block or None, new owners
         for start, end, known, owner in sorted(spans, key=itemgetter(0, 1)):
@@ -156,7 +156,7 @@ class Encoder(PlainEncoder):
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
     """Return whether PyTorch can compute the values of a lazily conjugated or negated view of a dtype.
 
-    Of some dtypes it makes such views, and `resolve_conj` or `resolve_neg` raises.
+    Of some dtypes PyTorch makes such views, and `resolve_conj` or `resolve_neg` then raises.
 
     Args:
         dtype: the dtype of the view.

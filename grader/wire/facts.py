@@ -48,12 +48,12 @@ _known: Any = WeakTensorKeyDictionary()
 
 
 def are_any_known() -> bool:
-    """Return whether facts of any tensor were kept; if not, which is the usual case, no lookup is needed."""
+    """Return whether facts of any tensor are recorded; if not, which is the usual case, no lookup is needed."""
     return bool(_known.data)
 
 
 def facts_of(tensor: torch.Tensor) -> TensorFacts:
-    """Return the facts that a worker sent with a tensor; of a tensor of this process, what PyTorch says of it."""
+    """Return the facts that a worker sent with a tensor; for a tensor of this process, what PyTorch says of it."""
     facts: TensorFacts | None = _known.get(tensor)
     if facts is not None:
         return facts
@@ -62,13 +62,13 @@ def facts_of(tensor: torch.Tensor) -> TensorFacts:
 
 
 def device_of(tensor: torch.Tensor) -> str:
-    """Return the device that the facts of a tensor name, such as "sim:1"; "cpu" if it has no facts."""
+    """Return the device in the facts of a tensor, such as "sim:1"; "cpu" if no facts of it are recorded."""
     facts: TensorFacts | None = _known.get(tensor)
     return "cpu" if facts is None else facts.device
 
 
 def note_facts(tensor: torch.Tensor, facts: TensorFacts) -> None:
-    """Record the facts of a tensor for as long as it lives, and add up their counts of in-place writes."""
+    """Record the facts of a tensor for as long as it lives; its counts of in-place writes so far are added up."""
     before: TensorFacts | None = _known.get(tensor)
     if before is not None and before.version:
         facts = replace(facts, version=facts.version + before.version)
@@ -81,10 +81,10 @@ def to_row(facts: TensorFacts) -> dict[str, Any]:
 
 
 def from_row(row: Any) -> TensorFacts:
-    """Check and return the facts that another process wrote by `to_row`.
+    """Return the facts that another process made a row of by `to_row`, after checking them.
 
     Raises:
-        ProtocolError: these are not such facts.
+        ProtocolError: the row is not one of facts.
     """
     expect(type(row) is dict and row.keys() <= vars(_NONE).keys(), "invalid facts of a tensor")
     facts = TensorFacts(**row)

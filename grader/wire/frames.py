@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from grader.wire.transport import Patience, Transport, map_shared
+from grader.wire.transport import Patience, Transport, map_shared_memory
 
 _OF_A_TREE = 16
 """So many times its text a tree takes as objects of Python's."""
@@ -32,7 +32,7 @@ class Unsupported(TypeError):
 
 
 def expect(condition: object, text: str) -> None:
-    """Raise a `ProtocolError` with this text unless a condition holds.
+    """Raise a `ProtocolError` with the text unless a condition holds.
 
     Raises:
         ProtocolError: the condition does not hold.
@@ -51,7 +51,7 @@ class Budget:
         """Subtract the size of a message from what is left.
 
         Raises:
-            TooMuch: less is left than that.
+            TooMuch: the message is larger than what is left.
         """
         self.left -= _OF_A_TREE * tree_bytes + data_bytes
         if self.left < 0:
@@ -73,10 +73,10 @@ class Caps:
     """Of one tensor or array whose elements share memory, for instance by strides of 0."""
 
     def most_bytes(self, memory: int) -> int:
-        """Return how many bytes the elements of one tensor may take; a comparison or a copy allocates all of them.
+        """Return how many bytes the elements of one tensor may take in a copy, where each has memory of its own.
 
         Args:
-            memory: bytes of the memory that it lies in, which really arrived.
+            memory: bytes of the memory that arrived, in which several elements may share a byte.
         """
         return min(self.data_bytes, max(memory, self.expanded_bytes))
 
@@ -99,10 +99,10 @@ def ordered_by_nesting(rows: Sequence[list[Any]], changed: Sequence[int], caps: 
     Args:
         rows: every row of the message.
         changed: the numbers of the changed rows.
-        caps: how much a message may hold.
+        caps: the limits on a message.
 
     Raises:
-        ProtocolError: there is a cycle, deep nesting, or something that is huge once unfolded.
+        ProtocolError: there is a cycle, deep nesting, or a value that is huge once shared containers are unfolded.
     """
     order: list[int] = []
     hashed = 0
@@ -194,16 +194,16 @@ class Channel:
         Args:
             number: the number of the request.
             tree: the tree of the message.
-            data: its memory.
-            patience: how long the other end may take to read.
-            mapped: in place of `data`, memory that both ends share from now on: its descriptor, which the caller keeps,
-                and its size in bytes.
+            data: the memory of the message.
+            patience: a function that returns the seconds to wait for the other end; None for no deadline.
+            mapped: the descriptor, which the caller keeps, and the size in bytes of memory that both ends share from
+                now on, in place of `data`.
 
         Raises:
             Unsupported: the message is larger than the caps.
             ChannelClosed: the other end is gone.
         """
-        text = write_tree(tree, self.caps)
+        text = encode_tree(tree, self.caps)
         size = sum(map(len, data))
         if size > self.caps.data_bytes:
             raise Unsupported(f"the values are too large to send ({size / 2**20:.0f} MB)")
@@ -213,7 +213,7 @@ class Channel:
         self.transport.write([HEADER.pack(MAGIC, number, len(text), size), text, *data], descriptor, patience)
 
     def receive(self, patience: Patience | None = None) -> Frame:
-        """Wait for one frame.
+        """Wait for one frame, and return it.
 
         Raises:
             ProtocolError: what came is not a frame, or is larger than the caps.
@@ -237,7 +237,7 @@ class Channel:
             self.transport.read_into(memoryview(text), patience)
             tree = parse_tree(bytes(text), self.caps)
             if descriptor is not None:
-                return Frame(number, tree, map_shared(descriptor, size))
+                return Frame(number, tree, map_shared_memory(descriptor, size))
             data = memoryview(bytearray(size))
             self.transport.read_into(data, patience)
             return Frame(number, tree, data, data.toreadonly() if self.trusts else memoryview(b""))
@@ -251,13 +251,13 @@ class Channel:
 
 
 def pack_messages(messages: Sequence[tuple[dict[str, Any], list[Any]]]) -> tuple[dict[str, Any], list[Any]]:
-    """Join several messages, each a tree and its data, into one."""
+    """Join several messages, each a tree and its data, into one message, and return it."""
     sizes = [sum(map(len, data)) for _, data in messages]
     return {"parts": [tree for tree, _ in messages], "sizes": sizes}, [block for _, data in messages for block in data]
 
 
-def parts_of(frame: Frame) -> list[Frame]:
-    """Split a frame that contains several messages joined by `pack_messages`; return a frame for each.
+def unpack_messages(frame: Frame) -> list[Frame]:
+    """Split a frame of several messages that `pack_messages` joined; return a frame for each.
 
     Raises:
         ProtocolError: the frame does not contain such messages.
@@ -277,8 +277,8 @@ _ENCODE = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _DECODE = json.JSONDecoder().decode
 
 
-def write_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
-    """Encode the tree of a frame as the bytes of JSON.
+def encode_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
+    """Return the tree of a frame as the bytes of JSON.
 
     Raises:
         Unsupported: the other process would refuse it.
@@ -293,10 +293,10 @@ def write_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
 
 
 def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
-    """Parse the bytes of a frame's tree, which are JSON.
+    """Parse the bytes of JSON that are a frame's tree, and return the tree.
 
     Raises:
-        ProtocolError: it is not JSON, not an object, or has too many nodes.
+        ProtocolError: they are not JSON, not an object, or have too many nodes.
     """
     # Counted before it is parsed: every two bytes of text may become an object of Python's.
     if _most_values(text) > caps.tree_nodes:

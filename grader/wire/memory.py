@@ -35,8 +35,11 @@ class _ArrayDescription:
         self.__array_interface__ = array.__array_interface__
 
 
-def array_with_same_layouts(array: Array) -> Array:
-    """Return another array over the same memory, to which NumPy allows the same changes of layout."""
+def substitute_for_trials(array: Array) -> Array:
+    """Return another array over the memory of `array`, on which a change of shape or strides can be tried.
+
+    NumPy permits or refuses a change of it as it would one of `array`.
+    """
     return array[...] if isinstance(array.base, np.ndarray) else np.asarray(_ArrayDescription(array))
 
 
@@ -65,12 +68,12 @@ class MemoryBlock:
         self.original: memoryview | None = None
 
     def storage(self, start: int, nbytes: int) -> torch.UntypedStorage:
-        """Return a storage over a part of the block, which copies nothing."""
+        """Return a storage that shares the memory of a part of the block."""
         return torch.from_numpy(self.data[start : start + nbytes]).untyped_storage()
 
 
 def byte_range(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
-    """Return the offsets of the first byte of a view, and of the byte after its last one; equal for an empty view.
+    """Return the offset of the first byte of a view, and that of the byte after its last one; equal if it is empty.
 
     Args:
         offset: the offset of the first element, in bytes.
@@ -99,7 +102,9 @@ def address_range(value: torch.Tensor | Array) -> tuple[int, int]:
 
 
 def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int, nbytes: int, caps: Caps) -> None:
-    """Refuse a layout with an element outside its memory. All of it is computed here, with Python's integers.
+    """Raise `ProtocolError` for a layout with an element outside its memory.
+
+    All of it is computed here, with Python's integers.
 
     Args:
         shape: the shape, as another process sent it.
@@ -108,10 +113,10 @@ def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int
         unit: bytes of a unit.
         itemsize: bytes of an element.
         nbytes: the size of the memory.
-        caps: what one message may hold.
+        caps: the limits on one message.
 
     Raises:
-        ProtocolError: it does not fit, or is larger than the caps allow.
+        ProtocolError: the layout does not fit the memory, or is larger than the caps allow.
     """
     if type(shape) is not list or type(strides) is not list or not len(shape) == len(strides) <= MOST_DIMS:
         raise ProtocolError("invalid shape or strides")

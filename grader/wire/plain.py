@@ -57,21 +57,21 @@ class Tags:
         self._readers = {kind.tag: kind.read for kind in kinds.values()}
 
     def kind_of(self, value: Any) -> type | None:
-        """Return the type under which a value has a tag; None if it has none."""
+        """Return the type whose tag is written for a value; None if there is no tag for it."""
         return type(value) if type(value) in self._kinds else None
 
     def to_plain(self, value: Any) -> list[Any] | None:
-        """Return a value as a list that begins with its tag; None if it has no tag."""
+        """Return a value as a list that begins with the tag of its type; None if there is no tag for it."""
         if (known := self.kind_of(value)) is None:
             return None
         kind = self._kinds[known]
         return [kind.tag, *kind.write(value)]
 
     def from_plain(self, tag: Any, *rest: Any) -> Any:
-        """Return the value of a list that begins with a tag.
+        """Return the value that `to_plain` turned into a list: a tag and the items that follow it.
 
         Raises:
-            ProtocolError: there is no such value.
+            ProtocolError: there is no such tag, or no value with these items.
         """
         try:
             return self._readers[tag](*rest)

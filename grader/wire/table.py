@@ -36,17 +36,17 @@ class ObjectTable:
     versions: dict[int, int] = field(default_factory=dict)
 
 
-def parts(value: Any) -> Iterator[Any]:
-    """Yield a value, and all that its lists, tuples, sets and dicts hold, at any depth."""
+def nested_values(value: Any) -> Iterator[Any]:
+    """Yield a value, and all values in it at any depth if it is a list, a tuple, a set or a dict."""
     yield value
     items = [*value, *value.values()] if isinstance(value, dict) else value
     if isinstance(items, (list, tuple, set, frozenset)):
         for item in items:
-            yield from parts(item)
+            yield from nested_values(item)
 
 
-def starts_of(sizes: Sequence[int]) -> list[int]:
-    """Return the offsets of blocks of these sizes in the data of a message; the last item is the total size."""
+def block_offsets(sizes: Sequence[int]) -> list[int]:
+    """Return the offset of each block in the data of a message, by the sizes of the blocks; last, the total size."""
     starts, end = [], 0
     for size in sizes:
         starts.append(end)
@@ -55,7 +55,7 @@ def starts_of(sizes: Sequence[int]) -> list[int]:
 
 
 def padded_blocks(parts: Sequence[memoryview]) -> list[memoryview | bytes]:
-    """Return the blocks of a message, each filled up to the alignment."""
+    """Return the blocks of a message, each followed by zeros up to the next multiple of the alignment."""
     blocks: list[memoryview | bytes] = []
     for part in parts:
         blocks.append(part)

@@ -31,10 +31,10 @@ class ChannelClosed(Exception):
 
 
 def patience_until(moment: float) -> Patience:
-    """Return a callable that returns the seconds left until a moment of the monotonic clock.
+    """Return a function that returns the seconds to wait next; it raises `TimeoutError` from `moment` on.
 
-    Raises:
-        TimeoutError: raised by what is returned, once the moment has come.
+    Args:
+        moment: the deadline, by the monotonic clock.
     """
 
     def patience() -> float:
@@ -53,7 +53,7 @@ class _Stream:
         self._rest = self._arrived[:0]
 
     def read_into(self, view: memoryview, patience: Patience | None) -> None:
-        """Read as many bytes as fill a view.
+        """Wait for bytes and read them into a view until it is full.
 
         Raises:
             ChannelClosed: the other side is gone.
@@ -70,7 +70,7 @@ class _Stream:
             view, self._rest = view[count:], self._rest[count:]
 
     def _receive(self, view: memoryview, patience: Patience | None) -> int:
-        """Wait for bytes, put them into a view with room for `_AT_ONCE` or more, and return how many came."""
+        """Wait for bytes, read some into a view of at least `_AT_ONCE` bytes, and return how many they are."""
         raise NotImplementedError
 
 
@@ -93,7 +93,7 @@ class SocketTransport(_Stream):
             poll.register(sock, event)
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Send all parts of a message, and a descriptor with the first byte.
+        """Send all parts of a message through the socket, and a descriptor with the first byte.
 
         Args:
             parts: the parts of the message, in order.
@@ -155,12 +155,12 @@ class SocketTransport(_Stream):
             pass
 
     def close_writing(self) -> None:
-        """Shut down the direction of writing, so that the other side reads the end of the stream."""
+        """Shut the socket down for writing, so that the other side reads the end of the stream."""
         with contextlib.suppress(OSError):  # it is gone
             self._sock.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Close the socket and all descriptors that were not taken."""
+        """Close the socket, and all descriptors that came and that `take_descriptor` did not return."""
         while self._descriptors:
             os.close(self._descriptors.pop())
         self._sock.close()
@@ -181,8 +181,8 @@ class PipeTransport(_Stream):
 
         Args:
             parts: the parts of the message, in order.
-            descriptor: not sent: a pipe cannot carry one.
-            patience: not used: writing to a pipe has no deadline.
+            descriptor: a descriptor, which is not sent: a pipe cannot carry one.
+            patience: a deadline, which is not used: writing to a pipe has none.
         """
         del descriptor, patience
         if self._write_fd is None:
@@ -253,12 +253,12 @@ class PatientPipes(PipeTransport):
                 super().write([part], None, None)
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Queue all parts of a message for the thread that writes; a worker that reads none ends by its deadline.
+        """Queue all parts of a message for the thread that writes them to the pipe; do not wait for it.
 
         Args:
             parts: the parts of the message, in order.
-            descriptor: not sent: a pipe cannot carry one.
-            patience: not used: writing to a pipe has no deadline.
+            descriptor: a descriptor, which is not sent: a pipe cannot carry one.
+            patience: a deadline, which is not used: if the other process reads nothing, the wait for its reply ends.
         """
         del descriptor, patience
         for part in parts:
@@ -276,13 +276,13 @@ class PatientPipes(PipeTransport):
             return chunk
 
     def close_writing(self) -> None:
-        """Send what is queued, then close this direction."""
+        """Write the queued parts, then close the pipe for writing."""
         self._outgoing.put(None)
         self._writer.join(timeout=1)
         super().close_writing()
 
     def close(self) -> None:
-        """Close both descriptors. The process at the other end is dead by now, so that the threads end too."""
+        """Wait until the thread that reads has ended, then close both descriptors; the other process must be dead."""
         while self._reader.is_alive():
             with contextlib.suppress(queue.Empty):
                 self._incoming.get(timeout=0.01)  # makes room for a reader that holds one more chunk
@@ -293,9 +293,9 @@ Transport = SocketTransport | PipeTransport
 
 
 def standard_streams() -> PipeTransport:
-    """Return a transport over the standard streams of this process, whose prints go to stderr from now on.
+    """Return a transport over standard input and output of this process, and redirect its prints to standard error.
 
-    Call it before anything prints: that would otherwise be read as a frame.
+    Call it before anything prints: the other process would read that as a frame.
     """
     read_fd, write_fd = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -327,7 +327,7 @@ def create_shared_memory(name: str, size: int) -> int:
     return descriptor
 
 
-def map_shared(descriptor: int, size: int) -> memoryview:
+def map_shared_memory(descriptor: int, size: int) -> memoryview:
     """Map shared memory by its descriptor, which a trusted process sent, and return it as a memoryview."""
     if not size:  # the system refuses to map it
         return memoryview(bytearray())

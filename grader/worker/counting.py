@@ -26,7 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from grader.accelerator.sim.machine import machine_or_none
 from grader.accelerator.timeline import Span
 from grader.wire.memory import address_range
-from grader.wire.table import parts
+from grader.wire.table import nested_values
 from grader.worker.importer import OwnModules
 from grader.worker.surroundings import fill_memory
 
@@ -62,7 +62,9 @@ def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str,
     before = machine.counters() if machine else {}
     first = len(machine.clock.spans) if machine else 0
     # Held, as the call may put others in their places. Tensors made in inference mode have no version.
-    given = [each for each in parts([args, kwargs]) if isinstance(each, torch.Tensor) and not each.is_inference()]
+    given = [
+        each for each in nested_values([args, kwargs]) if isinstance(each, torch.Tensor) and not each.is_inference()
+    ]
     versions = sum(tensor._version for tensor in given)
     with torch.no_grad(), Operators([args, kwargs]) as operators, Uses() as uses, LineCounter() as lines:
         result = function(*args, **kwargs)
@@ -226,7 +228,7 @@ class _StorageCounter:
     def __init__(self, arguments: Any) -> None:
         self.total = self.peak = 0
         self._old = {storage._cdata for storage in storages(arguments)}
-        self._arrays = [address_range(each) for each in parts(arguments) if isinstance(each, np.ndarray)]
+        self._arrays = [address_range(each) for each in nested_values(arguments) if isinstance(each, np.ndarray)]
         self._alive = 0
         self._live: dict[int, tuple[weakref.ref[torch.UntypedStorage], int]] = {}
 
@@ -257,7 +259,7 @@ class _StorageCounter:
 
 def storages(value: Any) -> Iterator[torch.UntypedStorage]:
     """Yield the storages of the plain tensors in a value that have memory; the simulated machine counts its own."""
-    for tensor in parts(value):
+    for tensor in nested_values(value):
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
         if plain and tensor.device.type != "meta":
             yield tensor.untyped_storage()
@@ -267,4 +269,6 @@ def _bytes_sent(func: Any, args: Any, kwargs: Mapping[str, Any]) -> int:
     """Return how many bytes of tensors this rank hands to a collective."""
     given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | dict(kwargs)
     sent = next((given[name] for name in _SENT if name in given), None)
-    return sum(int(each.numel() * each.element_size()) for each in parts(sent) if isinstance(each, torch.Tensor))
+    return sum(
+        int(each.numel() * each.element_size()) for each in nested_values(sent) if isinstance(each, torch.Tensor)
+    )

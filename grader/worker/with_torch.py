@@ -18,7 +18,7 @@ from grader.wire.containers import PlainDecoder, PlainEncoder
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.facts import AcceleratorFunctions
-from grader.wire.table import ObjectTable, starts_of
+from grader.wire.table import ObjectTable, block_offsets
 from grader.worker import builtin_probes, counting, surroundings
 from grader.worker.importer import OwnModules
 from grader.worker.libraries import Libraries
@@ -112,5 +112,5 @@ class WithTorch(Libraries):
 
     def write(self, blocks: Sequence[Any], data: memoryview) -> None:
         """Fill the tensors that were prepared as arguments of a timed call with their elements."""
-        for block, start in zip(blocks, starts_of([block.nbytes for block in blocks]), strict=False):
+        for block, start in zip(blocks, block_offsets([block.nbytes for block in blocks]), strict=False):
             block.data[:] = np.frombuffer(data[start : start + block.nbytes], np.uint8)

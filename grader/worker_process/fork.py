@@ -19,7 +19,7 @@ from grader.sandbox.start_messages import Started, StartWorker
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
 from grader.worker_process.process import GRACE_S, WorkerProcess
-from grader.worker_process.starter import WARM_UP_S, Starter, await_first_message, caps_of, worker_limits
+from grader.worker_process.starter import WARM_UP_S, Starter, await_progress, caps_of, worker_limits
 
 _SLACK_MB = 256
 """For private files and copies of the server's pages, beyond the memory that an exercise allows."""
@@ -63,13 +63,13 @@ class ForkStarter(Starter):
         """Start a worker as a fork of the server.
 
         Args:
-            limits: what it may use.
-            spared: whether it outlives an exercise that takes too long.
+            limits: the limits on its time and memory.
+            spared: whether it goes on when the other workers of the lane are ended, as an exercise takes too long.
             simulates: whether it will see a simulated accelerator.
             plain: whether it has the standard library alone.
 
         Raises:
-            WorkerLost: the machine has no room for one; the verdict is `broken`.
+            WorkerLost: the machine cannot start another worker; the verdict is `broken`.
         """
         latest = time.monotonic() + _ROOM_S
         while True:
@@ -77,7 +77,7 @@ class ForkStarter(Starter):
             started = self._request_worker(self._servers[plain], limits, spared, simulates)
             if isinstance(started, _Forked):
                 self.started += 1
-                await_first_message(started)  # that it is confined
+                await_progress(started)  # that it is confined
                 started.enter_group()
                 return started
             if time.monotonic() < latest:
@@ -154,13 +154,13 @@ class _Forked(WorkerProcess):
     _lost_server: bool = False
 
     def enter_group(self) -> None:
-        """Move the worker into its control group, unless it is there; call this before a submission is sent to it."""
+        """Move the worker into its control group, unless it is in it; call this before a submission is sent to it."""
         if self.group is not None:
             with contextlib.suppress(ProcessLookupError):  # it has ended already, which its next request shows
                 self.group.take_in(self.pid)
 
     def _receive_end(self, seconds: float) -> Ended | None:
-        """Wait for the server to say how the worker ended; return None if it does not say so in time."""
+        """Wait for the server's message on how the worker ended; return None if none comes in time."""
         if self._ended is None:
             # `Ended` is all that comes after `Started`.
             with contextlib.suppress(TimeoutError, BlockingIOError):

@@ -98,11 +98,11 @@ class WorkerProcess:
         """Send a request, wait for its reply, and return the reply.
 
         Args:
-            tree: of the request.
-            data: its memory blocks.
-            seconds: of CPU time that the worker may take.
-            what: the call in messages, such as "your `total`".
-            mapped: in place of `data`, memory that the worker maps: its descriptor and its size in bytes.
+            tree: the tree of the request.
+            data: the memory blocks of the request.
+            seconds: the CPU seconds that the worker may take.
+            what: the name of the call in messages, such as "your `total`".
+            mapped: the descriptor and the size in bytes of memory that the worker maps, in place of `data`.
 
         Raises:
             WorkerLost: there will be no reply.
@@ -131,7 +131,7 @@ class WorkerProcess:
         return frame
 
     def _interrupted_stack(self) -> Any:
-        """Interrupt code whose time is over, and return the stack that the worker reports; None if it reports none."""
+        """Interrupt student code whose time is over; return the stack that the worker sends, None if it sends none."""
         if not _HAS_SIGNALS:
             return None
         self.signal(signal.SIGUSR1)
@@ -141,9 +141,9 @@ class WorkerProcess:
             return None
 
     def _patience(self, seconds: float, what: str) -> Patience:
-        """Return a function that returns how long to wait next, and raises `WorkerLost` when the time is over.
+        """Return a function that returns the seconds to wait next, and raises `WorkerLost` once the time is over.
 
-        CPU time is limited, and wall time to a loose multiple of it, for a busy machine.
+        The worker may use `seconds` of CPU time, and of wall time a multiple of it, since the machine may be busy.
         """
         started = time.monotonic()
         before: tuple[float, float] | None = None
@@ -202,7 +202,7 @@ class WorkerProcess:
         return used
 
     def pause(self) -> None:
-        """Stop the worker by SIGSTOP. Student code can notice it only by the time that has passed."""
+        """Stop the worker by SIGSTOP until `resume`. Student code can notice it only by the time that has passed."""
         if not _HAS_SIGNALS:
             return
         self.signal(signal.SIGSTOP)
@@ -286,11 +286,11 @@ class Losses:
         self._counts: Counter[str] = Counter()
 
     def note(self, lost: WorkerLost, what: str, *, full_time: bool) -> None:
-        """Note that a request lost a worker, and give up that request or all requests after too many losses.
+        """Count a worker that was lost in a request; after too many, give up this request, or all requests.
 
         Args:
-            lost: the loss.
-            what: names the request.
+            lost: the exception that says how the worker was lost.
+            what: the name of the request.
             full_time: whether the request was given as much time as most are.
         """
         self._counts[what] += 1

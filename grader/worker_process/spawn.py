@@ -22,7 +22,7 @@ from grader.sandbox.start_messages import StartWorker
 from grader.wire.frames import Channel
 from grader.wire.transport import ChannelClosed, pipes_of
 from grader.worker_process.process import GRACE_S, WorkerProcess
-from grader.worker_process.starter import Starter, await_first_message, caps_of, worker_limits
+from grader.worker_process.starter import Starter, await_progress, caps_of, worker_limits
 
 _ROOM_MB = 16 << 20
 """Address space that CUDA takes for a map of all memory, its own and the host's; it is not used memory."""
@@ -81,8 +81,8 @@ class SpawnStarter(Starter):
         """Return the warm spare worker, or a new worker if no spare is left, and start another spare.
 
         Args:
-            limits: what it may use.
-            spared: whether it outlives an exercise that takes too long.
+            limits: the limits on its time and memory.
+            spared: whether it goes on when the other workers of the lane are ended, as an exercise takes too long.
             simulates: whether it will see a simulated accelerator.
             plain: whether it has the standard library alone.
         """
@@ -91,11 +91,11 @@ class SpawnStarter(Starter):
         worker = self._spares.pop(plain, None) or self._spawn(plain=plain)
         self.started += 1
         worker.limits, worker.channel.caps = limits, caps_of(limits)
-        await_first_message(worker)  # that it is warm
+        await_progress(worker)  # that it is warm
         wanted = StartWorker(str(worker.folder), worker_limits(limits, self._room_mb), spared)
         with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer
             worker.channel.send(0, to_tree(wanted))
-        await_first_message(worker)  # that it is confined
+        await_progress(worker)  # that it is confined
         # Started now and not before, so that it imports torch while this worker is at work, and does not delay it.
         self._spares[plain] = self._spawn(plain=plain)
         return worker

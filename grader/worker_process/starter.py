@@ -54,8 +54,8 @@ class Starter:
         """Start a worker with nothing loaded.
 
         Args:
-            limits: what it may use.
-            spared: whether it outlives an exercise that takes too long.
+            limits: the limits on its time and memory.
+            spared: whether it goes on when the other workers of the lane are ended, as an exercise takes too long.
             simulates: whether it will see a simulated accelerator.
             plain: whether it has the standard library alone.
         """
@@ -72,7 +72,7 @@ class Starter:
 
     @contextmanager
     def exclusive(self, worker: WorkerProcess | None) -> Iterator[None]:
-        """Pause all other workers with submissions while the block runs; kill one that ran nevertheless."""
+        """Pause all other workers with submissions while the block runs; then kill those that ran nevertheless."""
         others = self.students - {worker}
         before: dict[WorkerProcess, float | None] = {}
         try:
@@ -89,15 +89,15 @@ class Starter:
                 other.resume()
 
     def close(self) -> None:
-        """End the workers that are kept ready for later."""
+        """End the workers that were started ahead and not used."""
 
 
 def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
-    """Return the limits of a worker's whole life.
+    """Return the limits that the kernel sets on a worker from its start to its end.
 
     Args:
-        limits: of the exercise.
-        room_mb: MiB of address space besides, which is not used memory.
+        limits: the limits of the exercise.
+        room_mb: MiB of address space that the worker gets beyond its memory, and does not use.
     """
     # The kernel counts CPU time over a worker's whole life, so what it is given there is the exercise's, not a call's.
     return WorkerLimits(math.ceil(limits.exercise_s), limits.memory_mb + room_mb, limits.file_mb, limits.processes)
@@ -108,11 +108,11 @@ def caps_of(limits: Limits) -> Caps:
     return Caps(data_bytes=min(Caps().data_bytes, limits.memory_mb << 20))
 
 
-def await_first_message(worker: WorkerProcess) -> None:
-    """Wait for a worker's first message, which says that it is warm or confined; raise if it ends before that.
+def await_progress(worker: WorkerProcess) -> None:
+    """Wait until a worker reports that it has imported its libraries, or that it is confined.
 
     Raises:
-        WorkerLost: it ends, or says nothing; it is closed.
+        WorkerLost: the worker ends or reports nothing; it is closed then.
     """
     try:
         worker.channel.receive(patience_until(time.monotonic() + WARM_UP_S))

@@ -39,7 +39,7 @@ class Waiting:
         return self
 
     def begin_check(self, budget: Budget) -> None:
-        """Begin a check, whose replies are charged to this budget."""
+        """Begin a check; `budget` is how many bytes the replies to it may hold together."""
         self.budget = budget
         self.mark[0] = 0
 

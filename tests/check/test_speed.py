@@ -47,7 +47,7 @@ def written_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TimedWorker, "_cpu", cpu)
     monkeypatch.setattr(TimedWorker, "_read_clocks", lambda timed: _Clocks(cpu(timed), 0.0))
     monkeypatch.setattr(WorkerProcess, "last_clocks", lambda worker: None)
-    monkeypatch.setattr(PairedRun, "have_cpu_clock", lambda pair: True)
+    monkeypatch.setattr(PairedRun, "can_read_cpu_time", lambda pair: True)
 
 
 def random_vector(size: int) -> tuple[torch.Tensor]:
@@ -290,7 +290,7 @@ def test_what_ends_does_not_concern_speed(function: Function) -> None:
 def test_advice_without_a_clock(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no CPU clock can be read, the ratio is told and nothing is decided."""
     monkeypatch.setattr(WorkerProcess, "last_clocks", lambda worker: None)
-    monkeypatch.setattr(PairedRun, "have_cpu_clock", lambda pair: False)
+    monkeypatch.setattr(PairedRun, "can_read_cpu_time", lambda pair: False)
     with pytest.raises(CannotRun, match="by wall-clock time: 71 times as long as the reference"):
         judge(function(writing(71_000)), function)
 

@@ -226,9 +226,9 @@ def test_who_takes_no_calls_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatc
                 assert called is not None
                 calls.enter_context(called)
         with pytest.raises(OSError, match=r"unavailable|timed out"):
-            warm.stop()
+            warm.stop_all()
         assert path.exists()
-    assert warm.stop() == 0
+    assert warm.stop_all() == 0
     assert not path.exists()
 
 
@@ -285,4 +285,4 @@ def test_another_user_gets_no_answer(own_place: Path) -> None:
         ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
         assert (ran.stdout, ran.stderr) == ("b''\n", "")
         Path(place.folder).chmod(0o700)
-        warm.stop()
+        warm.stop_all()

@@ -24,7 +24,7 @@ from grader.model.endings import WorkerLost
 from grader.model.errors import ConfinementError
 from grader.model.messages import Level
 from grader.runner.fresh_interpreters import FreshInterpreters
-from grader.runner.promises import PROMISES, SandboxPlan, findings, highest_level
+from grader.runner.promises import PROMISES, SandboxPlan, highest_level, promises_with_findings
 from grader.runner.worker_server import WorkerServer
 from grader.sandbox import cgroup, landlock, seccomp
 from grader.worker_process.fork import ForkStarter
@@ -92,10 +92,10 @@ def test_each_level_keeps_its_promises(places: Callable[[Level], Place], level: 
 def test_a_level_needs_all_promises_below_it() -> None:
     """One promise broken is one level less; a probe that says nothing has shown nothing."""
     kept = {promise.name: "" for promise in PROMISES}
-    assert highest_level(findings(kept)) is Level.FULL
-    assert highest_level(findings(kept | {"disk": "it is as large as the disk"})) is Level.REDUCED
-    assert highest_level(findings(kept | {"network": "there is a route"})) is Level.NONE
-    assert highest_level(findings({})) is Level.NONE
+    assert highest_level(promises_with_findings(kept)) is Level.FULL
+    assert highest_level(promises_with_findings(kept | {"disk": "it is as large as the disk"})) is Level.REDUCED
+    assert highest_level(promises_with_findings(kept | {"network": "there is a route"})) is Level.NONE
+    assert highest_level(promises_with_findings({})) is Level.NONE
 
 
 def test_fresh_interpreters_are_refused_where_a_level_is_wanted() -> None:

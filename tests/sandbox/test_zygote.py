@@ -19,7 +19,7 @@ from grader.connection.student import Student
 from grader.grading.runtime import Processes, Runtime
 from grader.model import Course, Limits
 from grader.runner.promises import SandboxPlan
-from grader.runner.warm import WarmSocket, stop, warm_processes
+from grader.runner.warm import WarmSocket, stop_all, warm_processes
 from grader.runner.worker_server import WorkerServer
 from grader.runner.zygote_client import WarmZygote, Zygote
 from grader.worker_process.fork import ForkStarter
@@ -157,7 +157,7 @@ def test_workers_know_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         starter.close()
         server.close()
     finally:
-        stop()
+        stop_all()
         zygote.close()
 
 

@@ -12,7 +12,7 @@ from grader.connection.record import Record
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.facts import AcceleratorFunctions
-from grader.wire.frames import Caps, Unsupported, parse_tree, write_tree
+from grader.wire.frames import Caps, Unsupported, encode_tree, parse_tree
 from grader.wire.table import ObjectTable, padded_blocks
 
 
@@ -70,7 +70,7 @@ def travel(tree: Mapping[str, Any], blocks: Sequence[memoryview], caps: Caps) ->
     data = bytearray().join(padded_blocks(blocks))
     if len(data) > caps.data_bytes:
         raise Unsupported("too large")
-    return parse_tree(write_tree(tree, caps), caps), memoryview(data)
+    return parse_tree(encode_tree(tree, caps), caps), memoryview(data)
 
 
 def there_and_back(value: Any) -> tuple[Any, Any]:
