@@ -390,12 +390,12 @@ class Lane:
             self._channel.send(0, *to_frame(message))
 
     def _receive(self, what: str, deadline: float, progress: Progress) -> Message:
-        """Return the next message of the check process that is no `Spawned`; record the pids in those that are.
+        """Return the next message of the check process about its job; record the pids of the workers that it reports.
 
         Args:
             what: the name of what is waited for, which the progress shows.
             deadline: the deadline, by the monotonic clock.
-            progress: the progress that is told how long the wait takes.
+            progress: the progress that shows how long the wait takes.
 
         Raises:
             Cancelled: the run was cancelled.
