@@ -183,7 +183,9 @@ class Prover:
                 case = works[finished.work]
                 if finished.final:
                     results[case] = finished.graded
-                if finished.id is None and (finished.final or (is_inconclusive(finished.graded) and not finished.late)):
+                if finished.id is None and (
+                    finished.final or (is_inconclusive(finished.graded) and not finished.starved)
+                ):
                     self._save(case, finished)
         return results
 

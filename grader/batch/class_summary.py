@@ -16,7 +16,7 @@ from grader.batch.results_folder import ResultsFolder, author_page
 from grader.course.marks import with_caps_text
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
-from grader.grading.unexplained import SimilarSubmissions, add_to_group, is_unexplained, lost_rows, named_groups
+from grader.grading.unexplained import SimilarSubmissions, add_to_group, is_unexplained, lost_checks, named_groups
 from grader.model import Check, Course, Exercise, FinalScore, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
 from grader.model.score import late_days_text, points_text
@@ -240,7 +240,7 @@ class ClassSummary:
         """Return the shortest submission of a group, as an example of it."""
         saved = members_of(self._journal, group)[0]
         graded = saved.outcomes.graded(group.exercise)
-        text, rows = saved.text, lost_rows(graded, group.function)
+        text, rows = saved.text, lost_checks(graded, group.function)
         lines = failing_function(graded, saved.path or "", text, rows[0] if group.function else None) if text else ()
         lines = lines or (_lines_not_in_starter(group.exercise, text) if text else ())
         # The name of a download's file begins with that of a person.

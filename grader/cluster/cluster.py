@@ -61,7 +61,7 @@ _AGAIN = "the same command goes on from there"
 RemoteWork = tuple[str, Submission, Outcomes | None]
 """A work that is sent to a machine: the exercise's id, the submission, and what is to be repeated."""
 RemoteResult = tuple[Outcomes, str | None, bool]
-"""The result of such a work: outcomes, the level of confinement, and whether it was late."""
+"""The result of such a work: outcomes, the level of confinement, and whether it was starved of a core."""
 
 
 @contextmanager
@@ -122,8 +122,8 @@ class Cluster:
 
     def _on_result(self, client: Client, work: Work, own: Future[WorkResult], again: bool, theirs: Any) -> None:
         try:
-            outcomes, confinement, late = theirs.result()
-            own.set_result(WorkResult(work, outcomes.graded(work.exercise), confinement, late))
+            outcomes, confinement, starved = theirs.result()
+            own.set_result(WorkResult(work, outcomes.graded(work.exercise), confinement, starved))
         except KilledWorker as error:
             own.set_result(
                 WorkResult(work, as_handed_in(lost_machine_result(work.exercise, str(error)), work.submission))
@@ -337,7 +337,7 @@ class NodePlugin(WorkerPlugin):
             given_up = self._give_up(str(error) or "its lanes are closed")
             asyncio.run_coroutine_threadsafe(given_up, self._loop).result()
             raise Reschedule from None
-        return Outcomes.of(result.graded), result.confinement, result.late
+        return Outcomes.of(result.graded), result.confinement, result.starved
 
     async def _give_up(self, why: str) -> None:
         # In the scheduler alone: work that is here already would otherwise wait for its resource for ever.

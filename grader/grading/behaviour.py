@@ -132,18 +132,17 @@ def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:
 
 
 def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
-    """Return the groups of `failures_by_function`: for each function at fault, the ids of its failing checks."""
+    """Return the groups of `failures_by_function` without their keys: a set of ids of checks for each function."""
     return [*failures_by_function(rows).values()]
 
 
 def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
     """Return the ids of the failing checks that can be compared, grouped by the function at fault.
 
-    A check that calls no function stands under its own id and a blank, as no function has such a name.
-
     So each function is diagnosed by itself, however many others fail or are not written yet. A check that calls several
-    functions ends at the first thing that is wrong. It stands for the function that it called last, where no check that
-    calls this one alone fails; otherwise it is in no group, and `suspects_of` says whose fault it may be.
+    functions ended in the one that it called last, and is in the group of that one. If a check that calls only that one
+    fails, too, it is in no group, as another function may be at fault: see `suspects_of`. The key of a check that calls
+    no function is its id and a blank, as no function has such a name.
     """
     groups: dict[str, set[str]] = {}
     faulty = _faulty_functions(rows)
@@ -159,8 +158,8 @@ def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str
 def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
     """Return the functions that may be at fault for each failing check that can be compared, by the check's id.
 
-    It is the only one that the check calls; of several that which was called last, and those that also fail where they
-    are called alone.
+    These are the function that the check called last, and, of the others that it called, those that fail a check in
+    which no other function is called.
     """
     faulty = _faulty_functions(rows)
     called = {row.check.id: _functions_of(row) for row in filter(_is_failure, rows)}
@@ -216,7 +215,7 @@ class Names:
     listed: tuple[tuple[str, ...], ...] = ()
 
     def fits(self, used: Collection[str]) -> bool:
-        """Return whether the sentence is true of code that uses these names."""
+        """Return whether the sentence of the wrong answer is true of code that uses these names."""
         names = set(used)
         if any(names.issuperset(each) for each in self.listed):
             return True
@@ -224,21 +223,21 @@ class Names:
         return fits and not names.intersection(self.none_of)
 
     def __or__(self, other: Names) -> Names:
-        """Return names that fit all code that `self` or `other` fits, for two answers with the same sentence."""
+        """Return the `Names` of a sentence that two wrong answers have: they fit code that either of the two fits."""
         any_of = tuple(dict.fromkeys(self.any_of + other.any_of)) if self.any_of and other.any_of else ()
         listed = tuple(dict.fromkeys(self.listed + other.listed)) if any_of else ()
         return Names(any_of, tuple(name for name in self.none_of if name in other.none_of), listed)
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there is no condition, so that any code fits."""
+        """Return whether no name is required and none is excluded, so that any code fits."""
         return not (self.any_of or self.none_of)
 
 
 def names_in_sentence(
     answer: Answer, reference: Path | None, functions: Collection[str] = (), *, has_value: bool = False
 ) -> Names:
-    """Return the names that the sentence of a wrong answer requires in code, and those that it excludes.
+    """Return the names that code must use, and must not use, for the sentence of a wrong answer to be true of it.
 
     Args:
         answer: the wrong answer.
@@ -255,7 +254,7 @@ def names_in_sentence(
     own = quoted.intersection(used) - _names_introduced_in(answer.source) - of_reference
     # A sentence that lists spellings, such as (`repeat`, `stack`), is true of each, whichever the answer has.
     others = [(name,) for name in sorted(quoted - used - of_reference)]
-    called = sorted(own & (_names_called_in(answer.source) | _keywords_of_both(answer.sentence, answer.source)))
+    called = sorted(own & (_names_called_in(answer.source) | _keywords_quoted_as_used(answer.sentence, answer.source)))
     every = [(name,) for name in called] if has_value else [tuple(sorted(own))] if own else []
     missing = quoted.intersection(of_reference) - used - _names_introduced_in(right)
     if not (own or others or missing):  # what it names is right elsewhere, and wrong as it is used here
@@ -275,10 +274,10 @@ def _names_in_quote(text: str) -> set[str]:
     return parts | {each.id for each in nodes if isinstance(each, ast.Name) and each not in roots}
 
 
-def _keywords_of_both(sentence: str, source: bytes) -> set[str]:
+def _keywords_quoted_as_used(sentence: str, source: bytes) -> set[str]:
     """Return the names of the keyword arguments that a sentence quotes with the value that they have in code.
 
-    `correction=0` is then the mistake itself. One that has another value in the code is the remedy.
+    Such a `correction=0` is the mistake. A keyword that the sentence quotes with another value is the remedy.
     """
     pairs = {"".join(text.split()) for text in _QUOTED.findall(sentence) if _KEYWORD.fullmatch(text)}
     try:
@@ -360,9 +359,9 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Sea
     """Encrypt sentences with a key made of traces, so that only an answer with equal traces decrypts them.
 
     Args:
-        exercise: its id.
+        exercise: the id of the exercise.
         behaviour: the traces that decrypt the sentences, one mapping for each seed.
-        sentences: each with what is known beside it.
+        sentences: the sentences, each with its facts.
     """
     rows = {sentence: asdict(told) for sentence, told in sentences.items()}
     text = json.dumps(rows, ensure_ascii=False).encode()
@@ -374,8 +373,8 @@ def unseal(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict
     """Decrypt the sentences that were sealed with these traces, and return them with their facts; {} without any.
 
     Args:
-        exercise: its id.
-        behaviour: traces of the checks, one for each seed.
+        exercise: the id of the exercise.
+        behaviour: the traces of its checks, one mapping for each seed.
         mistakes: the sealed mistakes, by key.
     """
     text = _encrypt_or_decrypt(
@@ -403,7 +402,7 @@ def sealed_file(mistakes: Sealed) -> bytes:
 
 
 def is_sealed(data: bytes) -> bool:
-    """Return whether a file holds sealed mistakes and nothing else, in the one form that we write."""
+    """Return whether a file has sealed mistakes and nothing else, byte for byte as `sealed_file` writes them."""
     try:
         rows = json.loads(data)["mistakes"]
         opaque = all(map(_ENTRY.fullmatch, rows)) and all(map(_SEALED.fullmatch, rows.values()))

@@ -91,17 +91,17 @@ class _ComparingProgress(Progress):
 
 
 class CheckTraces(NamedTuple):
-    """How checks ended, by id, and whether a run of them was late."""
+    """How checks ended, by id, and whether a run of them was starved of a core."""
 
     traces: dict[str, Trace]
-    late: bool = False
+    starved: bool = False
 
 
 class Diagnosed(NamedTuple):
-    """An exercise with its diagnosis, and whether a run for it was late."""
+    """An exercise with its diagnosis, and whether a run for it was starved of a core."""
 
     graded: GradedExercise
-    late: bool = False
+    starved: bool = False
 
 
 Results = Mapping[str, Mapping[str, Sequence[str]]]
@@ -154,25 +154,27 @@ class Known:
             checks: their ids.
         """
         self._begun.add((exercise.id, str(answer.path)))
-        traces, late = dict[str, Trace](), False
+        traces, starved = dict[str, Trace](), False
         # Costs hardly depend on the inputs, and some checks draw none: these are run with one seed, for all.
         if seed != SEEDS[0]:
             costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS}
-            first, late = self.traces(lane, answer, exercise, SEEDS[0], checks)
+            first, starved = self.traces(lane, answer, exercise, SEEDS[0], checks)
             traces = {id: trace for id, trace in first.items() if trace.same_for_all or id in costs}
         wanted = set(checks) - traces.keys()
         key, mine = self._saved_traces(answer, exercise, seed, "traces by function")
         # Two lanes may run the same at once: they get equal traces, and neither need wait.
         if missing := wanted.difference(mine):
-            new, was_late = traces_in(lane, exercise, as_submitted(exercise, answer.source), seed, missing)
-            late |= was_late
+            new, was_starved = traces_in(lane, exercise, as_submitted(exercise, answer.source), seed, missing)
+            starved |= was_starved
             mine.update(new)
             if self._store is not None:
                 self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict.is_repeatable})
-        return CheckTraces(traces | {id: mine[id] for id in wanted}, late)
+        return CheckTraces(traces | {id: mine[id] for id in wanted}, starved)
 
     def results(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> tuple[Results, bool]:
-        """Return digests of what a wrong answer returns for all inputs of these checks, and whether a run was late.
+        """Return digests of a wrong answer's results for all inputs of these checks, and whether a run was starved.
+
+        A check runs only if its results are not known yet.
 
         Args:
             lane: the lane that runs it.
@@ -182,19 +184,26 @@ class Known:
             checks: their ids.
         """
         key, mine = self._saved_traces(answer, exercise, seed, "results")
-        late = False
+        starved = False
         if missing := set(checks).difference(mine):
             files = as_submitted(exercise, answer.source)
-            new, late = results_in(lane, exercise, files, seed, missing)
+            new, starved = results_in(lane, exercise, files, seed, missing)
             rows = {id: Trace(Verdict.PASSED, json.dumps(row)) for id, row in new.items()}
             mine.update(rows)
-            if self._store is not None and not late:
+            if self._store is not None and not starved:
                 self._store.save_traces(key, rows)
-        return {id: json.loads(mine[id].story) for id in checks if id in mine}, late
+        return {id: json.loads(mine[id].story) for id in checks if id in mine}, starved
 
-    def _saved_traces(self, answer: Answer, exercise: Exercise, seed: int, what: str) -> tuple[str, dict[str, Trace]]:
-        """Return the key under which traces of a wrong answer with a seed are saved, and its known traces, by check."""
-        key = digest_of(what, answer.source, self._keys.judge(exercise), self._machine, str(seed))
+    def _saved_traces(self, answer: Answer, exercise: Exercise, seed: int, kind: str) -> tuple[str, dict[str, Trace]]:
+        """Return the key under which a wrong answer's traces with a seed are saved, and those known so far, by check.
+
+        Args:
+            answer: the wrong answer.
+            exercise: the exercise that it answers.
+            seed: the seed of the inputs.
+            kind: a word that is part of the key, as traces and digests of results are saved in the same table.
+        """
+        key = digest_of(kind, answer.source, self._keys.judge(exercise), self._machine, str(seed))
         if key not in self._traces:
             self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
         return key, self._traces[key]
@@ -203,7 +212,7 @@ class Known:
 def results_in(
     lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids
 ) -> tuple[Results, bool]:
-    """Return digests of what a submission returns for all inputs of these checks, and whether the run was late.
+    """Return digests of a submission's results for all inputs of these checks, and whether the run was starved.
 
     Args:
         lane: the lane that runs them.
@@ -216,7 +225,7 @@ def results_in(
     run = lane.run(exercise, files, seed, selection=selection, progress=_ComparingProgress(lane.progress))
     # A check process that was lost, or a fault of ours, says nothing.
     came = [one for one in run.outcomes if one.verdict is Verdict.NOT_RUN]
-    return {one.check: {name: [*rows] for name, rows in one.results.items()} for one in came}, run.late
+    return {one.check: {name: [*rows] for name, rows in one.results.items()} for one in came}, run.starved
 
 
 def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> CheckTraces:
@@ -235,23 +244,23 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
     # What is too slow decides at once: it costs nobody a point.
     selection = CheckSelection(frozenset(checks), again=True, with_tries=False)
     run = lane.run(exercise, files, seed, selection=selection, progress=_ComparingProgress(lane.progress))
-    return CheckTraces({one.check: Trace.of(one, categories[one.check]) for one in run.outcomes}, run.late)
+    return CheckTraces({one.check: Trace.of(one, categories[one.check]) for one in run.outcomes}, run.starved)
 
 
 def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> Diagnosed:
     """Return the exercise with a sentence for each known wrong answer that it behaves like.
 
-    For functions without a sentence it gets their behaviour.
+    A function that lost points without such a sentence gets a digest of its behaviour.
 
     Args:
-        graded: the exercise, as it ends.
-        submission: the submission that has it.
+        graded: the exercise after grading.
+        submission: the submission that it belongs to.
         setup: the set-up of the run.
         lane: the lane in which it was graded.
-        known: how wrong answers behave.
+        known: the behaviour of the known wrong answers.
 
     Raises:
-        StartError: a process of ours cannot be had.
+        StartError: a process of ours cannot be started.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
     if not can_diagnose(graded):
@@ -259,11 +268,11 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
     comparison = _Comparison(graded, submission, setup, lane, known)
     mistakes = tuple(islice(comparison.mistakes(), max(MOST_MISTAKES, len(failures_of(graded.checks)))))
     behaviours = comparison.behaviours({id for mistake in mistakes for id in mistake.checks})
-    return Diagnosed(replace(graded, mistakes=mistakes, behaviours=behaviours), comparison.late)
+    return Diagnosed(replace(graded, mistakes=mistakes, behaviours=behaviours), comparison.starved)
 
 
 def has_known_mistakes(exercise: Exercise) -> bool:
-    """Return whether there is a wrong answer that an exercise can be compared with."""
+    """Return whether there is a wrong answer, or a sealed mistake, that an exercise can be compared with."""
     return bool(exercise.wrong) or exercise.mistakes is not None
 
 
@@ -276,11 +285,11 @@ class _Comparison:
     """The comparison of one exercise of a submission with the known wrong answers.
 
     Attributes:
-        late: whether a run of the submission or of a wrong answer was late.
+        starved: whether a run of the submission or of a wrong answer was starved of a core.
     """
 
     def __init__(self, graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> None:
-        self.late = False
+        self.starved = False
         self._graded = graded
         self._exercise = graded.exercise
         self._files = submission.of(graded.exercise).files
@@ -309,7 +318,7 @@ class _Comparison:
         """
         groups = failures_by_function(self._graded.checks).items()
         left = {name: ids for name, ids in groups if ids.isdisjoint(explained)}
-        known = self._failing if has_known_mistakes(self._exercise) else self._traces_known_with(SEEDS[0])
+        known = self._failing if has_known_mistakes(self._exercise) else self._traces_of_graded_run(SEEDS[0])
         if not left or known.keys() != self._failing.keys():
             return {}
         traces = self.run(SEEDS[0])
@@ -396,7 +405,7 @@ class _Comparison:
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
 
     def _answers_alike(self, groups: Collection[frozenset[str]]) -> _Alike:
-        """Return the wrong answers all of whose faults the submission has, with the failing checks each explains."""
+        """Return the wrong answers that fail checks as the submission does, each with the checks that it explains."""
         answers = [
             answer for answer in answers_with_sentence(self._exercise) if any(answer.caught_by in g for g in groups)
         ]
@@ -452,7 +461,7 @@ class _Comparison:
         return names.fits(self._names[failing])
 
     def _share_of_same_mistakes(self, answer: Answer, checks: _Ids) -> float:
-        """Return the share of the calls that a wrong answer gets wrong in which the submission returns the same value.
+        """Return the share of a wrong answer's wrong results that the submission returns, too, for the same inputs.
 
         The inputs are those of all checks. The share is 0 if the submission returns a third value in some call, or the
         right one in too many calls. It is 1 if only checks of costs fail: such code returns what is right.
@@ -463,7 +472,7 @@ class _Comparison:
         functions = called.intersection(self._changed_functions(answer)) or called
         compared = {id for id in compared if functions & self._functions_called([id])}
         theirs = _results_by_call(self._results_of(answer, compared), compared, functions)
-        mine = _results_by_call(self._results_here, compared, functions)
+        mine = _results_by_call(self._own_results, compared, functions)
         if mine is None or theirs is None or mine.keys() != theirs.keys():
             return 0
         other = {call for call, result in mine.items() if not _is_same_result(result, theirs[call])}
@@ -481,11 +490,12 @@ class _Comparison:
         share = len(wrong - other) / len(wrong)
         return share if share >= LEAST_AGREEMENT else 0
 
-    def _agree_together(self, pair: tuple[Answer, Answer], checks: _Ids) -> bool:
-        """Return whether the submission may have the mistakes of both wrong answers, by all inputs of all checks.
+    def _shows_both_mistakes(self, pair: tuple[Answer, Answer], checks: _Ids) -> bool:
+        """Return whether the submission's results show the mistakes of both wrong answers, by all inputs of all checks.
 
-        A call that only one of them gets wrong returns the same as it, or what is right in a few of those. One that
-        both get right is right. One that both get wrong may return anything, as two mistakes may change it together.
+        In calls that only one of the answers gets wrong, the submission returns the same as that one, but for a few in
+        which it is right. In calls that both get right, it is right. In calls that both get wrong, it may return
+        anything, as two mistakes may change a result together.
         """
         if self._costs.issuperset(checks):
             return True
@@ -495,7 +505,7 @@ class _Comparison:
         known = [self._results_of(answer, compared) for answer in pair]
         if self._exercise.reference is not None:
             known.append(self._results_of(read_answer(self._exercise, self._exercise.reference), compared))
-        rows = [_results_by_call(results, compared, functions) for results in (self._results_here, *known)]
+        rows = [_results_by_call(results, compared, functions) for results in (self._own_results, *known)]
         mine, first, second, right = [*rows, {}][:4]
         if mine is None or first is None or second is None or right is None:
             return False
@@ -518,15 +528,15 @@ class _Comparison:
 
     def _results_of(self, answer: Answer, checks: _Ids) -> Results:
         """Return digests of what the functions of a known answer return for all inputs of these checks."""
-        results, late = self._known.results(self._lane, answer, self._exercise, SEEDS[0], checks)
-        self.late |= late
+        results, starved = self._known.results(self._lane, answer, self._exercise, SEEDS[0], checks)
+        self.starved |= starved
         return results
 
     @functools.cached_property
-    def _results_here(self) -> Results:
-        """Return digests of what the submission returns for all inputs of all compared checks, with the first seed."""
-        results, late = results_in(self._lane, self._exercise, self._files, SEEDS[0], self._checks_to_compare())
-        self.late |= late
+    def _own_results(self) -> Results:
+        """Return digests of the submission's results for all inputs of the checks to compare, with the first seed."""
+        results, starved = results_in(self._lane, self._exercise, self._files, SEEDS[0], self._checks_to_compare())
+        self.starved |= starved
         return results
 
     def _checks_to_compare(self) -> set[str]:
@@ -535,8 +545,8 @@ class _Comparison:
 
     def _checks_failing_alike(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
         """Return the checks that fail alike for an answer and the submission; none if the answer fails more checks."""
-        theirs, late = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
-        self.late |= late
+        theirs, starved = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
+        self.starved |= starved
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
         # A check of several functions ended at the first thing that is wrong, which may be another mistake, unless it
         # ended in the very function that the answer changes. One that another function ended says nothing of this one.
@@ -562,7 +572,7 @@ class _Comparison:
             for a, b in pairs
             if mine[a] - mine[b] and mine[b] - mine[a] and self._loses_little_elsewhere([a, b], group)
         ]
-        pairs = [pair for pair in pairs if self._agree_together(pair, group)]
+        pairs = [pair for pair in pairs if self._shows_both_mistakes(pair, group)]
         sentences = [{answer.sentence for answer in pair} for pair in pairs]
         certain = [answer for pair in pairs[:1] for answer in pair if all(answer.sentence in row for row in sentences)]
         return sorted(certain, key=lambda answer: self._first_index(mine[answer]))
@@ -575,7 +585,7 @@ class _Comparison:
         )
 
     def _loses_little_elsewhere(self, answers: Collection[Answer], group: _Ids) -> bool:
-        """Return whether `group` lost at most a share of `MOST_ON_OTHERS` on rules that `answers` do not break."""
+        """Return whether the checks of `group` on rules that `answers` keep lost at most the share `MOST_ON_OTHERS`."""
         rules = {self._rows[answer.caught_by].check.contract for answer in answers}
         broken = rules.union(*(answer.breaks for answer in answers))
         others = [self._rows[id].score for id in group if self._rows[id].check.contract not in broken]
@@ -588,22 +598,24 @@ class _Comparison:
     def run(self, seed: int) -> Traces:
         """Run the failing checks with a seed, and return how they end; checks of costs run with the first seed only."""
         if seed not in self._ran:
-            known = self._traces_known_with(seed)
+            known = self._traces_of_graded_run(seed)
             if seed != SEEDS[0]:
                 known |= _select_traces(self.run(SEEDS[0]), self._costs & self._failing.keys())
             again = self._failing.keys() - known.keys()
-            traces, late = traces_in(self._lane, self._exercise, self._files, seed, again)
-            self.late |= late
+            traces, starved = traces_in(self._lane, self._exercise, self._files, seed, again)
+            self.starved |= starved
             self._ran[seed] = known | traces
         return self._ran[seed]
 
-    def _traces_known_with(self, seed: int) -> dict[str, Trace]:
-        """Return the traces of failing checks that need no new run with this seed: the graded run had equal inputs."""
+    def _traces_of_graded_run(self, seed: int) -> dict[str, Trace]:
+        """Return the failing checks' traces that hold for this seed, because the graded run had the same inputs."""
         return {id: one for id, one in self._failing.items() if seed == self._ran_with or one.same_for_all}
 
 
 def required_names(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
-    """Return the names that a wrong answer's sentence requires and excludes; fewer if a wrong value shows the mistake.
+    """Return the names that code must use, and must not use, for the sentence of a wrong answer to be true of it.
+
+    They are fewer if a wrong value shows the mistake.
 
     Args:
         exercise: the exercise.

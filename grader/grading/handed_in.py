@@ -14,7 +14,7 @@ from grader.model import (
 
 
 def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExercise:
-    """Return the exercise with the place of its file, and with line numbers of a notebook counted in its cells."""
+    """Return a graded exercise with the author's path and notes, and with lines of a notebook counted in its cells."""
     own, name = submission.of(graded.exercise), graded.exercise.file_name
     graded = replace(graded, notes=own.notes, place=own.place)
     if not own.cells:

@@ -81,28 +81,28 @@ def grade_exercise(work: Work, lane: Lane, known: Known | None) -> WorkResult:
     """
     plan, exercise, submission = work.plan, work.exercise, work.submission
     problem = lane.collected.problems.get(exercise.id)
-    graded, late = (unreadable_checks_result(exercise, problem), False) if problem else _run_checks(work, lane)
+    graded, starved = (unreadable_checks_result(exercise, problem), False) if problem else _run_checks(work, lane)
     if plan.runs_untouched and submission.of(exercise).untouched:
         graded = graded.as_not_started()
     # What is inconclusive at first is explained when it has been repeated.
     if known is not None and (work.before is not None or not is_inconclusive(graded)):
         diagnosed = diagnose(graded, submission, plan.setup, lane, known)
-        graded, late = diagnosed.graded, late or diagnosed.late
+        graded, starved = diagnosed.graded, starved or diagnosed.starved
     confinement = lane.reached.level.word if submission.of(exercise).files else None
-    return WorkResult(work, as_handed_in(graded, submission), confinement, late)
+    return WorkResult(work, as_handed_in(graded, submission), confinement, starved)
 
 
 def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
     """Run the checks of a work: all, those that the plan names, or those that were inconclusive before.
 
     Returns:
-        The exercise, and whether a run was late.
+        The exercise, and whether a run was starved of a core.
     """
     plan, exercise, before = work.plan, work.exercise, work.before
     checks = lane.checks_of(exercise)
     if before is not None:
-        outcomes, late = _repeat_inconclusive(work, before, lane)
-        return graded_from(exercise, checks, outcomes, output=before.output), late
+        outcomes, starved = _repeat_inconclusive(work, before, lane)
+        return graded_from(exercise, checks, outcomes, output=before.output), starved
     wanted = [check.id for check in checks if not plan.rules or check.contract in plan.rules]
     wanted = [id for id in wanted if not plan.checks or id.split("[")[0] in plan.checks]
     if why := work.submission.of(exercise).problem:  # there is no file of the exercise, or it cannot be read
@@ -110,27 +110,27 @@ def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
         return replace(graded_from(exercise, checks, outcomes).as_not_started(), handed_in=False), False
     only = frozenset(wanted) if plan.rules or plan.checks else None
     run = _run_selection(work, lane, CheckSelection(only, stops=plan.stops, with_tries=plan.with_tries))
-    return graded_from(exercise, checks, run.outcomes, output=run.output), run.late
+    return graded_from(exercise, checks, run.outcomes, output=run.output), run.starved
 
 
 def _repeat_inconclusive(work: Work, before: GradedExercise, lane: Lane) -> tuple[list[Outcome], bool]:
     """Run the inconclusive checks again, with the same inputs; all other outcomes stay as they were.
 
     Returns:
-        All outcomes, and whether a run was late.
+        All outcomes, and whether a run was starved of a core.
     """
-    late = False
+    starved = False
     outcomes = {row.check.id: row.outcome for row in before.checks}
     for _ in range(REPEATS):
         undecided = frozenset(id for id, outcome in outcomes.items() if outcome.verdict is Verdict.INCONCLUSIVE)
         if not undecided:
             break
         run = _run_selection(work, lane, CheckSelection(undecided, again=True))
-        late |= run.late
+        starved |= run.starved
         for again in run.outcomes:
             seconds = outcomes[again.check].seconds + again.seconds
             outcomes[again.check] = replace(again, seconds=round(seconds, 4))
-    return list(outcomes.values()), late
+    return list(outcomes.values()), starved
 
 
 def _run_selection(work: Work, lane: Lane, selection: CheckSelection) -> JobResult:

@@ -34,7 +34,7 @@ class WorkResult:
         work: what was to be graded.
         graded: the exercise.
         confinement: the level that was reached, in a word; None if no student code was run.
-        late: whether the lane's deadline ended it, and the kernel says that it waited for a core before.
+        starved: whether the lane's deadline ended it, and the kernel says that it waited for a core before.
         final: whether nothing of it is repeated later.
         saved: whether an earlier run found it, and nothing was run now.
         id: its number in the store, if it is there.
@@ -43,7 +43,7 @@ class WorkResult:
     work: Work
     graded: GradedExercise
     confinement: str | None = None
-    late: bool = False
+    starved: bool = False
     final: bool = True
     saved: bool = False
     id: int | None = None
@@ -153,7 +153,7 @@ def graded_so_far(
 
 
 def unreadable_checks_result(exercise: Exercise, problem: str) -> GradedExercise:
-    """Return the result of an exercise whose checks cannot be read."""
+    """Return the result of an exercise whose check files cannot be collected."""
     check = Check("collection", exercise.id, "The checks of this exercise can be read", category="error")
     return _our_fault(exercise, check, "the checks of this exercise are broken", problem)
 

@@ -59,7 +59,7 @@ class RunPlan:
 def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> GradedExercise | None:
     """Return the result of an exercise if none of its checks needs to run; else None.
 
-    Nothing runs for an untouched starter, for what a person grades, and, if the plan compiles, for what is not Python.
+    Nothing runs for an untouched starter, for what a person grades, and, if `plan.compiles`, for what is not Python.
 
     Args:
         plan: what is graded.

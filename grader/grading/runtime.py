@@ -127,7 +127,7 @@ class Runtime:
 
     @property
     def source(self) -> WorkerSource:
-        """Return the source of workers, which is opened when it is first needed.
+        """Return the source from which lanes get their workers, which is opened when it is first needed.
 
         Raises:
             StartError: forked workers are wanted together with CUDA.
@@ -154,22 +154,22 @@ class Runtime:
         return self._source
 
     def open_lane(self) -> Lane:
-        """Open a lane, which the caller closes; `submit` and `ask` do not use it."""
+        """Open a lane, which the caller closes; `submit` and `call_in_lane` do not use it."""
         return self._open.lane(self._exercises, self.source, next(self._numbers), self._setup.accelerator)
 
     def warm_up(self) -> None:
         """Start all lanes now, so that nothing waits for them later."""
         for _ in range(self.slots):
-            self.ask(lambda lane: lane.collected)
+            self.call_in_lane(lambda lane: lane.collected)
 
     # -- work
 
     def submit(self, work: Work) -> Future[WorkResult]:
         """Submit one exercise, to be graded in the next free lane; return a future of its result."""
-        return self.ask(partial(self._grade, work))
+        return self.call_in_lane(partial(self._grade, work))
 
-    def ask(self, job: Callable[[Lane], T]) -> Future[T]:
-        """Submit a function, to be called with the next free lane; return a future of what it returns.
+    def call_in_lane(self, job: Callable[[Lane], T]) -> Future[T]:
+        """Submit a function, to be called with the next free lane as its argument; return a future of its result.
 
         If files of checks changed, the lane first collects the checks again.
         """
@@ -187,7 +187,7 @@ class Runtime:
 
     def collected(self) -> Collected:
         """Return the checks of all exercises, as their files are now."""
-        return self.ask(lambda lane: lane.collected).result()
+        return self.call_in_lane(lambda lane: lane.collected).result()
 
     def checks_of(self, exercise: Exercise) -> list[Check]:
         """Return the checks of one exercise."""
@@ -202,7 +202,7 @@ class Runtime:
             seed: the seed of the inputs.
             selection: the selection of checks.
         """
-        return self.ask(lambda lane: lane.run(exercise, files, seed, selection=selection)).result()
+        return self.call_in_lane(lambda lane: lane.run(exercise, files, seed, selection=selection)).result()
 
     def recollect(self, exercises: Sequence[Exercise]) -> None:
         """Make each lane collect the checks of these exercises again before its next work: files may have changed."""

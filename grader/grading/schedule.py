@@ -5,7 +5,7 @@ arrive.
 
 `schedule` retries what has no final result, at the end and one at a time, while nothing else of ours runs:
 
-- late: the lane's deadline ended the work after it had waited for a core. It is graded again from the beginning.
+- starved: the lane's deadline ended the work after it had waited for a core. It is graded again from the beginning.
 - inconclusive: a check could not judge speed. Only its inconclusive checks are repeated, twice at most.
 - broken: a check of ours failed. It is graded again once, until three works of its exercise in a row stayed broken:
   then the checks are at fault, and no accident.
@@ -48,7 +48,7 @@ def grade_submission(
     Args:
         plan: what is graded, and how.
         submission: the submission.
-        executor: lanes of this machine, in a `Runtime`. Its progress learns of each exercise.
+        executor: the lanes of this machine, in a `Runtime`; each exercise is reported to its progress.
         store: the store with the results of earlier runs; new results are saved in it.
         fresh: whether results of earlier runs are not used.
 
@@ -196,8 +196,8 @@ class _Run:
         self._executor.progress.waits()
         for future in [future for future in self.submitted if future in done]:
             place, one = self.submitted.pop(future), future.result()
-            # A late one is not a result yet.
-            yield self.mark_if_repeated(place, one if self._is_late(one) else self.save(one))
+            # A starved one is not a result yet.
+            yield self.mark_if_repeated(place, one if self._was_starved(one) else self.save(one))
 
     def save(self, one: WorkResult) -> WorkResult:
         """Write a new result into the store, if there is one, and return the result with its number."""
@@ -206,21 +206,21 @@ class _Run:
     def mark_if_repeated(self, place: int, one: WorkResult) -> WorkResult:
         """Return a result; if its work must be repeated, mark it as not final and keep it for `repeat_all`."""
         broken = is_broken(one.graded) and not one.saved
-        if not (self._is_late(one) or is_inconclusive(one.graded) or broken):
+        if not (self._was_starved(one) or is_inconclusive(one.graded) or broken):
             return one
         self._later.append((place, replace(one, final=False)))
         return self._later[-1][1]
 
     def repeat_all(self) -> Iterator[WorkResult]:
-        """Yield new results of the works that were late, inconclusive or broken, which run again one after another."""
+        """Run the works that were starved, inconclusive or broken again, one at a time, and yield their results."""
         return (self._repeat(one) for _, one in sorted(self._later, key=lambda row: row[0]))
 
     def _repeat(self, one: WorkResult) -> WorkResult:
-        work, late, id = one.work, self._is_late(one), one.work.exercise.id
-        broken = not (late or is_inconclusive(one.graded))
+        work, starved, id = one.work, self._was_starved(one), one.work.exercise.id
+        broken = not (starved or is_inconclusive(one.graded))
         if broken and self._stayed_broken[id] >= _GIVEN_UP:
             return replace(one, final=True)
-        if late or broken:
+        if starved or broken:
             one = self._run_alone(work)
         if broken:
             self._stayed_broken[id] = self._stayed_broken[id] + 1 if is_broken(one.graded) else 0
@@ -234,6 +234,6 @@ class _Run:
             self._executor.progress.waits()
         return future.result()
 
-    def _is_late(self, one: WorkResult) -> bool:
-        """Return whether a work must be repeated because it waited for a core that other lanes of ours used."""
-        return one.late and self._executor.slots > 1
+    def _was_starved(self, one: WorkResult) -> bool:
+        """Return whether a work must be repeated because it waited for a core while other lanes of ours ran."""
+        return one.starved and self._executor.slots > 1

@@ -49,7 +49,7 @@ def read_secret(file: Path | None) -> bytes:
     """Read the secret in a file, else in an environment variable; without both, make a new one that nobody knows.
 
     Raises:
-        CourseError: the file cannot be read, or what there is is not a secret.
+        CourseError: the file cannot be read, or the file or the variable does not hold a secret.
     """
     if file is None and VARIABLE not in os.environ:
         return secrets.token_bytes(_BYTES)

@@ -135,7 +135,7 @@ class Keys:
         return digest_of(*itertools.chain(*named)), digest_of(str(seed))
 
     def judge(self, exercise: Exercise) -> str:
-        """Return the part of a key that depends on the course: a digest of what judges an exercise."""
+        """Return the part `judge` of an exercise's keys; see `judge_digest`."""
         return self._course_parts(exercise)[0]
 
     def _course_parts(self, exercise: Exercise) -> tuple[str, str]:
@@ -319,7 +319,7 @@ class Store:
         ]
 
     def forget(self, exercise: str, judge: str) -> None:
-        """Delete the results of an exercise that were judged by this digest of its checks.
+        """Delete the results of an exercise that have `judge` in their keys.
 
         Raises:
             CourseError: the file cannot be changed, such as while another program writes to it.
@@ -430,7 +430,7 @@ def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
     """Create the tables in a new file; return whether the file has the version of this program.
 
     Raises:
-        sqlite3.DatabaseError: it has something that computes, such as a view: nobody but us makes files for us.
+        sqlite3.DatabaseError: it has a view or a trigger, so that another program made it.
     """
     for kind, name in connection.execute("SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index')"):
         raise sqlite3.DatabaseError(f"it has a {kind}, {name}, which no version of this program makes")
@@ -444,7 +444,7 @@ def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
 
 
 def is_repeatable(graded: GradedExercise) -> bool:
-    """Return whether another run would have the same result; measured costs and time limits may differ."""
+    """Return whether another run would have the same result: no check was lost by costs, by time or by a limit."""
     if not graded.checks or graded.left_out:
         return False
     verdicts = [(row.outcome.verdict, row.check.category) for row in graded.checks]

@@ -55,27 +55,27 @@ def is_unexplained(graded: GradedExercise) -> bool:
     """Return whether a started exercise lost points in a function that no known mistake explains."""
     score = graded.score
     lost = score.earned + score.undecided < score.possible
-    return graded.handed_in and graded.state == "started" and lost and bool(_unexplained_rows(graded))
+    return graded.handed_in and graded.state == "started" and lost and bool(_unexplained_checks(graded))
 
 
-def lost_rows(graded: GradedExercise, function: str = "") -> list[GradedCheck]:
+def lost_checks(graded: GradedExercise, function: str = "") -> list[GradedCheck]:
     """Return the checks that lost points in `function`, or all that lost points if `function` lost no points."""
     rows = [row for row in graded.checks if row.verdict.lost]
     return [row for row in rows if function and function_of(row) == function] or rows
 
 
-def _unexplained_rows(graded: GradedExercise) -> dict[str, list[GradedCheck]]:
+def _unexplained_checks(graded: GradedExercise) -> dict[str, list[GradedCheck]]:
     """Return, by function, the checks that lost points and that neither a known mistake nor their message explains."""
     explained = {name for mistake in graded.mistakes for name in mistake.functions}
     told = {id for mistake in graded.mistakes for id in mistake.checks}
     rows: dict[str, list[GradedCheck]] = {}
-    for row in lost_rows(graded):
+    for row in lost_checks(graded):
         if row.check.id not in told and function_of(row) not in explained and not _is_self_explanatory(row.outcome):
             rows.setdefault(function_of(row), []).append(row)
     if "" in rows and len(rows) == 2:  # a rule on the text of the one function that fails
         others = rows.pop("")
         (function,) = rows
-        rows[function] = [row for row in lost_rows(graded) if row in rows[function] or row in others]
+        rows[function] = [row for row in lost_checks(graded) if row in rows[function] or row in others]
     return rows
 
 
@@ -94,7 +94,7 @@ def add_to_group(groups: dict[str, SimilarSubmissions], author: str, number: int
         number: the number of the result in the store.
         graded: the exercise.
     """
-    for function, rows in _unexplained_rows(graded).items():
+    for function, rows in _unexplained_checks(graded).items():
         key, why_not = graded.behaviours.get(function, ""), ""
         if not key:
             # Where no mistake is known yet, a draft may be made of any answer whose checks say something of its code.
@@ -149,7 +149,7 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], fun
     except SubmissionError as error:
         raise ValueError(str(error)) from None
     caught_by, rule = _catching_check(graded, function)
-    others = {row.check.contract for row in lost_rows(graded) if row.score.possible} - {rule, ""}
+    others = {row.check.contract for row in lost_checks(graded) if row.score.possible} - {rule, ""}
     rules = sorted({*others, rule}, key=lambda name: (len(name), name)) if others else []
     breaks = f"breaks: {', '.join(rules)}\n" if rules else ""
     # Two blank lines before functions, as people write it.
@@ -159,7 +159,9 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], fun
 
 def _catching_check(graded: GradedExercise, function: str) -> tuple[str, str]:
     """Return the id of the check that must catch a new wrong answer, and the rule that this check belongs to."""
-    rows = [row for row in lost_rows(graded, function) if row.outcome.verdict in _CAUGHT and is_comparable(row.outcome)]
+    rows = [
+        row for row in lost_checks(graded, function) if row.outcome.verdict in _CAUGHT and is_comparable(row.outcome)
+    ]
     rows = [row for row in rows if row.check.category != COSTS] or rows
     if not rows:
         raise ValueError("no check failed in a way that can be compared")

@@ -313,7 +313,7 @@ def _observe_behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) ->
     again = {id for id in failing if shown[id].category != COSTS}
 
     def run_again(seed: int) -> Traces:
-        return runtime.ask(lambda lane: traces_in(lane, exercise, files, seed, again)).result().traces
+        return runtime.call_in_lane(lambda lane: traces_in(lane, exercise, files, seed, again)).result().traces
 
     # What reads uninitialized memory does another thing each time, and the copy is to be the same each time.
     once_more, *further = map(run_again, SEALED_SEEDS)

@@ -66,13 +66,13 @@ class JobResult:
         outcomes: one for each check.
         output: what the student printed.
         workers: how many workers it took.
-        late: whether the deadline ended it after it had waited for a core. Alone it might have been in time.
+        starved: whether the deadline ended it after it had waited for a core. Alone it might have been in time.
     """
 
     outcomes: Sequence[Outcome]
     output: str
     workers: int = 0
-    late: bool = False
+    starved: bool = False
 
 
 def _course_folders(exercises: Sequence[Exercise]) -> set[Path]:
@@ -303,7 +303,7 @@ class Lane:
         # stays, and the next exercise gets a server of its own again.
         if self._lost_its_workers(run):
             again = self._run(exercise, job, progress)
-            run = replace(again, late=run.late or again.late)
+            run = replace(again, starved=run.starved or again.starved)
             self._lost_its_workers(run)
         return run
 

@@ -194,7 +194,9 @@ class Watch(Progress):
         self._say(*exercise_lines(graded, terminal_width(), plain=self._plain, colours=shows_colours()))
         self._say(*self._changes(graded), f"({seconds:.2f} s)")
         # Which known mistake it looks like, after the verdict: that need not wait.
-        diagnosed = self._lanes.ask(lambda lane: diagnose(graded, handed_in, self._setup, lane, self._known)).result()
+        diagnosed = self._lanes.call_in_lane(
+            lambda lane: diagnose(graded, handed_in, self._setup, lane, self._known)
+        ).result()
         self._say(*mistake_lines(diagnosed.graded, terminal_width()))
         self._say(*advice_after_run(self._course, report, terminal_width()), self._progress_bar())
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from nicegui import ui
 
 from grader.batch.drafts import STEPS
-from grader.grading.unexplained import SimilarSubmissions, lost_rows
+from grader.grading.unexplained import SimilarSubmissions, lost_checks
 from grader.model.errors import GraderError
 from grader.model.score import counted, listed
 from grader.report.html import fragment
@@ -46,7 +46,7 @@ def _show_group_card(folder: ClassFolder, now: Snapshot, group: SimilarSubmissio
             ui.link(f"{words}: {counted(len(members), 'answer')}", address_of(group))
         look.html(f'<p class="soft">{for_html(listed([folder.name_on_page(now, one) for one in members]))}</p>')
         graded = now.graded(members[0], group.exercise.id)
-        rows = lost_rows(graded, group.function) if graded is not None else []
+        rows = lost_checks(graded, group.function) if graded is not None else []
         lost = "".join(
             f"<li><b>{VERDICTS[row.verdict][0]}</b> {for_html(f'{row.check.contract} {row.check.title}')}</li>"
             for row in rows[:_FEW]

@@ -269,7 +269,9 @@ class LiveGrading:
             save_starters(self.course)
         said = tuple(filter(None, [*advice(self.course, report, after, saved=not problem), problem or before.problem]))
         solved = after.of(exercise.id).solved
-        found = self._runtime.ask(lambda lane: diagnose(graded, handed_in, self.setup, lane, self._known)).result()
+        found = self._runtime.call_in_lane(
+            lambda lane: diagnose(graded, handed_in, self.setup, lane, self._known)
+        ).result()
         self._publish(Result(exercise.id, found.graded, said, is_complete=True, solved=solved))
 
     def _run_lines(self, exercise: Exercise, lines: str, check: str | None, own: bool) -> str:

@@ -100,11 +100,11 @@ def test_late_by_itself(course: Course, tmp_path: Path, monkeypatch: pytest.Monk
     yaml.write_text(yaml.read_text().replace("exercise_s: 60", "exercise_s: 2"))
     course = load_course(course.root)
     with open_lane(course.exercises, FORK) as lane:
-        for share, late in ((1.0, False), (0.0, True)):
+        for share, starved in ((1.0, False), (0.0, True)):
             monkeypatch.setattr(lanes, "_WAITED", share)
             (exercise,) = (exercise for exercise in course.exercises if exercise.id == "double")
             run = lane.run(exercise, {"double.py": SLEEPS.encode()}, 0)
             (small,) = (outcome for outcome in run.outcomes if outcome.check == "small")
             assert small.verdict == "timed_out"
             assert "the exercise as a whole took longer than 2 seconds" in small.message
-            assert run.late is late
+            assert run.starved is starved

@@ -175,7 +175,7 @@ def test_what_becomes_of_work(tiny: Course, submission: Submission, monkeypatch:
     monkeypatch.setattr(one, "_name", "name", raising=False)
     work = Work(one._plan, tiny.exercises[0], submission)
     futures = [one.submit(work) for _ in range(5)]
-    assert futures[0].result(0) == WorkResult(work, Outcomes("started").graded(work.exercise), "full", late=True)
+    assert futures[0].result(0) == WorkResult(work, Outcomes("started").graded(work.exercise), "full", starved=True)
     assert isinstance(futures[1].exception(0), ValueError)
     graded = futures[2].result(0).graded
     assert is_broken(graded)

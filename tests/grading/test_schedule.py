@@ -40,13 +40,13 @@ class ScriptedLane:
 
     reached = type("ReachedLevel", (), {"level": type("Level", (), {"word": "full"})})
 
-    def __init__(self, first: dict[str, Verdict], *later: Verdict, late: bool = False) -> None:
+    def __init__(self, first: dict[str, Verdict], *later: Verdict, starved: bool = False) -> None:
         self.progress, self.cancel = Progress(), Cancel()
         self.repeats: list[set[str] | None] = []
         self.collected = Collected(tuple(Check(id, "double", id) for id in first), {}, 1)
         self._first = first
         self._later = list(later)
-        self._late = late
+        self._starved = starved
 
     def checks_of(self, exercise: Any) -> list[Check]:
         return list(self.collected.checks)
@@ -56,8 +56,9 @@ class ScriptedLane:
     ) -> JobResult:
         self.repeats.append(None if selection.only is None else set(selection.only))
         if selection.only is None:
-            late, self._late = self._late, False
-            return JobResult([Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()], "", late=late)
+            starved, self._starved = self._starved, False
+            outcomes = [Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()]
+            return JobResult(outcomes, "", starved=starved)
         verdict = self._later.pop(0)
         return JobResult([Outcome(id, verdict, seconds=1.0) for id in sorted(selection.only)], "")
 
@@ -100,7 +101,7 @@ def test_an_inconclusive_check_gets_its_later_verdict(tiny: Course) -> None:
 @pytest.mark.parametrize(("slots", "runs"), [(2, [None, None]), (1, [None])])
 def test_what_was_late_is_graded_again(tiny: Course, slots: int, runs: list[None]) -> None:
     """From the beginning, where other lanes may have been the reason."""
-    lane = ScriptedLane({"a": Verdict.TIMED_OUT}, late=True)
+    lane = ScriptedLane({"a": Verdict.TIMED_OUT}, starved=True)
     assert [one.final for one in finished_in(tiny, lane, slots)] == [False, True][-slots:]
     assert lane.repeats == runs
 
@@ -205,11 +206,11 @@ def test_a_closed_runtime_ends_what_runs(class_of_one: tuple[RunPlan, Submission
         lanes.append(lane)
         raise ValueError("no")
 
-    failed = runtime.ask(fails)
+    failed = runtime.call_in_lane(fails)
     with pytest.raises(ValueError, match="no"):
         failed.result()
-    running = [runtime.ask(runs) for _ in range(3)]
-    waiting = runtime.ask(runs)
+    running = [runtime.call_in_lane(runs) for _ in range(3)]
+    waiting = runtime.call_in_lane(runs)
     while len(lanes) < 4:
         time.sleep(0.01)
     runtime.close()
@@ -230,5 +231,5 @@ def test_a_lane_that_does_not_start_is_tried_again(class_of_one: tuple[RunPlan, 
                     raise StartError("no process")
                 return "done"
 
-            future = runtime.ask(work)
+            future = runtime.call_in_lane(work)
             assert str(future.exception() or future.result()) == expected
