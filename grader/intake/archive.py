@@ -80,7 +80,7 @@ class Entry:
         return self.folder / self.name
 
     @property
-    def place(self) -> tuple[int, str, str]:
+    def depth_key(self) -> tuple[int, str, str]:
         """A sort key by which files in outer folders come first."""
         return len(self.folder.parts), str(self.folder), self.name
 
@@ -119,7 +119,7 @@ def entries(source: Path | bytes, name: str, room: Room) -> Iterator[Iterable[En
     Args:
         source: the content of the archive, or its path.
         name: its file name.
-        room: the limits, from which its files are subtracted.
+        room: the limits; what is read of the archive is subtracted from them.
 
     Raises:
         SubmissionError: it cannot be read, or there is too much in it.
@@ -146,7 +146,7 @@ def _zip_entries(archive: zipfile.ZipFile, room: Room) -> Iterator[Entry]:
     for info in infos:
         # ZipInfo.is_dir fails for an entry without a name, in Python 3.11.
         regular = not info.filename.endswith("/") and stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
-        if regular and (inside := folders.inside(info.filename)):
+        if regular and (inside := folders.split_path(info.filename)):
             yield Entry(*inside, partial(archive.open, info), _LOCKED if info.flag_bits & 1 else "")
 
 
@@ -157,7 +157,7 @@ def _tar_entries(archive: tarfile.TarFile, room: Room) -> Iterator[Entry]:
         room.names, room.unpacked, before = room.names - 1, room.unpacked - (after - before), after
         if room.names < 0 or room.unpacked < 0:
             raise ValueError("there is too much in it")
-        if member.isreg() and (inside := folders.inside(member.name)):
+        if member.isreg() and (inside := folders.split_path(member.name)):
             yield Entry(*inside, partial(archive.extractfile, member))
 
 
@@ -167,7 +167,7 @@ class _Folders:
     def __init__(self) -> None:
         self._known: dict[str, PurePosixPath | None] = {"": ALL_OF_IT}
 
-    def inside(self, name: str) -> tuple[PurePosixPath, str] | None:
+    def split_path(self, name: str) -> tuple[PurePosixPath, str] | None:
         """Split an entry's path into folder and name; return None if it leads out, is junk, or lies too deep."""
         folder, slash, file = name.replace("\\", "/").rpartition("/")
         if slash and not folder:  # an absolute path
@@ -250,7 +250,7 @@ class LeftOut:
         self._known: dict[PurePosixPath, tuple[PurePosixPath | None, str]] = {}
 
     def add(self, folder: PurePosixPath, name: str) -> None:
-        """Note that a folder contains a file or folder of this name; some names say what the folder is."""
+        """Record that a folder contains this name: some, such as `pyvenv.cfg`, show that the folder is left out."""
         mark = folder / name if name in _MARKS else folder if name == _HISTORY and folder.name == _CONDA else None
         if mark is not None and mark not in self._marks:
             self._marks.add(mark)

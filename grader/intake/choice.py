@@ -67,14 +67,14 @@ def submissions_of(
         course: all exercises of the course: a file of one that is not wanted is of that one, and of no other.
         wanted: the exercises that are graded.
         every: whether earlier attempts are wanted too.
-        root: the folder with all of it, if that is known.
+        root: the folder from which paths are shown, if there is one.
         direct: whether archives stay closed.
 
     Returns:
-        the submission that counts, then those of earlier attempts, each with the exercises that have so many; and what
-        could not be matched.
+        The submission that counts, then those of earlier attempts, each with the exercises that have such an attempt;
+        and the files that could not be matched.
     """
-    contents = Contents(handed.parts, match.is_answer_of(course), direct=direct)
+    contents = Contents(handed.parts, match.answer_name_test(course), direct=direct)
     candidates, left = _candidates(contents, course)
     is_own = any(is_course(folder) for folder in (root, *(part.path for part in handed.parts)) if folder is not None)
     copies = {item.id: _copies(item, candidates.get(item.id, []), is_own=is_own) for item in wanted}
@@ -200,10 +200,11 @@ def _notebook_candidates(path: PurePosixPath, data: bytes, course: Sequence[Exer
 
 
 def _copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: bool) -> list[_Candidate]:
-    """Return the candidates beside or below the file at the course's path, which are copies and never replace it.
+    """Return the candidates beside or below the file at the course's path: they are copies, and that file counts.
 
-    The course's folder may lie in another one, or in an archive. If the file at that path is the unchanged starter,
-    this holds in a student's own folder alone: in a download, the answer may lie beside it.
+    The course's folder may lie in another one, or in an archive. If the file at the course's path is the unchanged
+    starter, the others are copies only if `is_own`, in a student's own folder: in a download, an answer may lie beside
+    the starter.
     """
     home = Places.of(exercise).starter.parts
     answers = [
@@ -284,7 +285,7 @@ def _files_of(
         notes=tuple(_notes_on_origin(exercise, one, own, contents, late=late)),
         cells=tuple(one.module.origins) if one.module else one.lines,
         untouched=untouched,
-        error="" if untouched else match.load_error(one.source, exercise.file_name, typed),
+        error="" if untouched else match.compile_error_text(one.source, exercise.file_name, typed),
         place=match.module_place(one.source, Path(os.path.relpath(path, root)).as_posix())
         if is_file and root
         else None,

@@ -38,7 +38,7 @@ def names_used(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str
     for source in sources:
         with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             trees.append(ast.parse(source))
-    for node in (each for statement in _statements_needed(trees, functions) for each in ast.walk(statement)):
+    for node in (each for statement in _statements_used_by(functions, trees) for each in ast.walk(statement)):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str() as name):
                 yield name
@@ -48,11 +48,11 @@ def names_used(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str
                 yield from name.split(".")
 
 
-def _statements_needed(trees: Sequence[ast.Module], functions: Collection[str]) -> Iterator[ast.stmt]:
+def _statements_used_by(functions: Collection[str], trees: Sequence[ast.Module]) -> Iterator[ast.stmt]:
     """Yield the top-level statements that define functions, and those that define names which yielded ones use.
 
-    A text leads to another one by what it imports: one that lies beside it is of another exercise. If no text defines
-    one of the functions, all statements are yielded.
+    A name is looked up in its own file, and in others only if the statement imports: files side by side may be of
+    different exercises. If no file defines one of the functions, all statements are yielded.
     """
     tables = [dict[str, list[ast.stmt]]() for _ in trees]
     for tree, table in zip(trees, tables, strict=True):
@@ -84,7 +84,7 @@ def _statements_needed(trees: Sequence[ast.Module], functions: Collection[str]) 
 
 
 def _used_names(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement uses, and `*`: an import of `*` may define any of them."""
+    """Yield the names that a statement uses, and `*`, the name of each `import *`: it may define any of them."""
     yield "*"
     yield from (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
 

@@ -149,10 +149,10 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
 def open_intake(
     path: Path, exercises: Sequence[Exercise], name: str | None = None, out: Path | None = None
 ) -> Iterator[Intake]:
-    """Read a class's folder or zip, and yield its `Intake`; see `layouts.understand`.
+    """Read a class's folder or zip, and yield its `Intake`; see `layouts.read_download`.
 
-    A zip is unpacked into a folder of this user alone. It is removed afterwards, also if this process is killed: the
-    one that unpacked it outlives it by a moment.
+    A zip is unpacked into a folder that only this user can read, which is removed afterwards. If this process is
+    killed, the reading process, which ends a moment later, removes the folder.
 
     Args:
         path: the path of a folder, an archive or a file.
@@ -173,7 +173,7 @@ def open_intake(
 
 
 def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> frozenset[str]:
-    """Return the names that the code of a submission uses; an empty set if it cannot be read within the limits.
+    """Return the names that a submission's code uses, as the reading process finds them; an empty set if that fails.
 
     Args:
         files: the contents of the submission's files, by name.
@@ -187,7 +187,7 @@ def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> fro
 
 
 def anonymous_code(source: bytes, people: Collection[str], known: Collection[str]) -> str:
-    """Return a source without comments, docstrings, its `if __name__ ...` blocks, and names of people.
+    """Return what `code.without_names` makes of a source, in the reading process.
 
     Args:
         source: the file.
@@ -201,7 +201,7 @@ def anonymous_code(source: bytes, people: Collection[str], known: Collection[str
 
 
 def tokens_in(source: bytes) -> tuple[str, str, Sequence[Sequence[int]]] | None:
-    """Return the text of a file, its tokens as copydetect compares them, and their places; None if unreadable."""
+    """Return what `code.tokens_of` returns for a file, from the reading process; None if the file is unreadable."""
     with suppress(SubmissionError):
         reply = _ask_shared_reader(Request(CPU_S, text=Text("tokens", (source,))))
         return reply.code, reply.tokens, reply.places
@@ -360,7 +360,7 @@ class ReaderProcess:
         began = time.monotonic()
         line = self._send_and_receive(request)
         in_time = time.monotonic() - began < _WALL_FACTOR * request.cpu_s
-        if not line.endswith(b"\n") and in_time and self._status() == -_KILLED:
+        if not line.endswith(b"\n") and in_time and self._end_with_status() == -_KILLED:
             self.close()
             self._start()
             line = self._send_and_receive(request)
@@ -389,14 +389,14 @@ class ReaderProcess:
             timer.cancel()
         return line
 
-    def _status(self) -> int | None:
+    def _end_with_status(self) -> int | None:
         """End the process, which has closed its channel, and return its exit status."""
         end(self._process)
         return self._process.returncode
 
     def _why_ended(self, cpu_s: int) -> GraderError:
         """Return the error that says why the process ended: by a limit, at its start, or by itself."""
-        code = self._status()
+        code = self._end_with_status()
         assert code is not None
         last = tail(self._log)
         if code < 0 and -code not in _LIMITS:  # the parser, or a library, does not survive it

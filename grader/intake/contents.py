@@ -158,7 +158,7 @@ class Contents:
             self._add_entries(list(self._walk(part)), part.path)
         for path, disk in self._surplus:
             limits = f"more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB"
-            self.leave(path, disk, f"too much was handed in, {limits}: {counted(self._more, 'file')} not read")
+            self.note_unread(path, disk, f"too much was handed in, {limits}: {counted(self._more, 'file')} not read")
 
     def _walk(self, part: Part) -> Iterator[Entry]:
         """Yield the files of a part, those of outer folders first: a large inner folder must not crowd them out."""
@@ -177,10 +177,10 @@ class Contents:
                     self._count_unread(part.name / inside, name, folder)
             for name in (name for name, is_folder in listed if is_folder):
                 if name.lower().endswith(PYTHON):  # its files are looked at all the same
-                    self.leave(part.name / inside / name, folder / name, _FOLDER, always=True)
+                    self.note_unread(part.name / inside / name, folder / name, _FOLDER, always=True)
                 where, why = left_out.find(inside / name)
                 if why and where is not None:
-                    self.leave(part.name / where, folder / name, why, always=True)
+                    self.note_unread(part.name / where, folder / name, why, always=True)
                 elif where is None and len(inside.parts) < DEEPEST:
                     todo.append((folder / name, inside / name))
 
@@ -193,12 +193,12 @@ class Contents:
                 items = islice(scan, self._names + 1)  # one more than there may be
                 listed = sorted((item.name, item.is_dir(follow_symlinks=False)) for item in items)
         except OSError as error:
-            self.leave(name, folder, f"the folder cannot be read: {error.strerror}", always=True)
+            self.note_unread(name, folder, f"the folder cannot be read: {error.strerror}", always=True)
             return []
         self._names -= len(listed)
         if self._names < 0:
             why = f"too much was handed in, more than {_MOST_NAMES:,} files and folders: no others are looked at"
-            self.leave(name, folder, why, always=True)
+            self.note_unread(name, folder, why, always=True)
         return listed
 
     def _add_entries(
@@ -222,12 +222,12 @@ class Contents:
             disk = entry.file or place
             where, why = left_out.find(entry.folder)
             if why and where is not None:
-                self.leave(above / where, disk, why, always=True)
+                self.note_unread(above / where, disk, why, always=True)
             elif where is None:
                 try:
                     self._add_file(above / entry.path, entry, disk, deep)
                 except SubmissionError as error:
-                    self.leave(above / entry.path, disk, str(error))
+                    self.note_unread(above / entry.path, disk, str(error))
 
     def _entries_in_order(self, entries: Iterable[Entry], left_out: LeftOut) -> Iterator[Entry]:
         """Yield likely answers first, then other code, then other files; of each left-out folder only one file."""
@@ -240,8 +240,8 @@ class Contents:
             elif where not in seen:
                 seen.add(where)
                 yield entry
-        yield from sorted(code, key=lambda one: (not self._is_answer(one.name), not is_code(one.name), one.place))
-        yield from sorted(others, key=lambda one: one.place)[:_MOST_OTHERS]
+        yield from sorted(code, key=lambda one: (not self._is_answer(one.name), not is_code(one.name), one.depth_key))
+        yield from sorted(others, key=lambda one: one.depth_key)[:_MOST_OTHERS]
 
     def _count_candidate(self, name: str) -> bool:
         """Count a file by its name, and return whether to read it: a likely answer, or among the first ones."""
@@ -258,7 +258,7 @@ class Contents:
         """Add a file that is Python or a notebook to `files`; of an archive, add the files in it.
 
         Raises:
-            SubmissionError: it is not taken, and why.
+            SubmissionError: the file is not read; the error says why.
         """
         most, packed = most_bytes(path.name), bool(archive_suffix(path.name))
         if entry.why or not may_be_code(path.name, self._is_answer) or (is_packed(path.name) and not packed):
@@ -306,14 +306,14 @@ class Contents:
         with entries(source, path.name, self._room) as inner:
             self._add_entries(inner, disk, path, deep)
 
-    def leave(self, path: PurePosixPath, disk: Path, why: str, *, always: bool = False) -> None:
-        """Note that a file is not read, and why.
+    def note_unread(self, path: PurePosixPath, disk: Path, why: str, *, always: bool = False) -> None:
+        """Record that a file or a folder is not read, and why: in `left` if it may have been an answer, or in `others`.
 
         Args:
             path: the path of the file, as messages show it.
             disk: its path on the disk.
             why: the reason.
-            always: whether it is noted like code under any name; for a folder.
+            always: whether it is recorded in `left` even if its name is not that of code; for a folder.
         """
         known = self.left if always or is_code(path.name) or self._is_answer(path.name) else self.others
         most = _MOST_OTHERS if known is self.others else _MOST_LEFT
@@ -371,7 +371,7 @@ class _Share:
     count: int = 0
 
     def row(self) -> Iterator[Unmatched]:
-        """Yield a row about the files that were not written; nothing if all were."""
+        """Yield one row about the files that were not written, if there are any."""
         if self.surplus is not None:
             limits = f"more than {2 * _MOST_FILES} files or {_MOST_ON_DISK >> 20} MiB"
             why = f"too much was handed in, {limits}: {counted(self.count, 'file')} not read"
@@ -386,8 +386,8 @@ def unpack(
 ) -> Iterator[Unmatched]:
     """Write the files of a class's download into a folder; yield a row for each that could not be read.
 
-    One author's files spoil no other's: of what is not read anyway an empty file is written, of a file that is too
-    large so much that whoever reads it sees that, and of what one author handed in no more than a share.
+    So that the files of one author leave room for those of the others, each author has a limited share of the disk. A
+    file that is never read later is written empty. A file that is too large is cut at one byte above its limit.
 
     Args:
         archive: the download.
@@ -404,7 +404,7 @@ def unpack(
             left_out.add(entry.folder, entry.name)
         whose = owners([entry.path for entry in listed])
         ranked = sorted(
-            zip(listed, whose, strict=True), key=lambda row: (_rank_of_name(row[0].name, is_answer), row[0].place)
+            zip(listed, whose, strict=True), key=lambda row: (_rank_of_name(row[0].name, is_answer), row[0].depth_key)
         )
         for entry, owner in ranked:
             share = shares.setdefault(owner, _Share())

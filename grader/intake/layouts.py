@@ -25,7 +25,7 @@ from grader.course.layout import CLONED, ZIP, is_course
 from grader.intake.archive import ALL_OF_IT, archive_suffix, code_stem, is_junk, is_packed
 from grader.intake.collect import Download, Intake
 from grader.intake.contents import METADATA, TIME, Handed, Part, Unmatched, unpack
-from grader.intake.match import exercise_of_file_name, is_answer_of, without_download_number
+from grader.intake.match import answer_name_test, exercise_of_file_name, without_download_number
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
 
@@ -122,7 +122,7 @@ def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Ta
 def _gradescope_time(row: dict[str, Any]) -> str:
     """Return the time of a submission in Gradescope's metadata, in ISO 8601; "" without one.
 
-    Ruby may have written it as an object.
+    Gradescope may have written it as an object of Ruby's.
     """
     made = row.get("created_at", "")
     made = made.get("utc", "") if isinstance(made, dict) else made
@@ -248,12 +248,13 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
 
 
 def move_to_rostered_authors(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
-    """Assign each file of Canvas whose name has two numbers that may be its author's to the one on the roster.
+    """Move files of Canvas from a number that is not on the roster to one that is, and is in the file's name, too.
 
-    The name before the author's number may end in a number, too.
+    A file's name has the author's name, the author's number and the file's number. If the author's name ends in a
+    number, that was taken for the author's.
 
     Args:
-        handed: the submissions, with the numbers that were read without a roster.
+        handed: the submissions, with the authors' numbers that were read without a roster.
         numbers: the numbers of everybody on the roster.
 
     Returns:
@@ -412,11 +413,11 @@ OUT_MARK = "journal.sqlite"
 """A file that only the folder of a batch's results has."""
 
 
-def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
-    """Detect how a folder or a zip is laid out, and return the submissions in it; called in the process that reads.
+def read_download(download: Download, exercises: Sequence[Exercise]) -> Intake:
+    """Return the submissions in a class's folder or zip, whose layout is detected; called in the reading process.
 
-    Only what lies at the top of the named folder decides. What is in a folder or zip of one author does not: its author
-    chose that.
+    Only names at the top of the named folder decide about the layout: what a folder or a zip of one author contains was
+    chosen by that author.
 
     Raises:
         SubmissionError: nothing can be read there, or it has no submission.
@@ -427,7 +428,7 @@ def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
     if name is not None and name not in known:
         raise SubmissionError(f"there is no layout {name!r}{suggestion(name, list(known))}")
     forced = None if name is None else known[name]
-    is_answer = is_answer_of(exercises)
+    is_answer = answer_name_test(exercises)
     root, left = _open_download(path, download.folder / "class", is_answer)
     root, items = _find_submissions(root, path, download.out)
     packed = len(items) == 1 and (items[0].is_dir() or _is_zip(items[0]))
@@ -495,7 +496,7 @@ def _owner_of_file(parts: Sequence[str]) -> str:
 
 
 def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Handed]) -> Iterator[Unmatched]:
-    """Yield the rows about files that could not be unpacked, with the authors where they are known."""
+    """Yield the rows about files that could not be unpacked, each with its author if that is known."""
     owners = {part.path: one.key for one in handed for part in one.parts}
     for row in rows:
         places = [folder / top / row.file for top in ("class", "inner")]
@@ -513,7 +514,7 @@ def _single_item_note(layout: Layout, root: Path, items: Sequence[Path]) -> Iter
 
 
 def _prefix_note(items: Sequence[Path]) -> Iterator[str]:
-    """Yield a note about the prefix that is cut off from names of clones, if only their common beginning shows it."""
+    """Yield a note if a prefix is cut off from names of clones for the only reason that all names begin with it."""
     folders = [item for item in items if item.is_dir()]
     if not _repository_prefix(folders) and (shared := _prefix_to_hyphen([item.name for item in folders])):
         yield (
@@ -560,8 +561,8 @@ _EXPORT = re.compile(r"assignment_\d+_export|submitted|.+-submissions")
 def _find_submissions(folder: Path, named: Path, out: Path | None) -> tuple[Path, list[Path]]:
     """Return the folder in which the submissions lie, and the items in it.
 
-    It may be the only item of the named folder, if a platform makes such a folder, or if it has the name of the named
-    one, as programs that pack and unpack create it. nbgrader's lies among other folders of the teacher.
+    It is the named folder itself, or one in it: `submitted` of nbgrader, or its only folder, if that has a platform's
+    name for it or the name of the named one, as programs that unpack create it.
     """
     items = _list_folder(folder, out)
     for item in (item for item in items if item.name == SUBMITTED and item.is_dir()):

@@ -89,7 +89,7 @@ def exercise_of_file_name(name: str, exercises: Sequence[Exercise]) -> Name | No
     return None if not stem or is_check_or_probe(name) or len(name) > _LONGEST_NAME else _parse_stem(stem, exercises)
 
 
-def is_answer_of(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
+def answer_name_test(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
     """Return a function that tests quickly whether a file name is that of an exercise."""
     words = [_fold(word) for item in exercises for word in (item.id, item.number) if word]
     return lambda name: (
@@ -194,11 +194,11 @@ def top_level_names(source: bytes) -> TopLevelNames:
 def match_by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
     """Return the ids of the exercises all of whose functions a file defines; if there is no such exercise, the reason.
 
-    Where one has all functions of another one, and more, it is that one alone. Of several with the same functions it is
-    the one whose task the file begins with.
+    An exercise whose functions are a part of another one's is not among them. Of several with the same functions, only
+    the one whose task the file begins with is.
 
     Returns:
-        their ids; or none and the reason.
+        The ids, and ""; or none, and the reason.
     """
     names = top_level_names(source).defined
     own = {item.id: starter_names(item) for item in exercises if starter_names(item) and starter_names(item) <= names}
@@ -362,8 +362,8 @@ def syntax_error(source: bytes | str) -> SyntaxError | None:
     return None
 
 
-def load_error(source: bytes, file_name: str, path: str) -> str:
-    """Return why a file cannot be compiled, in the words of a worker that would load it; or "".
+def compile_error_text(source: bytes, file_name: str, path: str) -> str:
+    """Return the message that a worker would show for a file that does not compile; "" for one that does.
 
     Args:
         source: the source of the file.

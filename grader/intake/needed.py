@@ -199,7 +199,14 @@ def _choose_statements(
     chosen: dict[PlacedStatement, None],
     binders: Mapping[str, Sequence[PlacedStatement]],
 ) -> None:
-    """Add the statements that bind names to `chosen`, and the statements that these need in turn."""
+    """Add to `chosen` the statements that bind the names in `todo`, and in turn those that these statements need.
+
+    Args:
+        todo: the names; empty afterwards.
+        names: all needed names, to which these are added.
+        chosen: the needed statements.
+        binders: the statements that bind a name, by name.
+    """
     while todo:
         name = todo.pop()
         if name in names:
@@ -227,7 +234,7 @@ def _has_effect(
         names: the names that are needed.
         chosen: the statements that are needed.
         placed: all statements.
-        functions: the functions of the exercise; what calls one of them tries it.
+        functions: the functions of the exercise; a statement that calls one of them only tries it.
     """
     step = one.step
     if step.only_shows or step.is_import or step.uses & {*functions}:
@@ -242,7 +249,7 @@ def _has_effect(
         if not other.step.is_import and not other.step.is_definition
         for name in other.step.binds & {*names}
     }
-    if step.uses & (state | _functions_changing(state, names, placed, functions)):
+    if step.uses & (state | _changing_functions(state, names, placed, functions)):
         return True
     # `torch.manual_seed(0)`, where torch is needed and nothing else is.
     match step.node:
@@ -253,20 +260,27 @@ def _has_effect(
     return False
 
 
-def _functions_changing(
+def _changing_functions(
     state: Collection[str], names: Collection[str], placed: Sequence[PlacedStatement], functions: Collection[str]
 ) -> set[str]:
-    """Return the functions and classes, except the exercise's own, whose code may change a needed object."""
+    """Return the functions and classes, except the exercise's own, whose code may change a needed object.
+
+    Args:
+        state: the needed names that are not functions, classes or modules.
+        names: the needed names.
+        placed: all statements.
+        functions: the functions of the exercise.
+    """
     changers: set[str] = set()
     definitions = [one.step for one in placed if isinstance(one.step.node, DEFINITIONS)]
     other = [step for step in definitions if not (step.binds | step.uses) & {*functions}]
-    while more := {name for step in other if (name := _changing_name(step, {*state, *changers}, names))} - changers:
+    while more := {name for step in other if (name := _name_if_changing(step, {*state, *changers}, names))} - changers:
         changers |= more
     return changers
 
 
-def _changing_name(step: Step, reach: Collection[str], names: Collection[str]) -> str:
-    """Return the name of a definition if it uses a name in `reach` or assigns a global in `names`; else ""."""
+def _name_if_changing(step: Step, reach: Collection[str], names: Collection[str]) -> str:
+    """Return the name of a function or class that uses a name in `reach` or assigns a global in `names`; else ""."""
     assert isinstance(step.node, DEFINITIONS)
     own = step.node.name
     return own if step.uses & {*reach} or (step.binds - {own}) & {*names} else ""

@@ -150,7 +150,7 @@ class RankedCell:
     may_define: bool = True
 
 
-def module_of(
+def module_of_kernel(
     cells: Sequence[Cell],
     exercise: Sequence[str],
     needed: Collection[str],
@@ -171,7 +171,7 @@ def module_of(
     latest = [cell for cell in _latest_runs(cells) if cell.source.strip()]
     ranks = [0 if {*cell.exercises} & {*exercise} else 2 if cell.exercises else 1 for cell in latest]
     places = [RankedCell(cell, rank, rank < 2) for cell, rank in zip(latest, ranks, strict=True)]
-    module = module_of_cells(places, our_statements(latest), needed, others, given)
+    module = module_of_cells(places, grader_statements(latest), needed, others, given)
     used, bound = _used_and_defined_names("\n".join(module.lines))
     left_out = {name for cell in latest for name in python_of(cell.source).unbound}  # of which a note has told
     for name in sorted((({*needed, *used} - bound) & set(known)) - left_out):
@@ -195,7 +195,7 @@ def _why_not_in_cells(name: str, cells: Sequence[Cell], exercise: str) -> str:
 
 def module_of_cells(
     places: Sequence[RankedCell],
-    ours: Mapping[Cell, Collection[tuple[int, int]]],
+    skipped: Mapping[Cell, Collection[tuple[int, int]]],
     roots: Collection[str] = (),
     others: Collection[str] = (),
     given: Collection[str] = (),
@@ -205,14 +205,16 @@ def module_of_cells(
 
     Args:
         places: the cells, in order.
-        ours: for each cell, the places of its statements that call our `check`; see `our_statements`.
+        skipped: for each cell, the line and column of statements that are left out; see `grader_statements`.
         roots: the functions and classes that the exercise asks for. If no cell defines one, all statements are taken.
         others: the functions and classes that other exercises ask for.
         given: all names that the exercise's starter has.
         label: the name of a cell, with `{}` for its number.
     """
     module = ModuleText(label)
-    placed = [one for at, place in enumerate(places) for one in _placed_statements(at, place, ours.get(place.cell, ()))]
+    placed = [
+        one for at, place in enumerate(places) for one in _placed_statements(at, place, skipped.get(place.cell, ()))
+    ]
     roots = {*roots, *({*given} & {name for one in placed for name in one.step.binds})}
     needed = _needed_or_all(roots, placed)
     bound = {name for one in needed.steps for name in one.step.binds}
@@ -238,7 +240,9 @@ def module_of_cells(
             lines = sorted({code.numbers[step.node.lineno - 1] for step in gone})
             idle.append(_cell_label(label.format(cell.number), lines if its else [], failed=cell.failed))
         if its:
-            module.add(cell.number, *_kept_lines(code, its, needed, ours.get(cell, ()), label.format(cell.number)))
+            module.add(
+                cell.number, *_lines_of_kept(code, its, needed, skipped.get(cell, ()), label.format(cell.number))
+            )
     if futures:  # one module has them on top; in a notebook they hold for the cells that follow
         module.lines.insert(0, f"from __future__ import {', '.join(futures)}")
         module.origins.insert(0, min(futures.values()))
@@ -279,9 +283,9 @@ def _placed_statements(at: int, place: RankedCell, calls: Collection[tuple[int, 
     """Yield each statement of a cell with its place in the notebook, except `calls` and imports from `__future__`.
 
     Args:
-        at: the number of the cell.
-        place: the cell.
-        calls: line and column of statements that are left out.
+        at: the index of the cell among all cells.
+        place: the cell with its rank.
+        calls: the line and column of statements that are left out.
     """
     for step in steps_of(place.cell.source):
         if not _is_future(step.node) and (step.node.lineno, step.node.col_offset) not in calls:
@@ -302,16 +306,24 @@ def _cell_label(cell: str, lines: Sequence[int], *, failed: bool) -> str:
     return f"{cell} ({'; '.join(words)})" if words else cell
 
 
-def _kept_lines(
+def _lines_of_kept(
     code: Code,
-    its: Collection[PlacedStatement],
+    kept: Collection[PlacedStatement],
     needed: NeededStatements,
     calls: Collection[tuple[int, int]],
     where: str,
 ) -> tuple[Sequence[str], Sequence[int]]:
-    """Return the lines of a cell's text with these statements alone, and of each line its number in the cell."""
+    """Return the lines of a cell's text with the kept statements alone, and the number of each line in the cell.
+
+    Args:
+        code: the Python text of the cell.
+        kept: the statements of the cell that are kept.
+        needed: all needed statements of the notebook.
+        calls: the line and column of statements inside of these that are replaced by `pass`.
+        where: the name of the cell, for notes.
+    """
     assert code.tree is not None
-    own = {one.step.node: one for one in its}
+    own = {one.step.node: one for one in kept}
     edits = [CodeEdit(node, "") for node in code.tree.body if node not in own]
     for node, _ in simple_statements(code.tree):
         if node not in code.tree.body and (node.lineno, node.col_offset) in calls:
@@ -331,31 +343,31 @@ def _kept_lines(
     return lines, [code.numbers[number - 1] for number in numbers]
 
 
-def our_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]:
+def grader_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]:
     """Return where cells import or call the grader's `check` and `pack`, which a worker must not run.
 
-    A name is the grader's for as long as the last statement that bound it was an import of ours: a student's own
-    function or method `check` is the student's.
+    A name is the grader's only while the last statement that bound it is an import of the grader: `check` may also be a
+    student's own function or method.
 
     Returns:
-        of each cell, the line and the column of these statements in its Python text.
+        For each cell, the line and the column of these statements in its Python text.
     """
     bound: dict[str, str] = {}
     found: dict[Cell, set[tuple[int, int]]] = {}
     for cell in cells:
         tree = python_of(cell.source).tree
         for node in statements_in_order(tree.body) if tree else ():
-            new = _imports_of_ours(node)
+            new = _names_from_grader(node)
             for name in bound.keys() & bindings(node):
                 del bound[name]
             bound.update(new)
-            calls = not isinstance(node, DEFINITIONS) and any(_is_our_call(part, bound) for part in ast.walk(node))
+            calls = not isinstance(node, DEFINITIONS) and any(_is_grader_call(part, bound) for part in ast.walk(node))
             if new or calls:
                 found.setdefault(cell, set()).add((node.lineno, node.col_offset))
     return found
 
 
-def _imports_of_ours(node: ast.stmt) -> dict[str, str]:
+def _names_from_grader(node: ast.stmt) -> dict[str, str]:
     """Return the names that an import of `grader` or `grader.notebook` binds, each with its full name."""
     match node:
         case ast.ImportFrom(module=str() as module, names=names) if module in ("grader", _OURS):
@@ -365,7 +377,7 @@ def _imports_of_ours(node: ast.stmt) -> dict[str, str]:
     return {}
 
 
-def _is_our_call(node: ast.AST, bound: Mapping[str, str]) -> bool:
+def _is_grader_call(node: ast.AST, bound: Mapping[str, str]) -> bool:
     """Return whether a syntax node is a call of the grader's `check` or `pack`."""
     first, dot, rest = dotted_name(node.func).partition(".") if isinstance(node, ast.Call) else ("", "", "")
     return f"{bound.get(first)}{dot}{rest}" in (f"{_OURS}.check", f"{_OURS}.pack")
@@ -395,9 +407,9 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
     """Return the module of each exercise that a saved notebook has an answer of, by id.
 
     Args:
-        data: the file.
+        data: the content of the file.
         name: the file name; if it names an exercise and no cell is of another one, all cells are of that exercise.
-        exercises: all of the course.
+        exercises: all exercises of the course.
 
     Raises:
         ValueError: it is not a notebook.
@@ -408,9 +420,9 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
     found = _exercises_in(cells, name, exercises)
     ids = {exercise.id for exercise in found}
     cells = [cell if cell.of in ids else replace(cell, of="", says_so=False) for cell in cells]
-    ours = our_statements(cells)
+    skipped = grader_statements(cells)
     for exercise in found:
-        if takes_from_file(cells, exercise.id, asked[exercise.id]):
+        if imports_answer(cells, exercise.id, asked[exercise.id]):
             continue  # the answer is the file that it imports
         own = "\n".join(cell.source for cell in cells if cell.of == exercise.id).encode("utf-8", "replace")
         places = _ranked_cells(cells, exercise.id)
@@ -422,7 +434,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
             own, places = b"", [place for place in places if place.rank]
         others = frozenset[str]().union(*asked.values()) - asked[exercise.id]
         module = modules[exercise.id] = module_of_cells(
-            places, ours, asked[exercise.id], others, given_names(exercise), "code cell {}"
+            places, skipped, asked[exercise.id], others, given_names(exercise), "code cell {}"
         )
         module.own = own
     return modules
@@ -443,7 +455,7 @@ def python_of_exported(data: bytes) -> Code | None:
 
 
 def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exercise]) -> ModuleText:
-    """Return the module of an exercise from a notebook that was saved as a script; its lines have the file's numbers.
+    """Return the module of an exercise from a notebook that was saved as a script; `origins` has lines of the script.
 
     Args:
         data: the content of the script.
@@ -454,17 +466,17 @@ def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exerci
     asked = starter_names(exercise)
     others = frozenset[str]().union(*map(starter_names, exercises)) - asked
     return module_of_cells(
-        [RankedCell(cell)], our_statements([cell]), asked, others, given_names(exercise), "the script"
+        [RankedCell(cell)], grader_statements([cell]), asked, others, given_names(exercise), "the script"
     )
 
 
-def takes_from_file(cells: Sequence[Cell], module: str, asked: Collection[str]) -> bool:
+def imports_answer(cells: Sequence[Cell], module: str, asked: Collection[str]) -> bool:
     """Return whether cells import the module of an exercise, and define nothing that it asks for.
 
     Args:
         cells: the cells of the notebook.
-        module: its name.
-        asked: names that the exercise asks for.
+        module: the name of the module.
+        asked: the names that the exercise asks for.
     """
     if any({*asked} & _names_defined_in(cell) for cell in cells):
         return False
@@ -492,8 +504,8 @@ def _names_defined_in(cell: Cell) -> frozenset[str]:
 def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise]) -> list[Exercise]:
     """Return the exercises to which a notebook contains an answer.
 
-    One that has all functions of the exercise that it is named after is that exercise's. Else cells say which exercise
-    they are of, or define the functions of exercises.
+    A notebook that is named after an exercise and defines all of its functions has an answer to that one. Cells may say
+    to which other exercises they belong, or define their functions.
     """
     asked = {exercise.id: starter_names(exercise) for exercise in exercises}
     texts = {cell: _names_defined_in(cell) for cell in cells}
@@ -525,7 +537,7 @@ def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise
 
 
 def _ranked_cells(cells: Sequence[Cell], id: str) -> list[RankedCell]:
-    """Return all cells, each with its rank for an exercise: its own, of no exercise, or of another one."""
+    """Return all cells, each with its rank for an exercise: those of the exercise, then of none, then of others."""
     says_so = any(cell.of == id and cell.says_so for cell in cells)
     ranks = [(0 if cell.says_so or not says_so else 1) if cell.of == id else 2 if cell.of else 1 for cell in cells]
     return [RankedCell(cell, rank, rank < 2 or not cell.says_so) for cell, rank in zip(cells, ranks, strict=True)]

@@ -16,7 +16,7 @@ from pathlib import Path
 from grader.intake import code
 from grader.intake.choice import submissions_of
 from grader.intake.collect import Reply, Request, Text
-from grader.intake.layouts import understand
+from grader.intake.layouts import read_download
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
 from grader.model.files import from_json, to_json
@@ -25,13 +25,13 @@ if sys.platform != "win32":
     import resource
 
 
-def answer(request: Request, course: Sequence[Exercise]) -> Reply:
+def reply_to(request: Request, course: Sequence[Exercise]) -> Reply:
     """Do what a request asks for, and return the reply; an error in the files becomes its `problem`."""
     try:
         if request.download is not None:
-            return Reply(intake=understand(request.download, course))
+            return Reply(intake=read_download(request.download, course))
         if request.text is not None:
-            return _answer_about_text(request.text)
+            return _reply_about_text(request.text)
         assert request.handed is not None
         wanted = [exercise for exercise in course if exercise.id in request.wanted]
         own, unmatched = submissions_of(
@@ -46,7 +46,7 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
         return Reply(problem=code.unreadable_because(error))
 
 
-def _answer_about_text(text: Text) -> Reply:
+def _reply_about_text(text: Text) -> Reply:
     if text.wanted == "names":
         names = set(code.names_used(*text.files, functions=text.known))
         return Reply(names=tuple(sorted(names)))
@@ -58,7 +58,7 @@ def _answer_about_text(text: Text) -> Reply:
 
 
 def main() -> None:
-    """Answer requests until there are no more, then remove what was unpacked."""
+    """Reply to requests until there are no more, then remove what was unpacked."""
     if sys.platform != "win32":
         memory = int(sys.argv[1]) << 20
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -73,7 +73,7 @@ def main() -> None:
         course = request.course or course
         folders += [request.download.folder] if request.download is not None else []
         _limit_time(request.cpu_s)
-        answers.write(to_json(answer(request, course)) + b"\n")
+        answers.write(to_json(reply_to(request, course)) + b"\n")
         answers.flush()
     for folder in folders:  # also where the process that wanted them was killed
         shutil.rmtree(folder, ignore_errors=True)

@@ -31,7 +31,7 @@ from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.cells import tree_or_none
 from grader.intake.match import given_names, starter_names
-from grader.intake.notebook import Cell, ModuleText, module_of, takes_from_file
+from grader.intake.notebook import Cell, ModuleText, imports_answer, module_of_kernel
 from grader.model import Course, Exercise, GradedCheck, GradedExercise, Submission, Verdict
 from grader.model.check import LINES_TO_TRY
 from grader.model.errors import CourseError, GraderError
@@ -135,11 +135,11 @@ class NotebookGrader:
         """
         cells, needed = [Cell(**row) for row in request["cells"]], starter_names(exercise)
         answer = Path(request["folder"]) / exercise.file_name
-        if answer.is_file() and takes_from_file(cells, exercise.id, needed):
+        if answer.is_file() and imports_answer(cells, exercise.id, needed):
             return answer.read_bytes(), ModuleText("", notes=[_OF_FILE])
         others = {name for other in course.exercises for name in starter_names(other)}.difference(needed)
         goes_by = (exercise.id, exercise.number)
-        module = module_of(cells, goes_by, needed, request["names"], others, given_names(exercise))
+        module = module_of_kernel(cells, goes_by, needed, request["names"], others, given_names(exercise))
         return module.source if module.lines else b"", module
 
     def _grade_request(self, request: Mapping[str, Any]) -> dict[str, str]:
