@@ -186,7 +186,7 @@ class TimedWorker:
 
     def _time_request(self, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
         late, worker, started = self._take_late_cpu_s(), self.connection.live_worker(), time.monotonic()
-        message = self._message(inputs, ["name", "", "last"] if idle else self._child)
+        message = self._message(inputs, ["name", "", "last_argument"] if idle else self._child)
         try:
             disturbed, before = clock.disturbances(worker.pid), self._read_clocks()
             frame = self._request(message, self._write_numbers(inputs), seconds)

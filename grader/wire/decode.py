@@ -134,7 +134,7 @@ class Decoder(PlainDecoder):
         facts = from_row(row[9]) if len(row) == 10 else None
         if self._answers:
             if self._accelerator is not None:
-                tensor = self._accelerator.place(tensor, "cpu" if facts is None else facts.device)
+                tensor = self._accelerator.to_device(tensor, "cpu" if facts is None else facts.device)
             if facts is not None and facts.requires_grad:
                 tensor.requires_grad_()
             # Student code may have left inference mode on, in which tensors have no version.

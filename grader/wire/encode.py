@@ -60,7 +60,7 @@ class Encoder(PlainEncoder):
 
     def _cpu_view(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
         """Return a CPU tensor over the memory of a tensor of the accelerator, and its device; None for other ones."""
-        return self._accelerator.look(tensor) if self._accelerator is not None else None
+        return self._accelerator.to_host(tensor) if self._accelerator is not None else None
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
         """Fill in the rows of tensors and arrays, and return the new or changed blocks with their numbers."""

@@ -100,11 +100,11 @@ class AcceleratorFunctions:
     """The functions that read and make tensors of a process's accelerator, of which it has at most one kind.
 
     Attributes:
-        look: a function that returns the CPU tensor over such a tensor's memory, and the device; None for others.
-        place: a function that puts a CPU tensor on a device, over the same memory or memory that mirrors it.
-        begin: a callback for the time before each request.
+        to_host: a function that returns a CPU tensor with the memory of such a tensor, and the device; None for others.
+        to_device: a function that puts a CPU tensor on a device, over the same memory or memory that mirrors it.
+        begin_request: a callback for the time before each request.
     """
 
-    look: Callable[[torch.Tensor], tuple[torch.Tensor, str] | None]
-    place: Callable[[torch.Tensor, str], torch.Tensor]
-    begin: Callable[[], None] = lambda: None
+    to_host: Callable[[torch.Tensor], tuple[torch.Tensor, str] | None]
+    to_device: Callable[[torch.Tensor, str], torch.Tensor]
+    begin_request: Callable[[], None] = lambda: None

@@ -21,7 +21,7 @@ _SENTENCE = "{} is not available here: this exercise is solved in plain Python, 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def missing_package(package: str) -> ModuleNotFoundError:
+def missing_package_error(package: str) -> ModuleNotFoundError:
     """Return the error that an import of a forbidden package raises."""
     return ModuleNotFoundError(_SENTENCE.format(package), name=package)
 
@@ -35,7 +35,7 @@ class AbsentPackages(MetaPathFinder):
     """Refuses to import packages, with an error that says that the exercise is solved without them.
 
     Args:
-        packages: their names.
+        packages: the names of the packages.
     """
 
     def __init__(self, packages: Collection[str]) -> None:
@@ -44,16 +44,16 @@ class AbsentPackages(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Raise an error for a package that is refused, else return None; part of the protocol of finders.
+        """Raise an error for a module of a forbidden package, else return None; part of the protocol of finders.
 
         Args:
-            fullname: of the module.
-            path: where a submodule is searched; not used.
-            target: of a reload; not used.
+            fullname: the full name of the module.
+            path: the folders where a submodule is searched, which are not used.
+            target: the module of a reload, which is not used.
         """
         package = fullname.partition(".")[0]
         if package in self._packages:
-            raise missing_package(package)
+            raise missing_package_error(package)
         return None
 
 
@@ -66,14 +66,14 @@ class Absent:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):  # Python itself looks for such names, and expects an AttributeError
             raise AttributeError(name)
-        raise missing_package(self.__dict__["package"])
+        raise missing_package_error(self.__dict__["package"])
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise the error that the import of the package raises."""
-        raise missing_package(self.__dict__["package"])
+        """Raise the error that an import of the package raises."""
+        raise missing_package_error(self.__dict__["package"])
 
     def __instancecheck__(self, instance: object) -> NoReturn:
-        raise missing_package(self.__dict__["package"])
+        raise missing_package_error(self.__dict__["package"])
 
 
 class PlainModules(OwnModules):
@@ -118,7 +118,7 @@ class PlainModules(OwnModules):
                     vars(module).setdefault(name, Absent(package))
 
     def _may_be_left_out(self, node: ast.stmt, package: str) -> bool:
-        """Return whether a failed statement may be left out: it needs a forbidden package, or imports a missing one."""
+        """Return True if a statement that raised needs a forbidden package, or imports a package that is missing."""
         if package in self._packages:
             return True
         match node:
@@ -128,7 +128,7 @@ class PlainModules(OwnModules):
 
 
 def _with_split_imports(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield statements, with each import of several modules as one statement for each module."""
+    """Yield the statements, but for `import a, b` one statement for each module."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (ast.copy_location(ast.Import([alias]), node) for alias in node.names)
@@ -137,7 +137,7 @@ def _with_split_imports(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _future_flags(node: ast.stmt) -> int:
-    """Return the flags of the compiler that an import from `__future__` sets for later statements; 0 for others."""
+    """Return the compiler flags that an import from `__future__` sets for later statements; 0 for any other one."""
     if not isinstance(node, ast.ImportFrom) or node.module != "__future__":
         return 0
     flags = 0

@@ -26,7 +26,7 @@ from grader.worker.counting import call_with_poisoned_memory as call_with_poison
 from grader.worker.counting import count_costs as count_costs
 from grader.worker.counting import rows_of
 from grader.worker.plain_probes import is_instance as is_instance
-from grader.worker.plain_probes import last as last
+from grader.worker.plain_probes import last_argument as last_argument
 from grader.worker.plain_probes import run_program as run_program
 from grader.worker.plain_probes import run_snippet as run_snippet
 from grader.worker.surroundings import seed as seed_all
@@ -47,7 +47,7 @@ _PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
 
 def moments() -> list[list[Any]]:
-    """Return the spans of virtual time since the last call of `moments`, or since the start, as plain values."""
+    """Return rows of plain values: the spans of virtual time since the last call of `moments`, or since the start."""
     machine = machine_or_none()
     if machine is None:
         return []
@@ -60,8 +60,8 @@ def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs
     """Seed the generators of PyTorch, NumPy and Python, then call a function and return its result.
 
     Args:
-        function: the student's.
-        seed: of the generators.
+        function: the student's function.
+        seed: the seed of the generators.
         args: its arguments.
         kwargs: its arguments by name.
     """
@@ -70,12 +70,12 @@ def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs
 
 
 def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """Call a function; return its result, its output on both streams, its warnings, and whether warnings still show.
+    """Call a function; return its result, standard output, standard error, warnings, and whether warnings still work.
 
     The last is False if student code has silenced warnings for good.
 
     Args:
-        function: the student's.
+        function: the student's function.
         args: its arguments.
         kwargs: its arguments by name.
     """
@@ -91,9 +91,12 @@ def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
 
 
 def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
-    """Return how many parameters are trainable, whether the result requires a gradient, and which get no gradient.
+    """Call a module and `backward`; return the names of the trainable parameters that get no gradient, and two facts.
 
     A parameter whose gradient is all zeros counts as one without a gradient.
+
+    Returns:
+        The number of trainable parameters, whether the result requires a gradient, and the names.
     """
     parameters = {name: each for name, each in module.named_parameters() if each.requires_grad}
     module.zero_grad()
@@ -108,14 +111,17 @@ def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
 def training_step(
     function: Callable[..., Any], batch: Sequence[Any], model: str, loss: str, optimizer: str, steps: int, seed: int
 ) -> list[Any]:
-    """Call `function(model, loss, optimizer, *batch)`; return the last result, and parameters and gradients by name.
+    """Call `function(model, loss, optimizer, *batch)` several times; return the last result, and facts on the model.
+
+    Returns:
+        The last result; by name, the parameters before and afterwards, and their gradients.
 
     Args:
         function: the student's step of training.
         batch: the arguments that follow.
         model: an expression that makes the model, with `torch` and `nn`.
-        loss: one that makes the loss.
-        optimizer: one that makes the optimizer, and knows `model`.
+        loss: an expression that makes the loss.
+        optimizer: an expression that makes the optimizer, with `model`.
         steps: how often the function is called.
         seed: the seed with which the model is made.
     """
@@ -136,10 +142,10 @@ def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, ba
     whether the model's state stayed as it was.
 
     Args:
-        function: the student's.
+        function: the student's function.
         data: tensors with equal first dims.
         model: an expression that makes the model, with `torch` and `nn`.
-        batch_size: of the loader.
+        batch_size: the batch size of the loader.
         seed: the seed with which the model is made.
     """
     seed_all(seed, devices=True)
@@ -195,7 +201,7 @@ _ROUGHLY = {"eps": 1e-2, "atol": 1e-2, "rtol": 1e-2}
 
 
 def gradcheck(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """Compare gradients with finite differences in float64; return what differs, or "".
+    """Compare gradients with finite differences in float64; return a text on how they differ, "" if they agree.
 
     A function that returns a less precise dtype for float64 has its steps rounded, though its gradient may be right. So
     float32 gets larger steps and a larger tolerance; of float16 and bfloat16 only whether there is a gradient counts.
@@ -224,10 +230,10 @@ def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> lis
     """Call a function on several ranks, one for each list of arguments, and return how each rank ended.
 
     Returns:
-        A dict for each rank. `ended` is "returned", "raised", "waits" (for ranks that never come) or "died". With
-        "waits" comes `late`, whether it waited as long as it may: the others then wait, too, for something else. With
-        "returned" come `result`, `collectives` (how often each was called), `sent` (bytes handed over) and `changed`
-        (whether an argument was); with "raised" the type's name and the text.
+        A dict for each rank. `ended` is "returned", "raised", "waits" (for other ranks in a collective) or "died". With
+        "waits" comes `late`, whether it waited until its timeout: the others then wait in another collective. With
+        "returned" come `result`, `collectives` (how often each was called), `sent` (bytes handed to collectives) and
+        `changed` (whether an argument was); with "raised" the type's name and the text.
     """
     # Here and not at the top: a worker without ranks does not pay for it. Before the fork, so that it is paid for once.
     importlib.import_module(_DISTRIBUTED)

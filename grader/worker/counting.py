@@ -54,7 +54,7 @@ def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str,
     """Call a function with gradients off; return its result and its costs, by the names of `check.costs.Counts`.
 
     Args:
-        function: the student's.
+        function: the student's function.
         args: its arguments.
         kwargs: its arguments by name.
     """
@@ -98,18 +98,18 @@ def rows_of(spans: Sequence[Span]) -> list[list[Any]]:
 
 
 def warm_up() -> None:
-    """Count the costs of one call before the fork, so that workers inherit what PyTorch sets up at the first count."""
+    """Count the costs of one call before workers are forked, so that they inherit what PyTorch sets up in it."""
     count_costs(lambda x: x[x > 0].square().sum(), [torch.zeros(8)], {})
 
 
 def call_with_poisoned_memory(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Call a function while uninitialized memory holds NaN, or the largest integer.
+    """Call a function while uninitialized memory holds NaN, or the largest integer; return its result.
 
-    PyTorch fills what `empty` gives. Besides, freed memory is left full of such numbers, for code that switches the
+    PyTorch fills the memory of `empty`. Besides, freed memory is left full of such numbers, for code that switches the
     filling off.
 
     Args:
-        function: the student's.
+        function: the student's function.
         args: its arguments.
         kwargs: its arguments by name.
     """
@@ -233,7 +233,7 @@ class _StorageCounter:
         self._live: dict[int, tuple[weakref.ref[torch.UntypedStorage], int]] = {}
 
     def count(self, storages: Iterator[torch.UntypedStorage]) -> None:
-        """Count the storages that an operator returned."""
+        """Add the bytes of new storages that an operator returned, and the growth of older ones, to the totals."""
         for storage in storages:
             key, start = storage._cdata, storage.data_ptr()
             # Memory of an argument is not new, nor is a tensor over an array that was given: it has a storage of its
@@ -253,12 +253,15 @@ class _StorageCounter:
         self.peak = max(self.peak, self._alive)
 
     def _forget_storage(self, key: int, _: object) -> None:
-        """Forget a storage that was freed, before new memory gets its address."""
+        """Subtract a storage that was freed, before new memory gets its address."""
         self._alive -= self._live.pop(key)[1]
 
 
 def storages(value: Any) -> Iterator[torch.UntypedStorage]:
-    """Yield the storages of the plain tensors in a value that have memory; the simulated machine counts its own."""
+    """Yield the storages of all tensors in a value that are strided, in memory and not on a simulated device.
+
+    The simulated device counts its own memory.
+    """
     for tensor in nested_values(value):
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
         if plain and tensor.device.type != "meta":
@@ -266,7 +269,7 @@ def storages(value: Any) -> Iterator[torch.UntypedStorage]:
 
 
 def _bytes_sent(func: Any, args: Any, kwargs: Mapping[str, Any]) -> int:
-    """Return how many bytes of tensors this rank hands to a collective."""
+    """Return how many bytes of tensors this rank sends in a call of a collective."""
     given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | dict(kwargs)
     sent = next((given[name] for name in _SENT if name in given), None)
     return sum(

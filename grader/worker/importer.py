@@ -26,7 +26,7 @@ class OwnModules(SourceLoader):
     """Finds and loads the modules of a submission.
 
     Args:
-        folder: where its files are; lines of errors name them there.
+        folder: the folder of its files, in which tracebacks name them.
         files: the Python files, by their paths from the folder.
 
     Attributes:
@@ -50,7 +50,7 @@ class OwnModules(SourceLoader):
         place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
         sys.meta_path.insert(place, self)
         taken = (self._names - {*sys.builtin_module_names}) & sys.modules.keys()
-        for name in filter(self._is_wanted, taken):
+        for name in filter(self._is_imported, taken):
             for module in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
                 del sys.modules[module]
 
@@ -72,18 +72,18 @@ class OwnModules(SourceLoader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find a module of the submission; part of the protocol of importers.
+        """Return the spec of a module of the submission, None for any other; part of the protocol of finders.
 
         Args:
-            fullname: of the module.
-            path: where a submodule is searched; None for a module on top.
-            target: of a reload; not used.
+            fullname: the full name of the module.
+            path: the folders where a submodule is searched; None for a top-level module.
+            target: the module of a reload, which is not used.
         """
         if _top_name(fullname.replace(".", "/")) not in self._names:
             return None  # most imports are of libraries: this must cost nothing
         if path is not None and not any(str(each).startswith(self._folder) for each in path):
             return None  # a part of an installed package
-        if path is None and PathFinder.find_spec(fullname) is not None and not self._is_wanted(fullname):
+        if path is None and PathFinder.find_spec(fullname) is not None and not self._is_imported(fullname):
             return None  # no file of the submission imports it, but a library may
         if self._file_of(fullname):
             return spec_from_loader(fullname, self)
@@ -95,7 +95,7 @@ class OwnModules(SourceLoader):
         return None
 
     def _file_of(self, fullname: str) -> str:
-        """Return the file of a module, by its path from the folder; "" without one."""
+        """Return the path of a module's file from the folder; "" if the submission has no such file."""
         place = fullname.replace(".", "/")
         return next((file for file in (f"{place}/__init__.py", f"{place}.py") if file in self._files), "")
 
@@ -116,13 +116,13 @@ class OwnModules(SourceLoader):
             raise OSError(f"{place} was not handed in")
         return self._files[place]
 
-    def _is_wanted(self, name: str) -> bool:
-        """Return whether the submission imports a module of this name; asked only where a library has one, too."""
+    def _is_imported(self, name: str) -> bool:
+        """Return whether the submission imports a module of this name. Call it only if a library has one, too."""
         return name in self._asked or name in self._imported_packages
 
     @functools.cached_property
     def _imported_packages(self) -> set[str]:
-        """Return the top-level names of the modules that the submission imports; large files take long to parse."""
+        """Return the top-level names of the modules that the submission imports."""
         names: set[str] = set()
         for data in self._files.values():
             with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):  # the import says so

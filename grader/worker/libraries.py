@@ -32,7 +32,7 @@ class Libraries:
     # -- of the server, before any worker is forked -------------------------------------------------------------------
 
     def check_machine(self) -> None:
-        """Exit if a forked child could not work on this machine."""
+        """Exit if a forked child cannot run operations of the libraries on this machine."""
 
     def preload(self) -> None:
         """Import what student code needs, once and not in each worker."""
@@ -51,28 +51,28 @@ class Libraries:
     # -- of a worker --------------------------------------------------------------------------------------------------
 
     def encoder(self, table: ObjectTable, other: Callable[[Any], list[Any]]) -> PlainEncoder:
-        """Return an encoder for a reply."""
+        """Return an encoder for a reply of this worker."""
         return PlainEncoder(table, other, answers=True)
 
     def decoder(self, table: ObjectTable, other: Callable[..., Any]) -> PlainDecoder:
-        """Return a decoder for a request."""
+        """Return a decoder for a request to this worker."""
         return PlainDecoder(table, other)
 
     def begin_request(self, *, timed: bool) -> None:
-        """Prepare for a request; before a timed one, do what would otherwise take some of its time."""
+        """Prepare this worker for a request; `timed` says that nothing of ours may take time during the request."""
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
         """Return an importer of the modules of a submission.
 
         Args:
-            folder: where its files are.
-            files: the Python files.
-            without: packages that the exercise is solved without.
+            folder: the folder of its files.
+            files: the contents of its Python files, by path.
+            without: the packages that the exercise is solved without.
         """
         return PlainModules(folder, files, without)
 
-    def show_device(self, mode: str) -> None:
-        """Make this process see the device of a check, permanently.
+    def set_device_mode(self, mode: str) -> None:
+        """Set, for the life of this process, which accelerator PyTorch finds; see `surroundings.set_device_mode`.
 
         Raises:
             ValueError: there is no such device.
@@ -80,12 +80,12 @@ class Libraries:
         if mode != "none":
             raise ValueError(f"there is no device {mode!r} without PyTorch")
 
-    def note_loaded(self) -> None:
-        """Note that the submission has been imported."""
+    def record_import(self) -> None:
+        """Record what the import of the submission has changed: nothing in a worker without PyTorch."""
 
     def seed(self, number: int) -> None:
         """Seed all generators that student code draws from."""
         random.seed(number)
 
-    def write(self, blocks: Sequence[Any], data: memoryview) -> None:
-        """Write the numbers of a timed call into memory that was prepared for them."""
+    def write_numbers(self, blocks: Sequence[Any], data: memoryview) -> None:
+        """Write the numbers of a timed call into the memory of its arguments; nothing without PyTorch."""

@@ -25,17 +25,17 @@ _LIBRARIES = {"np": "numpy", "torch": "torch"}
 """What lines to try may use by these names, where a worker has it."""
 
 
-def last(*args: Any) -> Any:
-    """Return the last argument: a call that does nothing, to measure the cost of a request and its reply."""
+def last_argument(*args: Any) -> Any:
+    """Return the last argument; the time of this call is what a request and its reply cost."""
     return args[-1]
 
 
 def run_snippet(module: str, text: str) -> str:
-    """Run lines with the names of a module, and return what they print, and what the last one evaluates to.
+    """Run lines as at a prompt, with the names of a module; return what they print, values of expressions included.
 
     Args:
-        module: the exercise module, which is loaded.
-        text: the lines, which an author wrote.
+        module: the name of the exercise module, which is loaded.
+        text: the lines, which the author of the course wrote.
     """
     libraries = {name: sys.modules[each] for name, each in _LIBRARIES.items() if each in sys.modules}
     names = {"math": math, "sys": sys, **libraries, **vars(sys.modules[module])}
@@ -50,7 +50,7 @@ def run_program(text: str) -> str:
     """Run lines as a program, and return what it prints, with the traceback of what it raises.
 
     Args:
-        text: the lines, which say what they import.
+        text: the lines, with their imports.
     """
     name, folder = "<lines>", f"{os.getcwd()}{os.sep}"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
@@ -79,8 +79,8 @@ def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs
     """Seed Python's generator, then call a function and return its result.
 
     Args:
-        function: the student's.
-        seed: of the generator.
+        function: the student's function.
+        seed: the seed of the generator.
         args: its arguments.
         kwargs: its arguments by name.
     """
@@ -89,12 +89,12 @@ def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs
 
 
 def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """Call a function; return its result, its output on both streams, its warnings, and whether warnings still show.
+    """Call a function; return its result, standard output, standard error, warnings, and whether warnings still work.
 
     The last is False if student code has silenced warnings for good.
 
     Args:
-        function: the student's.
+        function: the student's function.
         args: its arguments.
         kwargs: its arguments by name.
     """

@@ -42,7 +42,7 @@ from grader.worker.libraries import Libraries
 
 
 def run_spawned(libraries: Libraries) -> None:
-    """Run a worker that is a fresh interpreter: confine it, and answer requests on the standard streams."""
+    """Run a worker in this fresh interpreter: confine it, and answer requests on the standard streams."""
     # The channel moves out of the way: what student code prints must not be read as frames.
     channel, sandbox = Channel(standard_streams(), trusts=True), Sandbox()
     sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115  lives as long as the process
@@ -55,11 +55,11 @@ def run_spawned(libraries: Libraries) -> None:
 
 
 def run_forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> None:
-    """Run a worker that was forked: wait for its order, confine it, and answer requests; never return.
+    """Run a forked worker: wait for its `StartWorker` message, confine it, and answer requests; never return.
 
     Args:
-        orders: the socket on which the one order arrives.
-        sandbox: what confines it.
+        orders: the socket on which this message arrives.
+        sandbox: the sandbox that confines it.
         libraries: the libraries that it has.
     """
     kernel.set_name("grade-worker")
@@ -129,8 +129,8 @@ def serve(channel: Channel, folder: str, libraries: Libraries) -> None:
     """Answer requests until the channel closes.
 
     Args:
-        channel: to the check process.
-        folder: with the submission.
+        channel: the channel to the check process.
+        folder: the folder for the submission's files.
         libraries: the libraries that the worker has.
     """
     loaded = LoadedModule(folder, libraries)
@@ -172,7 +172,7 @@ def _raise_time_is_over(number: int, frame: Any) -> None:
 
 
 def _stop_timers() -> None:
-    """Stop all timers that student code has set, so that none rings while no student code runs."""
+    """Stop all timers that student code has set, so that none goes off outside of student code."""
     for timer in _TIMERS:
         _SET_TIMER(timer, 0)
 
@@ -181,8 +181,8 @@ class LoadedModule:
     """The student's module, the probes that run beside it, and the objects that a check has proxies of.
 
     Args:
-        folder: where its files go.
-        libraries: what it has.
+        folder: the folder that its files are written to.
+        libraries: the libraries that the worker has.
     """
 
     def __init__(self, folder: str, libraries: Libraries) -> None:
@@ -198,7 +198,7 @@ class LoadedModule:
         self._own: Operations = {"probe": self._load_probe, "prepare": lambda *_: None}
 
     def answer(self, frame: Frame) -> Reply:
-        """Return the reply to a request. An exception of student code is part of it."""
+        """Do what a request asks, and return the reply; an exception of student code is part of the reply."""
         do, libraries = frame.tree["do"], self._libraries
         libraries.begin_request(timed=do in _TIMED)
         for number in frame.tree.get("dropped", ()):
@@ -210,7 +210,7 @@ class LoadedModule:
             return self._run_prepared_calls(frame, self._object_of(*frame.tree["function"]))
         table = ObjectTable()
         if do == "load":
-            libraries.show_device(frame.tree["device"])
+            libraries.set_device_mode(frame.tree["device"])
         else:
             values = libraries.decoder(table, self._object_of).decode(frame.tree, frame.data, frame.original)
         if "seed" in frame.tree:
@@ -267,10 +267,11 @@ class LoadedModule:
     # -- operations ---------------------------------------------------------------------------------------------------
 
     def _load(self, frame: Frame) -> list[Any]:
-        """Write the files into the empty folder, and import the module.
+        """Write the files of a submission into the empty folder, and import its module.
 
         Returns:
-            Its public names with their kinds, and the statements that were left out.
+            The public names of the module, each "callable" or "value", and the statements that were left out; see
+            `absent`.
         """
         tree, start = frame.tree, 0
         files: dict[str, bytes] = {}
@@ -291,7 +292,7 @@ class LoadedModule:
         modules.install()
         sys.argv[:] = [tree["name"] + ".py"]  # as if it had been started so: `parse_args()` finds no words of ours
         module = self._spaces["student"] = modules.load(tree["name"])
-        self._libraries.note_loaded()
+        self._libraries.record_import()
         if tree["secret"]:  # the reference: nothing that another worker could find
             for file_name in files.keys() - data:
                 Path(self._folder, *file_name.split("/")).unlink()
@@ -310,13 +311,13 @@ class LoadedModule:
         self._spaces[f"probe:{name}"] = module
 
     def _run_prepared_calls(self, frame: Frame, function: Any) -> Reply:
-        """Make the prepared timed calls, and return their replies, or hold the result for a later request.
+        """Make the prepared timed calls and return their replies; if the frame has `hold`, keep the result for later.
 
-        The frame says which of both. If it has numbers, they are first written into the arguments.
+        If the frame has numbers, they are first written into the arguments.
         """
         blocks, in_place = self._prepared.blocks, frame.tree["in_place"]
         if len(frame.data):
-            self._libraries.write(blocks, frame.data)
+            self._libraries.write_numbers(blocks, frame.data)
 
         def one(args: tuple[Any, ...]) -> Any:
             result = function(*args)
@@ -333,7 +334,7 @@ class LoadedModule:
         return self._make_calls([])
 
     def _make_calls(self, calls: Iterable[Callable[[], Any]]) -> Reply:
-        """Make calls, and return their replies as one reply; each result is copied when its call has ended."""
+        """Make calls, and return their replies as one reply; each result is copied as soon as its call has ended."""
         replies = []
         for call in calls:
             tree, data = self._reply(ObjectTable(), call)
@@ -386,8 +387,8 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
     """Return an exception as plain data: its type and nearest builtin type, bounded text, the student's lines.
 
     Args:
-        error: what was raised.
-        folder: where the submission's files are.
+        error: the exception.
+        folder: the folder with the submission's files.
         spaces: the names of the loaded modules: the student's, and "probe:NAME" for each probe file.
     """
     lines, statement, caret = [], "", None
@@ -415,13 +416,13 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
 
 
 def _note_signature(error: TypeError, function: Any) -> None:
-    """Store the signature of a function in the TypeError that its call raised."""
+    """Store the signature of a function as text in the TypeError that its call raised."""
     with contextlib.suppress(TypeError, ValueError):  # some functions of C have none
         error.__dict__["_signature"] = _cut_text(str(inspect.signature(function)))
 
 
 def _cut_text(text: str) -> str:
-    """Cut a text to a bounded length."""
+    """Return a text, cut to at most `_MAX_TEXT` characters."""
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " ..."
 
 

@@ -64,7 +64,7 @@ def prepare(libraries: Libraries) -> None:
     """Import what workers need, once, in the process that servers are forked from.
 
     Args:
-        libraries: what workers have.
+        libraries: the libraries that workers have.
     """
     # Before anything else: on such a machine every worker would hang, and every submission seem too slow.
     libraries.check_machine()
@@ -75,9 +75,9 @@ def run(host: int, reached: start_messages.Launched, libraries: Libraries) -> No
     """Run the worker server until the host closes its socket.
 
     Args:
-        host: a descriptor of the host's socket.
-        reached: what the launcher reached.
-        libraries: what workers have, prepared.
+        host: the descriptor of the socket to the host.
+        reached: the launcher's message on the layers of confinement that it built.
+        libraries: the libraries that workers have, imported already.
     """
     kernel.set_name(NAME)
     sandbox = _sandbox_of(reached)
@@ -89,7 +89,7 @@ def run(host: int, reached: start_messages.Launched, libraries: Libraries) -> No
 
 
 def _sandbox_of(reached: start_messages.Launched) -> Sandbox:
-    """Return the sandbox for the level that the launcher reached."""
+    """Return the sandbox of the level of confinement that the launcher reached."""
     if reached.proc is not None:
         return Full(reached.proc)
     return Reduced(reached.readable, reached.listed) if reached.readable else Sandbox()
@@ -111,7 +111,7 @@ class _Server:
     def run(self) -> None:
         """Answer messages and reap workers until the host is gone."""
         self._selector.register(self._host, selectors.EVENT_READ, self._on_host_message)
-        self._spare = self._fork_spare()
+        self._spare = self._fork_worker()
         while self._host.fileno() != -1:
             counted = {pid: work.together for pid, work in self._workers.items() if work.together}
             for key, _ in self._selector.select(_COUNT_S if counted else None):
@@ -142,7 +142,7 @@ class _Server:
         match message:
             case start_messages.StartWorker():
                 status = socket.socket(fileno=descriptors.pop(0))
-                if spare := self._spare_for(message):
+                if spare := self._take_worker(message):
                     self._start_worker(lane, message, status, descriptors, spare)
                 else:
                     _send(status, fork_messages.Refused(self._no_room))
@@ -155,8 +155,8 @@ class _Server:
                 sock.close()
                 self._end_workers(lane, all_of_them=True)
 
-    def _spare_for(self, wanted: start_messages.StartWorker) -> _Spare | None:
-        """Return a forked worker for an order: the spare one, or a new one; None if the system refuses to fork."""
+    def _take_worker(self, wanted: start_messages.StartWorker) -> _Spare | None:
+        """Return a forked worker for a request: the spare one, or a new one; None if the system refuses to fork."""
         # Not before it is needed: it takes half a second, and most exercises never see a device. Once here, and not in
         # each worker.
         if wanted.simulates and not self._simulates:
@@ -168,8 +168,8 @@ class _Server:
                 self._spare.orders.close()
                 self._spare = None
         if wanted.limits.processes > 1:  # which few exercises allow
-            return self._fork_spare(many=True)
-        spare, self._spare = self._spare or self._fork_spare(), None
+            return self._fork_worker(many=True)
+        spare, self._spare = self._spare or self._fork_worker(), None
         return spare
 
     def _start_worker(
@@ -180,7 +180,7 @@ class _Server:
         descriptors: list[int],
         spare: _Spare,
     ) -> None:
-        """Send the spare its order, report the worker to its lane, and fork the next spare."""
+        """Send a forked worker its `StartWorker` message, report it to its lane, and fork the next spare worker."""
         # Entered before its orders are sent: should it die at once, its end is reported to its lane.
         together = wanted.together_mb << 20 if wanted.limits.processes > 1 else 0
         self._workers[spare.pid] = _Assignment(lane, status, wanted.spared, together)
@@ -194,14 +194,14 @@ class _Server:
             os.close(descriptor)
         # Ahead of need: making namespaces, forking and giving up rights take longer than answering a request does. It
         # is not needed yet, so that it cannot be had is not an error.
-        self._spare = self._spare or self._fork_spare()
+        self._spare = self._spare or self._fork_worker()
         if self._forks == _MANY:
             # Here, and not in a process that this one was forked from: a write divides a huge page that is shared, and
             # Python's counts of references have been written to nearly all of them.
             kernel.collapse_pages(self._reached.proc)
 
     def _end_worker(self, pid: int, status: socket.socket) -> None:
-        """End a worker whose socket its lane has shut down; `_reap_worker` still reports the end on that socket."""
+        """End a worker because its lane shut its socket down; `_reap_worker` still reports the end on that socket."""
         if pid in self._workers:  # or it was reaped a moment ago, in the same turn of the loop
             self._selector.unregister(status)
             self._sandbox.end(pid)
@@ -232,11 +232,11 @@ class _Server:
             if work.lane == lane and (all_of_them or not work.spared):
                 self._sandbox.end(pid)
 
-    def _fork_spare(self, *, many: bool = False) -> _Spare | None:
-        """Fork a spare worker; return None if the system refuses.
+    def _fork_worker(self, *, many: bool = False) -> _Spare | None:
+        """Fork a worker that waits for its `StartWorker` message; return None if the system refuses to fork.
 
         Args:
-            many: whether the worker may be several processes, see `Sandbox.fork`.
+            many: whether the worker may start processes; see `Sandbox.fork`.
         """
         ours, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:

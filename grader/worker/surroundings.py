@@ -48,9 +48,9 @@ def fill_memory(on: bool) -> None:
     """Switch on or off the filling of new memory with fixed bytes when it is allocated.
 
     It holds the same bytes each time, so that no result of student code depends on luck, and large numbers rather than
-    zeros, so that an answer that forgets to set them is wrong. It takes about as long as writing zeros. What a thread's
-    own cache of malloc's gives is not filled: workers have none (`sandbox.process`). NumPy reuses small blocks itself,
-    which are not filled either.
+    zeros, so that an answer that forgets to set them is wrong. It takes about as long as writing zeros. Memory from
+    malloc's cache of a thread is not filled: workers have no such cache (`sandbox.process`). Neither are small blocks
+    that NumPy reuses itself.
     """
     if _set_malloc is not None:
         _set_malloc(_PERTURB, _FILL if on else 0)
@@ -81,25 +81,25 @@ def disable_torch_compile() -> None:
     torch.compile = as_it_is
 
 
-def show_device(mode: str) -> AcceleratorFunctions | None:
-    """Make this process see the device of a check, permanently.
+def set_device_mode(mode: str) -> AcceleratorFunctions | None:
+    """Set, for the life of this process, which accelerator PyTorch finds in it: a simulated one, CUDA, or none.
 
     Args:
         mode: "sim" for a simulated accelerator of two devices, "sim-cuda" for one that calls itself cuda, "cuda" for
             CUDA as it is here, "none" for a machine without one.
 
     Returns:
-        How tensors of it are read and made; None without one.
+        The functions that read and make tensors of the accelerator; None without one.
 
     Raises:
-        ValueError: an unknown mode.
+        ValueError: the mode is unknown.
     """
     if mode in ("sim", "sim-cuda"):
         accelerator.enable("cuda" if mode == "sim-cuda" else "sim")
         return AcceleratorFunctions(_inner_and_device, _move_to_device)
     if mode == "cuda":
         mirrors = Mirrors(is_plain)
-        return AcceleratorFunctions(mirrors.look, mirrors.place, mirrors.begin)
+        return AcceleratorFunctions(mirrors.to_host, mirrors.to_device, mirrors.clear)
     if mode != "none":
         raise ValueError(f"unknown device mode {mode!r}")
     # Where PyTorch finds none anyway, there is nothing to hide.
@@ -125,19 +125,22 @@ class Mirrors:
     """The CPU memory that stands for the memory of tensors on an accelerator, during one request.
 
     Args:
-        ours: whether a tensor is one that can be mirrored.
+        ours: a function that returns whether a tensor can be mirrored.
     """
 
     def __init__(self, ours: Callable[[torch.Tensor], bool]) -> None:
         self._ours = ours
         self._pairs: list[tuple[torch.UntypedStorage, torch.UntypedStorage]] = []
 
-    def begin(self) -> None:
-        """Forget all mirrors, as a new request begins."""
+    def clear(self) -> None:
+        """Forget all mirrors; call this when a request begins."""
         self._pairs.clear()
 
-    def look(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
-        """Return a CPU tensor over an up-to-date mirror of a tensor's memory, and its device; None if not on CUDA."""
+    def to_host(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
+        """Copy a CUDA tensor's memory to its mirror on the CPU; return a CPU tensor on the mirror, and the device.
+
+        Tensors that share memory on the device share a mirror. Return None for a tensor that cannot be mirrored.
+        """
         if not self._ours(tensor):
             return None
         # In the modes of plain PyTorch, which student code may have changed: a tensor that is made in inference mode
@@ -151,8 +154,8 @@ class Mirrors:
             _bytes(host).copy_(_bytes(there))
             return _view(tensor, host), str(tensor.device)
 
-    def place(self, tensor: torch.Tensor, device: str) -> torch.Tensor:
-        """Return a tensor of a request on the device, over the memory that its CPU storage mirrors."""
+    def to_device(self, tensor: torch.Tensor, device: str) -> torch.Tensor:
+        """Return a tensor on the device, with the memory that a CPU tensor's storage mirrors, or a copy of the storage."""
         if device == "cpu":
             return tensor
         with torch.no_grad(), torch.inference_mode(False):

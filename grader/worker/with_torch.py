@@ -42,7 +42,7 @@ class WithTorch(Libraries):
         self._accelerator: AcceleratorFunctions | None = None
 
     def check_machine(self) -> None:
-        """Exit unless a forked child can run an operation on several threads: on some machines it hangs for ever."""
+        """Exit unless a forked child can run an operation of PyTorch on two threads; on some machines it hangs."""
         pid = os.fork()
         if pid == 0:
             signal.alarm(_SELF_CHECK_S)  # ends it if it hangs
@@ -54,7 +54,7 @@ class WithTorch(Libraries):
             sys.exit("a forked child cannot run a parallel operation of torch on this machine; use --start spawn")
 
     def preload(self) -> None:
-        """Import what PyTorch and NumPy would import late, and count the costs of one call before the fork."""
+        """Import modules that PyTorch and NumPy would import in each worker, and count the costs of a call once."""
         for name in _PRELOADED:
             importlib.import_module(name)
         surroundings.avoid_compiler()
@@ -70,47 +70,47 @@ class WithTorch(Libraries):
         accelerator.preload_operations()
 
     def encoder(self, table: ObjectTable, other: Callable[[Any], list[Any]]) -> PlainEncoder:
-        """Return an encoder for a reply."""
+        """Return an encoder for a reply of this worker."""
         return Encoder(table, other, answers=True, accelerator=self._accelerator)
 
     def decoder(self, table: ObjectTable, other: Callable[..., Any]) -> PlainDecoder:
-        """Return a decoder for a request."""
+        """Return a decoder for a request to this worker."""
         return Decoder(table, other, answers=True, accelerator=self._accelerator)
 
     def begin_request(self, *, timed: bool) -> None:
-        """Switch on the filling of new memory for a request; switch it off for a timed one, as it would take time."""
+        """Switch the filling of new memory on, or for a timed request off, since it would take time of the request."""
         if timed is not self._timed:
             self._timed = timed
             surroundings.fill_memory(not timed)
         if self._accelerator is not None:
-            self._accelerator.begin()
+            self._accelerator.begin_request()
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
         """Return an importer of the modules of a submission, which may import all packages.
 
         Args:
-            folder: with the submission.
-            files: of the submission, by name.
-            without: not used.
+            folder: the folder of its files.
+            files: the contents of its Python files, by path.
+            without: the packages that the exercise is solved without, which is not used.
         """
         del without
         return OwnModules(folder, files)
 
-    def show_device(self, mode: str) -> None:
-        """Make this process see the device of a check, permanently."""
-        self._accelerator = surroundings.show_device(mode)
+    def set_device_mode(self, mode: str) -> None:
+        """Set, for the life of this process, which accelerator PyTorch finds; see `surroundings.set_device_mode`."""
+        self._accelerator = surroundings.set_device_mode(mode)
 
-    def note_loaded(self) -> None:
-        """Note whether gradients are still on after the module was imported."""
+    def record_import(self) -> None:
+        """Record whether the import of the submission has left gradients on."""
         self._gradients = torch.is_grad_enabled()
 
     def seed(self, number: int) -> None:
-        """Seed all generators, and switch gradients on or off as the module left them."""
+        """Seed all generators, and switch gradients on or off as the import of the submission left them."""
         surroundings.seed(number, devices=self._accelerator is not None)
         # A function that leaves gradients switched off fails its own check, not the next.
         torch.set_grad_enabled(self._gradients)
 
-    def write(self, blocks: Sequence[Any], data: memoryview) -> None:
-        """Fill the tensors that were prepared as arguments of a timed call with their elements."""
+    def write_numbers(self, blocks: Sequence[Any], data: memoryview) -> None:
+        """Write the numbers of a timed call into the memory of the tensors that are its arguments."""
         for block, start in zip(blocks, block_offsets([block.nbytes for block in blocks]), strict=False):
             block.data[:] = np.frombuffer(data[start : start + block.nbytes], np.uint8)

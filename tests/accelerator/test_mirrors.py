@@ -14,7 +14,7 @@ from grader.worker.surroundings import Mirrors
 def mirrored() -> Pair:
     """A check and a worker whose tensors on "cuda" are mirrored."""
     mirrors = Mirrors(accelerator.is_simulated)
-    return Pair(accelerator=AcceleratorFunctions(mirrors.look, mirrors.place, mirrors.begin))
+    return Pair(accelerator=AcceleratorFunctions(mirrors.to_host, mirrors.to_device, mirrors.clear))
 
 
 def on_cuda(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
@@ -71,14 +71,14 @@ def test_mirrors_last_as_long_as_a_request() -> None:
     """Within one, memory has one mirror, which is up to date; the next one begins with none."""
     mirrors = Mirrors(accelerator.is_simulated)
     for number in range(50):
-        mirrors.begin()
+        mirrors.clear()
         there = torch.full((1000,), float(number), device="cuda")
-        found = mirrors.look(there)
+        found = mirrors.to_host(there)
         assert found is not None
         assert found[0][0] == number
         there[0] = -1
-        again = mirrors.look(there[:1])
+        again = mirrors.to_host(there[:1])
         assert again is not None
         assert again[0][0] == found[0][0] == -1
         assert len(mirrors._pairs) == 1
-    assert mirrors.look(torch.ones(2)) is None
+    assert mirrors.to_host(torch.ones(2)) is None
