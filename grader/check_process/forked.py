@@ -14,7 +14,7 @@ from grader.check_process.host import Host
 from grader.model.files import adapter
 from grader.model.messages import Job, Plan
 from grader.sandbox import cgroup
-from grader.sandbox.check_confinement import give_up
+from grader.sandbox.check_confinement import confine_check_process
 from grader.wire.frames import Channel
 from grader.wire.transport import standard_streams
 
@@ -34,7 +34,8 @@ def run(servers: Sequence[int]) -> None:
         return
     groups = cgroup.find()
     os.environ["TMPDIR"] = str(plan.root)
-    give_up(groups, [*map(str, plan.folders)], [str(plan.root)])  # `grade doctor` says what a machine refuses
+    # What a machine refuses, `grade doctor` says.
+    confine_check_process(groups, [*map(str, plan.folders)], [str(plan.root)])
     start.run(host, plan, servers, groups)
     # All is reported and closed. Python would now take torch apart, and the user would wait for it.
     sys.stderr.flush()

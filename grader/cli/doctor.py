@@ -90,9 +90,9 @@ def _check_processes(setup: Setup) -> Mapping[str, str]:
         return dict.fromkeys(
             ("memory", "network", "files"), "everything that you can reach; only --start fork confines them"
         )
-    from grader.sandbox.check_confinement import what_remains
+    from grader.sandbox.check_confinement import reach_of_check_process
 
-    return what_remains()
+    return reach_of_check_process()
 
 
 def _machine_facts(setup: Setup) -> Mapping[str, object]:

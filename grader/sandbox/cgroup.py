@@ -51,7 +51,7 @@ class ControlGroup:
         return list(dict.fromkeys((self.memory, self.pids)))
 
     def remove_orphaned_groups(self) -> None:
-        """Remove the groups in this group whose maker has ended, such as those of a killed grader."""
+        """Remove the groups in this group that were left by processes that have ended, such as a killed grader."""
         for folder in self.folders:
             for left in folder.glob(f"{_PREFIX}.*"):
                 with contextlib.suppress(OSError):  # another grader was quicker, or something still lives in it
@@ -63,11 +63,11 @@ class ControlGroup:
                             os.close(lock)
 
     def make(self, memory_mb: int, tasks: int) -> ControlGroup:
-        """Make an empty group in this one, with limits.
+        """Make an empty group in this one, with limits, and return it.
 
         Args:
             memory_mb: MiB that all its processes and private files may take together.
-            tasks: processes and threads that it may be.
+            tasks: the number of processes and threads that it may have.
 
         Raises:
             OSError: the kernel refuses.
@@ -112,7 +112,7 @@ class ControlGroup:
         return lock is not None
 
     def entry_descriptors(self) -> list[int]:
-        """Open the files through which a thread can enter the group; return their descriptors, [] with version 2."""
+        """Open the files by which a thread can move itself into the group; return descriptors, [] in version 2."""
         if self.version != 1:
             return []
         # Opened here: in version 1 the kernel asks what whoever opened it may do, so a worker without rights can enter.
@@ -122,7 +122,7 @@ class ControlGroup:
         """Move a process into the group, unless it has entered by itself.
 
         Raises:
-            OSError: the kernel refuses; `ProcessLookupError` if it has ended.
+            OSError: the kernel refuses; `ProcessLookupError` if the process has ended.
         """
         # Looked at from here: what a worker says of itself is untrusted.
         for folder in self.folders:
@@ -131,10 +131,10 @@ class ControlGroup:
                 (folder / "cgroup.procs").write_text(str(pid))
 
     def _has_entered(self, folder: Path, pid: int) -> bool:
-        """Return whether all threads of a process are in a folder of the group; with version 2, return False.
+        """Return whether all threads of a process are in the group by one of its folders; False in version 2.
 
         Raises:
-            ProcessLookupError: it has ended.
+            ProcessLookupError: the process has ended.
         """
         if self.version != 1:
             return False
@@ -189,7 +189,9 @@ def _lock(folder: Path) -> int | None:
 
 
 def enter(files: Sequence[int]) -> None:
-    """Move this process, which must have one thread, into control groups; the maker of the groups verifies it.
+    """Move this process, which must have one thread, into control groups, if the kernel allows it.
+
+    The process that made the groups moves it otherwise.
 
     Args:
         files: descriptors of a file of each group, `cgroup.procs` or `tasks`, open for writing; they are closed.
@@ -205,8 +207,8 @@ def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -
     """Return the control group in which this process may make groups with limits on memory and processes, or None.
 
     Args:
-        mounts: a file in the format of proc_pid_mountinfo(5).
-        own: a file in the format of cgroups(7).
+        mounts: a file in the format of proc_pid_mountinfo(5), with the mounts of this process.
+        own: a file in the format of cgroups(7), with the groups of this process.
     """
     try:
         mounted = [line.split() for line in Path(mounts).read_text(encoding="utf-8").splitlines()]

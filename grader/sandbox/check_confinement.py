@@ -36,21 +36,24 @@ _RIGHTS = (
 read other processes in spite of Landlock."""
 
 REACH = ("memory", "network", "files", "processes")
-"""The kinds of access that `what_remains` tries."""
+"""The kinds of access that `reach_of_check_process` tries."""
 
 
-def give_up(groups: cgroup.ControlGroup | None, readable: Sequence[str], writable: Sequence[str]) -> dict[str, str]:
-    """Confine this process: limit its memory, leave the network, keep access to some files only, forbid new sockets.
+def confine_check_process(
+    groups: cgroup.ControlGroup | None, readable: Sequence[str], writable: Sequence[str]
+) -> dict[str, str]:
+    """Confine this process as far as the kernel allows: memory, network, rights, files and new sockets.
 
     The process must have one thread. The sockets that it has go on working.
 
     Args:
-        groups: where control groups can be made, also those of workers later.
+        groups: the group in which control groups can be made, also those of workers later.
         readable: folders of the course.
         writable: folders in which files may be written.
 
     Returns:
-        What could not be given up, of `memory`, `network`, `rights`, `files` and `sockets`, each with the reason.
+        The reason why it is not confined, for each of `memory`, `network`, `rights`, `files` and `sockets` that the
+        kernel refused.
     """
     steps: dict[str, Callable[[], None]] = {
         "memory": lambda: _enter_group(groups),
@@ -111,8 +114,8 @@ def _open_no_socket() -> None:
     seccomp.apply(seccomp.load("check"))
 
 
-def what_remains() -> dict[str, str]:
-    """Return what a confined check process can still reach here, for each kind in `REACH`; a new process tries it."""
+def reach_of_check_process() -> dict[str, str]:
+    """Start a process that is confined as a check process; return what it can still reach, for each kind in `REACH`."""
     with open_probe_targets() as targets:
         command = isolated_command("grader.sandbox.check_confinement", *map(str, targets))
         ran = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
@@ -128,7 +131,7 @@ def main() -> None:
     groups = cgroup.find()
     if groups is not None:
         groups.remove_orphaned_groups()
-    refused = give_up(groups, [], [scratch])
+    refused = confine_check_process(groups, [], [scratch])
     why = {what: f" ({reason})" for what, reason in refused.items()}
     os.chdir(folder)  # the address of a Unix socket has room for few characters
     sockets: dict[str, Sequence[Callable[[], object]]] = {
@@ -165,7 +168,7 @@ def main() -> None:
 
 
 def _attempts_to_reach(name: str) -> list[Callable[[], object]]:
-    """Return two functions that try to reach a Unix socket: one connects to it, one sends to it without connecting."""
+    """Return two functions that try to reach a Unix socket: one by connecting, one by sending without a connection."""
     return [functools.partial(_connect, socket.AF_UNIX, name), functools.partial(_send_from_pair, name)]
 
 

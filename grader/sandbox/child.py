@@ -47,7 +47,7 @@ class Process(Protocol):
 
 
 def end(process: Process) -> None:
-    """Wait a moment for a process to end by itself, then kill it."""
+    """Wait `GRACE_S` for a process to end by itself, then kill it."""
     try:
         process.wait(GRACE_S)
     except TimeoutExpired:
@@ -56,7 +56,7 @@ def end(process: Process) -> None:
 
 
 def tail(log: IO[bytes]) -> str:
-    """Return the end of what a process printed."""
+    """Return the last characters that a process printed into a log."""
     log.seek(0)
     text = log.read().decode("utf-8", "replace").strip()
     return text[-_LAST_WORDS:] or SAID_NOTHING

@@ -19,7 +19,7 @@ class Disturbances(NamedTuple):
 
     Attributes:
         faults: page faults of all its threads: each is a page of memory that was not there yet.
-        preemptions: how often its first thread was put off its core while it wanted to run.
+        preemptions: the number of times that its first thread lost its core while it was ready to run.
     """
 
     faults: int
@@ -57,7 +57,7 @@ def cpu_s(pid: int) -> float | None:
 
 
 def other_threads_run(pid: int) -> bool:
-    """Return whether a thread of a process, except its first, runs or is ready to run; False if that cannot be read."""
+    """Return whether another thread of a process than its first runs or is ready to run; False if not known."""
     try:
         others = [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
     except OSError:
@@ -98,7 +98,7 @@ def memory(pid: int) -> MemoryUse | None:
 
 
 def _status_lines(pid: int, *names: str) -> dict[str, list[str]]:
-    """Return the words of lines in /proc/PID/status, by the names of the lines."""
+    """Return the words of the named lines in /proc/PID/status, by the names of the lines."""
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
         rows = (line.split(":", 1) for line in file if line.startswith(names))
         return {name: words.split() for name, words in rows}
@@ -127,7 +127,7 @@ def memory_together(proc: int, roots: Sequence[int], allowed: int) -> int:
     Args:
         proc: a descriptor of a proc file system's folder.
         roots: the ids of the processes there.
-        allowed: the bytes up to which a rough sum, which counts shared memory once for each process, is exact enough.
+        allowed: the bytes that are allowed: a rough sum that is not above them is returned without a closer look.
     """
     pids, waiting = list[int](), list(roots)
     while waiting:

@@ -34,7 +34,7 @@ def from_tree(tree: Mapping[str, Any]) -> Message:
     """Return the message of a tree that `to_tree` made.
 
     Raises:
-        ValueError: there is no such message, or it has other fields; another version sent it.
+        ValueError: the message is of another version: its class or its fields are unknown.
     """
     ((name, fields),) = tree.items()
     kinds = {kind.__name__: kind for kind in Message.__subclasses__()}

@@ -89,12 +89,12 @@ class ForkServer:
             self._selector.register(self._leader, selectors.EVENT_READ, lambda _: self._end_with_session())
 
     def serve(self) -> Callable[[], None]:
-        """Answer requests and reap children until all hosts are gone; return the function to call next.
+        """Answer requests and reap children until all hosts are gone; return the function that the caller calls next.
 
         Returns:
-            What the process is to do from now on: one that was forked, what it was forked for; this one, to end. A
-            forked one does that where nothing of this is left: who is forked further could look at the frames below
-            its own, and at this object, which know folders and numbers of processes.
+            In a forked process the function that it was forked for, in this one a function that does nothing. The
+            caller calls it, when this frame is gone: processes that are forked later could look at the frames below
+            their own, and at this object, which know folders and numbers of processes.
         """
         while self._hosts or self._expects_hosts():
             if not self._hosts and self._at_rest is not None:
@@ -111,10 +111,10 @@ class ForkServer:
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
         if self._stay is not None and self._owns_socket():
             os.unlink(self._stay.path)
-        return _end_at_once
+        return _do_nothing
 
     def _expects_hosts(self) -> bool:
-        """Return whether this process stays for further hosts."""
+        """Return whether this process goes on accepting hosts, although it has none now."""
         if self._stay is None or self._listening is None or not self._owns_socket():
             return False
         return time.monotonic() < self._quiet_since + self._stay.idle_s
@@ -126,7 +126,7 @@ class ForkServer:
         return False
 
     def _accept(self) -> None:
-        """Accept the connection of a host, if it is of the same user."""
+        """Accept the connection of a host; close it if the host is a process of another user."""
         assert self._listening is not None
         host, _ = self._listening.accept()
         _, user, _ = struct.unpack("3i", host.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
@@ -158,7 +158,7 @@ class ForkServer:
                 os.close(descriptor)
 
     def _forget_host(self, host: socket.socket) -> None:
-        """Forget a host that is gone; kill its worker servers later if they have not ended by themselves by then."""
+        """Forget a host that is gone; its worker servers are killed `GRACE_S` later unless they end by themselves."""
         self._selector.unregister(host)
         host.close()
         self._due |= dict.fromkeys(self._hosts.pop(host) & self._children.keys(), time.monotonic() + GRACE_S)
@@ -242,5 +242,5 @@ class ForkServer:
                 send(answer, fork_messages.Ended(os.waitstatus_to_exitcode(status)))
 
 
-def _end_at_once() -> None:
-    """Do nothing, so that the process ends at once."""
+def _do_nothing() -> None:
+    """Do nothing: the process that calls this after `serve` then ends."""

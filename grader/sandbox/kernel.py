@@ -101,9 +101,9 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
     Args:
         source: a device or a folder; "" for none.
         target: the folder where it appears.
-        kind: of the file system; "" for none.
-        flags: MS_* of the kernel.
-        options: of the file system.
+        kind: the kind of the file system; "" for none.
+        flags: the MS_* flags of the kernel.
+        options: the options of the file system.
     """
     text = [part.encode() or None for part in (source, target, kind)]
     _raise_if_failed(_LIBC.mount(*text, ctypes.c_ulong(flags), options.encode()), f"mount {target}")
@@ -114,7 +114,7 @@ def set_mount_flags(target: str, flags: int, *, recursive: bool) -> None:
 
     Args:
         target: the folder where it is mounted.
-        flags: MOUNT_ATTR_* of the kernel.
+        flags: the MOUNT_ATTR_* flags of the kernel.
         recursive: whether mounts below it get them, too.
     """
     attributes = _MountAttributes(set=flags)
@@ -263,9 +263,9 @@ def landlock_allow_beneath(ruleset: int, descriptor: int, rights: int) -> None:
     """Allow rights on a file, or beneath a folder, in a ruleset; see landlock_add_rule(2).
 
     Args:
-        ruleset: its descriptor.
-        descriptor: of the file or the folder.
-        rights: LANDLOCK_ACCESS_FS_* of the kernel.
+        ruleset: the descriptor of the ruleset.
+        descriptor: the descriptor of the file or the folder.
+        rights: the LANDLOCK_ACCESS_FS_* flags of the kernel.
     """
     rule = _PathBeneath(allowed_access=rights, parent_fd=descriptor)
     done = _LIBC.syscall(_SYS_LANDLOCK_ADD_RULE, ruleset, _LANDLOCK_PATH_BENEATH, ctypes.byref(rule), 0)
@@ -278,7 +278,7 @@ def landlock_restrict_self(ruleset: int) -> None:
 
 
 def close_all_but(*wanted: int) -> None:
-    """Close every descriptor from 3 on but these."""
+    """Close every descriptor from 3 on, except those in `wanted`."""
     # The gaps between those that are kept; 0, 1 and 2 are each caller's own affair.
     start = 3
     for descriptor in sorted(wanted):

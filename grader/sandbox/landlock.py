@@ -52,10 +52,10 @@ _OF_FILES = _Files.READ_FILE | _Files.WRITE_FILE | _Files.TRUNCATE
 
 
 def abi() -> int:
-    """Return the version of Landlock that this kernel has and lets us use, or 0.
+    """Return the version of Landlock that this kernel has and lets us use; 0 without Landlock.
 
     Raises:
-        OSError: the kernel fails for another reason than that.
+        OSError: the kernel fails for another reason.
     """
     try:
         return kernel.landlock_version()
@@ -74,18 +74,18 @@ def make_ruleset(
     *,
     scoped: bool = True,
 ) -> int:
-    """Make a ruleset that allows only these uses of files, and return its descriptor.
+    """Make a Landlock ruleset that allows only these uses of files, and return its descriptor.
 
     Args:
-        readable: folders and files that may be read; those that are gone by now are left out.
-        writable: folders in which everything may be done but executing; files that may be written.
+        readable: folders and files that may be read; those that do not exist any more are left out.
+        writable: folders in which all is allowed but to execute files; files that may be written.
         listed: folders of which the names of files may be read.
         left: folders from which empty folders may be removed.
-        scoped: whether signals and abstract sockets reach nobody outside, either.
+        scoped: whether signals to processes outside, and their abstract sockets, are forbidden, too.
 
     Raises:
         OSError: the kernel refuses.
-        FileNotFoundError: there is nothing of that name to write to.
+        FileNotFoundError: a path other than a readable one does not exist.
     """
     # What this version of Landlock knows is refused unless allowed below; a right that it does not know is an error.
     version = kernel.landlock_version()

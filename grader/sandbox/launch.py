@@ -45,10 +45,10 @@ def main() -> None:
 
 
 def launch(plan: LaunchPlan, keep: int | None = None) -> Launched:
-    """Enter namespaces, unless the kernel refuses; return only in the process that is to be the worker server.
+    """Enter namespaces, unless the kernel refuses; return only in the process that becomes the worker server.
 
-    The processes on the way wait for its end, and end. The server does not run in here: workers that are forked from it
-    could look at the frames below, and a plan names folders that they must not know.
+    The processes that were forked on the way wait for its end, and end. The server does not run in this function:
+    workers that are forked from it could look at the frames below, and a plan names folders that they must not know.
 
     Args:
         plan: the layers of confinement that are wanted, and the files that are shown.
@@ -76,9 +76,9 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
 
 
 def _fork_confined(plan: LaunchPlan, keep: int | None) -> Launched | str:
-    """Fork a process that enters the sandbox; return `Launched` in it. In the parent, exit with it.
+    """Fork a process that enters the sandbox, and return `Launched` in it; in the parent, wait for its end and exit.
 
-    The parent returns only if the sandbox could not be built, with the reason.
+    If the sandbox cannot be built, return the reason in the parent.
     """
     # It closes without a word once the server runs. A word is a reason why it does not.
     read, report = os.pipe()
@@ -134,7 +134,7 @@ def _launch_confined(plan: LaunchPlan, keep: int | None, report: int) -> Launche
 
 
 def _may_mount() -> bool:
-    """Return whether this is root with all its rights; in a container root may be only a name."""
+    """Return whether this process is root and may mount file systems, which root in a container often may not."""
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         effective = next((int(line.split()[1], 16) for line in file if line.startswith("CapEff")), 0)
     return os.geteuid() == 0 and bool(effective >> kernel.CAP_SYS_ADMIN & 1)
@@ -147,7 +147,7 @@ def _change_to_user(user: int) -> None:
 
 
 def _unprivileged_user() -> int:
-    """Return the id of a user without files that exists in this user namespace: in a container there may be few."""
+    """Return the id of a user who has no files and exists in this user namespace; a container may have few users."""
     last = 0
     with open("/proc/self/uid_map", encoding="ascii") as file:
         for line in file:

@@ -40,19 +40,19 @@ class Sandbox:
         """Fork a worker; return 0 in the child, which must call `give_up_rights` next, and its pid in the parent.
 
         Args:
-            many: whether it may start processes.
+            many: whether the worker may start processes.
 
         Raises:
-            OSError: the system gives no process or no namespaces, at the moment.
+            OSError: the system refuses a process or namespaces, at the moment.
         """
         del many
         return os.fork()
 
     def open_peak_reset(self) -> list[int]:
-        """Open, in the child, the file that resets its peak of memory; return [its descriptor], or [] if it is hidden.
+        """Open, in the child, the file of /proc that resets its peak of memory; return [descriptor], [] without a file.
 
-        Afterwards an ordinary user could not: the kernel counts a process as what it was when its program was started,
-        which was outside of the namespaces.
+        Later an ordinary user could not open it: for the kernel, the process is still what it was when its program was
+        started, outside of the namespaces.
         """
         if sys.platform != "linux":
             return []
@@ -63,9 +63,9 @@ class Sandbox:
         return []
 
     def give_up_rights(self) -> None:
-        """Give up, in the child and ahead of need, the rights that no worker needs.
+        """Give up, in the child, the rights that no worker needs, before its submission and its limits are known.
 
-        Here: be a session of its own, and end with the server.
+        At the level `none`: become a session of its own, which ends with the server.
         """
         if os.name == "posix" and os.getsid(0) != os.getpid():
             os.setsid()
@@ -73,30 +73,28 @@ class Sandbox:
             kernel.die_with_parent()
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Give up the remaining rights in the child, once limits are known; return the folder in which it is now.
+        """Give up the remaining rights in the child, once its limits are known; return its working folder.
 
-        Here: go into the empty folder, with limits.
+        At the level `none`: set the limits, and change to the empty folder `folder`.
         """
         _live_in(folder)
         limit_resources(limits, self._memory, self._tasks)
         return folder
 
     def memory_of(self, pid: int, allowed: int) -> int:
-        """Return the bytes of memory that a worker and the processes it started have together.
-
-        Here: 0, as this is not known.
+        """Return the bytes of memory that a worker and the processes it started have together; 0 if not known.
 
         Args:
-            pid: of the worker.
-            allowed: the bytes up to which a rough sum, which counts shared memory several times, is exact enough.
+            pid: the pid of the worker.
+            allowed: the bytes that are allowed: a rough sum that is not above them is returned without a closer look.
         """
         del pid, allowed
         return 0
 
     def end(self, pid: int) -> None:
-        """End a worker and everything that it started, even if the worker itself has ended already.
+        """End a worker and all processes that it started, even if the worker itself has ended already.
 
-        Here: end the session; what has left it goes on.
+        At the levels `none` and `reduced`: end its session. A process that has left the session goes on.
         """
         # A worker that was just forked may not have made its session yet, so it is also ended by itself.
         for kill in (os.killpg, os.kill):
@@ -120,7 +118,7 @@ class Reduced(Sandbox):
         _give_up_privileges()
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Set limits, allow only files of the interpreter and in `folder`, and no new process; return `folder`."""
+        """Set limits, forbid new processes and files other than the interpreter's and in `folder`; return `folder`."""
         super().confine(limits, folder)
         # Landlock first, the filters last: they hold for every step after them.
         rules = landlock.make_ruleset(self._readable, [folder, *self._devices], self._listed)
@@ -174,7 +172,7 @@ class Full(Sandbox):
         return pid
 
     def give_up_rights(self) -> None:
-        """Give up every privilege, all files but the interpreter's and its own, and many system calls."""
+        """Give up every privilege, all files but the interpreter's and the worker's own, and many system calls."""
         os.setsid()
         # In its own user namespace it had all rights; no step from here on needs them.
         _give_up_privileges()
@@ -187,10 +185,10 @@ class Full(Sandbox):
         seccomp.apply(self._filters)
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Set limits; forbid new processes, sockets and signals to others, unless the worker may start processes.
+        """Set limits; unless the worker may start processes, forbid new ones, sockets and signals to others.
 
         Raises:
-            OSError: the kernel refuses; or several processes are allowed where others share the namespaces.
+            OSError: the kernel refuses, or the worker may start processes and shares its namespaces.
         """
         del folder
         if not self._many and limits.processes > 1:
@@ -201,14 +199,14 @@ class Full(Sandbox):
         return WORK
 
     def memory_of(self, pid: int, allowed: int) -> int:
-        """Return the bytes of memory of a worker and of all that it started, orphans among them."""
+        """Return the bytes of memory of a worker and of all processes that it started; 0 if it may not start any."""
         if (namespaces := self._namespaces_of.get(pid)) is None:
             return 0
         roots = [pid_in_proc(self._proc, each) for each in (pid, namespaces.holder)]
         return memory_together(self._proc, roots, allowed)
 
     def end(self, pid: int) -> None:
-        """End a worker and all that it has started, by killing the process that holds its namespaces."""
+        """End a worker; kill the process that holds its own namespaces, if it has any, and so all that it started."""
         super().end(pid)
         if namespaces := self._namespaces_of.pop(pid, None):
             self._close(namespaces)
@@ -224,7 +222,7 @@ class Full(Sandbox):
 
 
 def _has_ended(pidfd: int) -> bool:
-    """Return whether a child of this process has ended; it is not reaped."""
+    """Return whether a child of this process has ended; do not reap it."""
     return os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
@@ -248,7 +246,7 @@ def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0
     """Set the kernel's limits on this process, for ever.
 
     Args:
-        limits: what is allowed.
+        limits: the limits of the worker.
         address_space: bytes that an idle worker has already.
         tasks: threads that its user has already, where they are counted together with the worker's.
 

@@ -27,10 +27,10 @@ Result = TypeVar("Result")
 
 
 def require_room(proc: int) -> None:
-    """Raise an error unless there can be `AT_ONCE` workers at once, each with namespaces of its own.
+    """Raise `OSError` unless the kernel allows `AT_ONCE` workers at the same time, each with its own namespaces.
 
     Raises:
-        OSError: the kernel refuses a step, or that many.
+        OSError: the kernel refuses a step, or so many namespaces.
     """
     here, begun, opened = os.pidfd_open(os.getpid()), list[Opening](), list[Namespaces]()
     kinds = [True] * AT_ONCE + [False]  # and the namespaces that workers share
@@ -58,10 +58,10 @@ def require_room(proc: int) -> None:
 
 
 def _wait_or_make_again(begun: Opening, again: Callable[..., Namespaces]) -> Namespaces:
-    """Wait until namespaces are set up, and return them; if the kernel had none left, make them again.
+    """Wait until namespaces are set up, and return them; if the kernel had no more of them, try again for a while.
 
     Raises:
-        OSError: the kernel refuses a step, or that many.
+        OSError: the kernel refuses a step, or has no more namespaces all the time.
     """
     try:
         return begun.wait()
@@ -72,10 +72,10 @@ def _wait_or_make_again(begun: Opening, again: Callable[..., Namespaces]) -> Nam
 
 
 def retry_while_out_of_namespaces(action: Callable[[], Result]) -> Result:
-    """Retry an action for a while as long as there are no namespaces left, and return its result.
+    """Call a function, again for a while if it fails because the kernel has no more namespaces; return its result.
 
     Raises:
-        OSError: it failed for another reason, or for that one all the time.
+        OSError: the function failed for another reason, or for this one each time.
     """
     for pause in _PAUSES_S:
         try:
@@ -88,11 +88,11 @@ def retry_while_out_of_namespaces(action: Callable[[], Result]) -> Result:
 
 
 def advice(reason: str, settings: str = "/proc/sys") -> str:
-    """Return a text with the kernel settings that may have refused namespaces and what workers need, or "".
+    """Return a text on the kernel settings that may be why namespaces were refused; "" if no setting explains it.
 
     Args:
-        reason: what the kernel said.
-        settings: the folder that has them, see namespaces(7).
+        reason: the error of the kernel, with its name such as ENOSPC.
+        settings: the folder with the settings of the kernel; see namespaces(7).
     """
     found = []
     if "ENOSPC" in reason:

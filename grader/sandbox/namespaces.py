@@ -71,10 +71,10 @@ class Opening(NamedTuple):
 
 
 def begin_namespaces(proc: int, here: int, *, of_one: bool) -> Opening:
-    """Begin to make namespaces for workers, and return them as an `Opening`, which waits until they are set up.
+    """Begin to make namespaces for workers, and return an `Opening`, whose `wait` returns them when they are set up.
 
-    Those of one worker are furnished with a user, a private file system and a loopback device, over which its processes
-    talk. Workers that share some have the rest of their own.
+    Namespaces of one worker get a user, a private file system and a loopback device, over which its processes talk.
+    Workers that share namespaces make those of the other kinds when they are forked.
 
     Args:
         proc: a descriptor of a proc file system's folder.
@@ -112,8 +112,8 @@ def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
 
     Args:
         namespaces: the namespaces that it enters.
-        proc: as for `open_namespaces`.
-        here: as for `open_namespaces`.
+        proc: the argument of `open_namespaces`.
+        here: the argument of `open_namespaces`.
     """
     enter = partial(kernel.setns, namespaces.pidfd, kernel.CLONE_NEWPID)
     pid, refusal = _fork_child(enter, partial(_join_namespaces, namespaces, proc), here)
@@ -123,11 +123,11 @@ def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
 
 
 def _fork_child(enter: Callable[[], None], set_up: Callable[[], None], here: int) -> tuple[int, int]:
-    """Call `enter` for the namespace of the next child, and fork a child that calls `set_up`; do not wait for it.
+    """Call `enter`, which sets the process namespace of the next child, and fork a child that calls `set_up`.
 
     Returns:
-        0 and a pipe of no use in the child, once it is set up; its pid and its pipe for `_wait_until_set_up` in the
-        parent.
+        In the parent, at once, the child's pid and a pipe for `_wait_until_set_up`; in the child, after `set_up`,
+        0 and -1.
     """
     read, write = os.pipe()
     try:
@@ -157,10 +157,10 @@ def _fork_child(enter: Callable[[], None], set_up: Callable[[], None], here: int
 
 
 def _wait_until_set_up(pid: int, refusal: int) -> None:
-    """Wait until a child that `_fork_child` forked is set up: then it closes its pipe.
+    """Wait until a child of `_fork_child` has called its `set_up` and closed its pipe.
 
     Raises:
-        OSError: the kernel refused a step of its set-up; it has ended.
+        OSError: the kernel refused a step of the set-up; the child has ended.
     """
     with os.fdopen(refusal, "rb") as pipe:
         refused = pipe.read()
@@ -184,7 +184,7 @@ def _set_up_namespaces(proc: int, *, of_one: bool) -> None:
 
 
 def _join_namespaces(namespaces: Namespaces, proc: int) -> None:
-    """Enter, in a worker, the namespaces that a holder has, and make new ones of the kinds that are not shared."""
+    """Enter, in a worker, the namespaces of a holder, and make new namespaces of the kinds that are not shared."""
     if namespaces.of_one:
         kernel.setns(namespaces.pidfd, kernel.OF_A_WORKER)
     else:
@@ -195,7 +195,7 @@ def _join_namespaces(namespaces: Namespaces, proc: int) -> None:
 
 
 def _wait_until_killed() -> NoReturn:
-    """Wait until this process is ended from outside. The kernel reaps what is left when process 1 ends."""
+    """Give up rights and descriptors, and wait until this process, which holds namespaces, is killed."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     # It stays traceable, or no worker could join; what lives in there has no system call to trace with.

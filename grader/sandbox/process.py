@@ -58,13 +58,13 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def isolated_command(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs a module of ours in an isolated interpreter."""
+    """Return the command that runs a module of this package in a fresh interpreter with our own search path."""
     flags = ["-I", "-B", "-X", "utf8"]
     return [sys.executable, *flags, "-c", _BOOT, json.dumps(_search_path()), _PACKAGE, module, *arguments]
 
 
 def isolated_plain_command(module: str, *arguments: str) -> list[str]:
-    """Return the command for an interpreter that has the standard library alone on its search path."""
+    """Return the command that runs a module of this package in an interpreter with the standard library alone."""
     flags = ["-I", "-S", "-B", "-X", "utf8"]
     return [os.path.realpath(sys.executable), *flags, "-c", _BOOT, "null", _PACKAGE, module, *arguments]
 
@@ -96,8 +96,8 @@ def interpreter_paths() -> list[str]:
 def workers_paths() -> tuple[list[str], list[str]]:
     """Return the paths that workers may read, and the folders in which they may see the names of files.
 
-    That is what `interpreter_paths` gives, but of a folder that is named in PYTHONPATH only what was installed there:
-    somebody's own work may lie beside it. Its names are seen, or Python could not look into it.
+    These are the paths of `interpreter_paths`, but of a folder in PYTHONPATH only the packages that are installed in
+    it: the user's own files may lie beside them. Their names are seen, or Python could not look into the folder.
     """
     named = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isdir(path)]
     folders = {os.path.abspath(path) for path in named} | {os.path.realpath(path) for path in named}
@@ -128,14 +128,14 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _named_libraries() -> list[str]:
-    """Return the absolute folders of libraries that the environment names."""
+    """Return the absolute folders in LD_LIBRARY_PATH."""
     return [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if os.path.isabs(path)]
 
 
 def _installed_in(folder: str) -> list[str]:
-    """Return the paths of what is installed in a folder: packages and modules, with their metadata.
+    """Return the paths of the packages and modules that are installed in a folder, with their metadata.
 
-    PyTorch and NumPy are found as Python finds them, too: who built them where they lie has no list of their files.
+    PyTorch and NumPy are found without metadata, too: somebody may have built them in place.
     """
     from importlib import metadata  # as above
 
@@ -179,8 +179,8 @@ def bind_in(folder: str, name: str, sock: socket.socket) -> None:
     """Bind a Unix socket to a name in a folder, whose path may be longer than the address of a socket. Linux only.
 
     Args:
-        folder: its path.
-        name: of the socket there.
+        folder: the path of the folder.
+        name: the name of the socket in the folder.
         sock: the socket that is bound.
     """
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
@@ -191,9 +191,9 @@ def bind_in(folder: str, name: str, sock: socket.socket) -> None:
 
 
 def remove_folder(folder: str) -> None:
-    """Remove a folder and everything in it, except what this user has no right to remove.
+    """Remove a folder and everything in it, except files that this user has no right to remove.
 
-    What lies deep is brought up first: no path here gets longer than two names, and nothing recurses. Links are removed
+    Inner folders are moved up first: no path here gets longer than two names, and nothing recurses. Links are removed
     and never followed. The folder must not change meanwhile.
     """
     before: set[str] = set()

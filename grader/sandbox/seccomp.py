@@ -22,7 +22,7 @@ _KILL_AND_TGKILL = {"x86_64": (62, 234), "aarch64": (129, 131)}
 
 
 def load(*names: str) -> list[bytes]:
-    """Read filters of this machine's architecture, to be applied later, where files can be read no more.
+    """Return the named filters of system calls for this architecture, read here as workers cannot read files later.
 
     Raises:
         OSError: this architecture has no filters.
@@ -40,7 +40,10 @@ def apply(programs: list[bytes]) -> None:
 def signals_to_itself_only(pid: int) -> bytes:
     """Return a filter that lets a process send signals to itself alone, as `abort` of the C library does.
 
-    By hand, as the number of the process is part of it: the filters of the package are built ahead.
+    It is written by hand, as the pid is a part of it; the filters in the package are built ahead.
+
+    Args:
+        pid: the pid of the process.
     """
     kill, tgkill = _KILL_AND_TGKILL[platform.machine()]
     rows = (

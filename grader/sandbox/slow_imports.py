@@ -64,7 +64,7 @@ def _skip_compiler(plain: Callable[..., Any], recursive: bool) -> Callable[..., 
 
 
 def _step_without_compiler(step: FunctionType) -> Callable[..., Any]:
-    """Wrap the `step` of an optimizer so that it does not import the compiler if nothing else has imported it."""
+    """Return the `step` of an optimizer in a wrapper that keeps it from importing PyTorch's compiler."""
 
     @functools.wraps(step)
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:

@@ -235,22 +235,22 @@ _DAEMONS = "daemons"
 
 
 def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
-    """Run all probes in throw-away workers, and return what each found, by name; see `grader.runner.promises`.
+    """Run all probes in throw-away workers; return what each found, by the name of its promise, "" if it holds.
 
-    They run in a worker of each kind: one for an exercise that allows no processes, which is what most of them do, and
-    one that may start processes and open sockets. What one kind alone can do is found, too.
+    They run in a worker of each kind: one for an exercise that allows no processes, as most do, and one that may start
+    processes and open sockets. See `grader.runner.promises`.
 
     Args:
-        sandbox: how workers are confined.
-        wanted: what the probes try to reach.
+        sandbox: the sandbox that confines the workers.
+        wanted: the message with the files and processes that the probes try to reach.
     """
     alone, many = (
         WorkerLimits(_CPU_S, wanted.memory_mb, _FILE_MB, processes=processes) for processes in (1, _PROCESSES)
     )
     allowed = [name for name in _NAMES if name != "processes"]
     folders = wanted.own_folders
-    begin_first = partial(_begin_action, sandbox, folders[0], alone, lambda: _run_probes(wanted, _NAMES, many=False))
-    begin_second = partial(_begin_action, sandbox, folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
+    begin_first = partial(_start_worker, sandbox, folders[0], alone, lambda: _run_probes(wanted, _NAMES, many=False))
+    begin_second = partial(_start_worker, sandbox, folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
     begun: list[_ThrowAwayWorker] = []
     try:
         begun.append(retry_while_out_of_namespaces(begin_first))
@@ -258,16 +258,16 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
         # threads of both, on two cores, would wait for each other ten times as long as they work.
         with contextlib.suppress(OSError):
             begun.append(begin_second(waits=True))
-        first, _ = _end_action(sandbox, begun.pop(0))
-        second, left = _end_action(sandbox, begun.pop(0) if begun else retry_while_out_of_namespaces(begin_second))
+        first, _ = _finish_worker(sandbox, begun.pop(0))
+        second, left = _finish_worker(sandbox, begun.pop(0) if begun else retry_while_out_of_namespaces(begin_second))
         # A machine short of memory may have killed one, which shows nothing of how workers are confined: once more.
         if not first:
-            first, _ = _end_action(sandbox, begin_first())
+            first, _ = _finish_worker(sandbox, begin_first())
         if not second:
-            second, left = _end_action(sandbox, begin_second())
+            second, left = _finish_worker(sandbox, begin_second())
     except OSError as error:  # the system gave a worker when the sandbox was built, and gives none now
         for each in begun:
-            _end_action(sandbox, each)
+            _finish_worker(sandbox, each)
         return dict.fromkeys((*_NAMES, _DAEMONS), f"no worker could be started to try it: {error}")
     silent = "its probe did not answer"
     found = {name: first.get(name, silent) or second.get(name, silent) for name in allowed}
@@ -283,20 +283,20 @@ class _ThrowAwayWorker(NamedTuple):
     waits: bool
 
 
-def _begin_action(
+def _start_worker(
     sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]], *, waits: bool = False
 ) -> _ThrowAwayWorker:
-    """Fork a throw-away worker that runs an action, now or when `_end_action` is called.
+    """Fork a throw-away worker, confine it, and let it run a function, at once or when `_finish_worker` is called.
 
     Args:
-        sandbox: confines it.
-        folder: an empty one.
-        limits: of the worker.
-        action: what it does. The worker then goes by itself, as a student's code would.
-        waits: whether it begins once `_end_action` is called, and not at once.
+        sandbox: the sandbox that confines it.
+        folder: an empty folder for it.
+        limits: the limits of the worker.
+        action: the function, whose result the worker sends; then the worker exits.
+        waits: whether it runs the function when `_finish_worker` is called, and not at once.
 
     Raises:
-        OSError: the system gives no worker.
+        OSError: the system starts no worker.
     """
     ours, theirs = (end.detach() for end in socket.socketpair())
     try:
@@ -319,11 +319,11 @@ def _begin_action(
     return _ThrowAwayWorker(pid, ours, waits)
 
 
-def _end_action(sandbox: Sandbox, begun: _ThrowAwayWorker) -> tuple[dict[str, str], bool]:
-    """Wait until a throw-away worker has run its action, end the worker, and return what the action returned.
+def _finish_worker(sandbox: Sandbox, begun: _ThrowAwayWorker) -> tuple[dict[str, str], bool]:
+    """Wait until a throw-away worker has run its function, end the worker, and return the function's result.
 
     Returns:
-        What the action returned, {} if it did not end; and whether a process is left after the worker's end.
+        The result, {} if the function did not return; and whether a process is left after the worker's end.
     """
     if begun.waits:
         with contextlib.suppress(OSError):  # it was killed, and says nothing
@@ -340,7 +340,7 @@ def _end_action(sandbox: Sandbox, begun: _ThrowAwayWorker) -> tuple[dict[str, st
 
 
 def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
-    """Read an answer up to its end mark, or until `latest`; return it, and whether all processes closed the socket."""
+    """Read from a socket up to the end mark, or until `latest`; return the bytes, and whether the socket was closed."""
     said = b""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
@@ -356,7 +356,10 @@ def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
 
 
 def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
-    """Run the probes and return their results; leave behind a process in a session of its own with every descriptor."""
+    """Run the probes and return their results; leave behind a process in a session of its own.
+
+    It keeps the socket open, which shows whether it outlives the worker.
+    """
     found = _run_probes(targets, names, many=True)
     try:
         pid = os.fork()
@@ -374,7 +377,7 @@ def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
 
 
 def _run_probes(targets: TryOut, names: Iterable[str], *, many: bool) -> dict[str, str]:
-    """Run probes, and return what each found, by name."""
+    """Run the named probes in this process; return what each found, by its name, "" if its promise holds."""
     probes, results = _Probes(targets, many=many), {}
     for name in names:
         try:

@@ -76,7 +76,7 @@ class FileView:
 
 
 def _visible_parts(place: str, hidden: set[str]) -> Iterator[str]:
-    """Yield a path as a whole, or if hidden folders lie in it, the parts of it that are not hidden."""
+    """Yield a path itself, or if hidden folders lie in it, the files and folders in it that are not hidden."""
     if place in hidden:
         return
     if not os.path.islink(place) and any(path.startswith(place.rstrip("/") + "/") for path in hidden):

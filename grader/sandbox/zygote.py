@@ -86,7 +86,7 @@ def main() -> Callable[[], None]:
 
 
 def _prepare_fully(libraries: Any) -> None:
-    """Do the preparations for later forks that were put off so that the first command started sooner."""
+    """Prepare this process for faster forks, by steps that were put off so that the first command started sooner."""
     libraries.preload_devices()
     gc.freeze()
     kernel.collapse_pages(None)  # so that a fork copies less; what is forked divides them

@@ -155,7 +155,7 @@ class Mirrors:
             return _view(tensor, host), str(tensor.device)
 
     def to_device(self, tensor: torch.Tensor, device: str) -> torch.Tensor:
-        """Return a tensor on the device, with the memory that a CPU tensor's storage mirrors, or a copy of the storage."""
+        """Return a tensor on the device, over the memory that a CPU tensor's storage mirrors, or over a copy of it."""
         if device == "cpu":
             return tensor
         with torch.no_grad(), torch.inference_mode(False):

@@ -21,7 +21,7 @@ from grader.model.messages import Level
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.sandbox import cgroup, landlock, seccomp
-from grader.sandbox.check_confinement import what_remains
+from grader.sandbox.check_confinement import reach_of_check_process
 
 pytestmark = pytest.mark.sandbox
 
@@ -113,13 +113,13 @@ def test_sockets_that_no_filter_closes_are_found(tmp_path: Path, monkeypatch: py
     if landlock.abi() >= landlock.UNIX_SOCKETS_SINCE:
         pytest.skip("Landlock keeps a check process from them here")
     monkeypatch.setattr("grader.sandbox.process._PACKAGE", str(package_without_filters(tmp_path)))
-    assert "Unix sockets in folders" in what_remains()["network"]
+    assert "Unix sockets in folders" in reach_of_check_process()["network"]
 
 
 @pytest.mark.skipif(not landlock.abi(), reason="Landlock keeps a check process from them")
 def test_a_check_process_reads_no_other_process() -> None:
     """Nor does one of root, whose rights would let it read environments in spite of Landlock."""
-    assert what_remains()["processes"] == "sees, signals this user's processes"
+    assert reach_of_check_process()["processes"] == "sees, signals this user's processes"
 
 
 def package_without_filters(folder: Path) -> Path:

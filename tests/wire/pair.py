@@ -43,7 +43,7 @@ class Pair:
         ours, theirs = ObjectTable(), ObjectTable()
         other_has: dict[str, Any] = {"answers": True, "accelerator": self._accelerator}
         if self._accelerator is not None:
-            self._accelerator.begin()
+            self._accelerator.begin_request()
         tree, data = travel(*Encoder(ours, _child_of_stand_in).encode(args), self.caps)
         taken = Decoder(theirs, lambda _, number, kind: self._objects[number], self.caps, **other_has)
         result = function(*taken.decode(tree, data, data.toreadonly()))
