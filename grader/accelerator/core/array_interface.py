@@ -45,9 +45,9 @@ def tensor_of_interface(machine: Machine, data: Any) -> SimTensor:
     dtype, shape, strides = _DTYPES[found["typestr"]], tuple(found["shape"]), found.get("strides")
     address = found["data"][0]
     for block in machine.living_blocks():
-        if not block.storage.data_ptr() <= address < block.storage.data_ptr() + block.requested:
+        if not block.address <= address < block.address + block.requested:
             continue
-        offset = (address - block.storage.data_ptr()) // dtype.itemsize
+        offset = (address - block.address) // dtype.itemsize
         steps = _contiguous(shape) if strides is None else tuple(step // dtype.itemsize for step in strides)
         inner = on_host(dtype, block.storage, offset, shape, steps)
         return wrap(inner, machine.devices[block.memory.index], block)

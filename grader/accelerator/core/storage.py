@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.refusals import refusal
+from grader.accelerator.sim.addresses import address_of
 from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
 from grader.accelerator.sim.machine import the_machine
 
@@ -24,6 +26,22 @@ class SimStorage(torch.UntypedStorage):
     def is_cuda(self) -> bool:
         """Whether the simulated device has the name `cuda`."""
         return self._place.type == "cuda"
+
+    def data_ptr(self) -> int:
+        """Return the address of the first byte, a multiple of 512 as on CUDA; it is not that of the CPU memory."""
+        return address_of(self)
+
+    def _share_cuda_(self, *args: Any, **kwargs: Any) -> Any:
+        del args, kwargs
+        raise refusal(NO_HANDLES)
+
+    def _share_fd_cpu_(self, *args: Any, **kwargs: Any) -> Any:
+        del args, kwargs
+        raise RuntimeError("_share_fd_: only available on CPU")
+
+    def _share_filename_cpu_(self, *args: Any, **kwargs: Any) -> Any:
+        del args, kwargs
+        raise RuntimeError("_share_filename_: only available on CPU")
 
     def cpu(self) -> torch.UntypedStorage:
         """Return a copy of the storage on the CPU."""
@@ -81,6 +99,12 @@ ELSEWHERE = (
     "allowed; the devices must match."
 )
 """PyTorch's words, with the devices of the tensor and of the storage left open."""
+
+
+NO_HANDLES = (
+    "the memory of the simulated device has no handle of the CUDA driver that another process could open; send the "
+    "tensor by a queue of torch.multiprocessing, which works"
+)
 
 
 def on_host(dtype: torch.dtype, storage: Any, *layout: Any) -> torch.Tensor:

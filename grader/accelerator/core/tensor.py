@@ -18,6 +18,7 @@ from grader.accelerator.core.printing import text_of
 from grader.accelerator.core.sparse import nbytes_of, parts_of, shell_options, text_of_sparse
 from grader.accelerator.core.storage import as_storage
 from grader.accelerator.refusals import refusal
+from grader.accelerator.sim.addresses import address_of_first
 from grader.accelerator.sim.counters import DEVICE_TO_HOST
 from grader.accelerator.sim.machine import Device, the_machine
 from grader.accelerator.sim.races import Block
@@ -136,8 +137,8 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         return self._typed_storage()
 
     def data_ptr(self) -> int:
-        """Return the address of the first element, which is in CPU memory."""
-        return self._inner.data_ptr()
+        """Return the address of the first element on the device; that of a storage is a multiple of 512, as on CUDA."""
+        return address_of_first(self._inner)
 
     def is_shared(self) -> bool:
         """Return True, as on CUDA."""

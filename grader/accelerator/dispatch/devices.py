@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
 
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.dispatch.record import Dispatch
+from grader.accelerator.schema.cuda_kernels import cuda_kernel
 from grader.accelerator.sim.counters import HOST_TO_DEVICE
 from grader.accelerator.sim.machine import Device, Machine
-
-_STRUCTURED = {
-    *("mm", "addmm", "bmm", "baddbmm", "addmv", "cat", "gather", "index_add", "index_copy", "nll_loss_forward"),
-    *("nll_loss_backward", "scatter", "scatter_add", "scatter_reduce", "_addmm_activation", "triangular_solve"),
-}
-"""Operators whose kernel is called wrapper_CUDA_<name> in errors; with others the overload comes first."""
 
 _FOR_THE_HOST = {
     "_pack_padded_sequence_backward": {"batch_sizes"},
@@ -28,11 +24,16 @@ _FOR_THE_HOST = {
 }
 """Arguments that are read on the host, by operator: on CUDA they may be on the CPU."""
 
-_WRAPPED = {"clamp", "clamp_", "clamp_min", "clamp_max", "isin", "equal"}
-"""Operators that take no number from the host, though they go element by element."""
+_WRAPPED = {
+    *("clamp", "clamp_", "clamp_min", "clamp_min_", "clamp_max", "clamp_max_", "isin", "equal", "gcd", "lcm"),
+    *("logaddexp", "logaddexp2", "nextafter", "nextafter_", "igamma", "igamma_", "igammac", "igammac_"),
+    *("gelu_backward", "logit_backward", "native_dropout_backward", "sigmoid_backward", "silu_backward"),
+    *("tanh_backward", "threshold_backward"),
+}
+"""Operators that take no number from the host, though they go element by element: their wrapper compares devices."""
 
-_ANYWHERE = {"is_same_size", "_has_same_storage_numel"}
-"""Operators that look at no numbers."""
+_ANYWHERE = {"is_same_size", "_has_same_storage_numel", "_new_zeros_with_same_feature_meta"}
+"""Operators that look at no numbers of their second tensor."""
 
 _ADDCMUL = ("addcmul", "addcmul_")
 
@@ -43,8 +44,21 @@ _NO_NUMBERS = {
 }
 """Arguments of `addcmul` that its kernel does not take from the host, and what it says."""
 
-_MADE_OF = {"embedding": ("index_select", {"indices": "index"})}
-"""Operators in whose errors another one is named, with other names of its arguments."""
+_MADE_OF = {
+    "embedding": ("index_select.default", {"indices": "index"}),
+    "stack": ("cat.default", {}),
+    "_sparse_addmm": ("addmm.default", {}),
+    "masked_scatter": ("masked_scatter_.default", {}),
+    "put": ("put_.default", {}),
+    "index_fill": ("index_fill_.int_Tensor", {}),
+}
+"""Operators that call another one, which compares the devices, with other names of its arguments."""
+
+_ELEMENT_BY_ELEMENT = {
+    *("allclose", "dist", "_trilinear", "_euclidean_dist", "soft_margin_loss", "soft_margin_loss_backward"),
+    *("huber_loss_backward", "smooth_l1_loss_backward", "rrelu_with_noise_backward"),
+}
+"""Operators made of others that go element by element, which compare the devices."""
 
 
 def check_devices(call: Dispatch) -> None:
@@ -151,30 +165,62 @@ def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Ten
             "torch.block_diag: input tensors must all be on the same device. "
             f"Input 0 is on device {places[0]} and input {i} is on device {places[i]}"
         )
-    if (facts.pointwise or facts.indexing or facts.name == "allclose") and facts.name not in _WRAPPED:
-        other = next((shell.device for shell in shells if shell._place is not first), torch.device("cpu"))
-        return (
-            "Expected all tensors to be on the same device, but found at least two devices, "
-            f"{first.public} and {other}!"
-        )
     if facts.name == "convolution":
         also = (
             "" if isinstance(args[0], SimTensor) else " or input should be a MKLDNN tensor and weight is a dense tensor"
         )
         return f"Input type ({args[0].type()}) and weight type ({args[1].type()}) should be the same{also}"
-    operator, other_names = _MADE_OF.get(facts.name, (facts.name, {}))
-    operands: list[tuple[str, torch.device]] = []
-    for name, value in call.named_arguments():
-        items = value if isinstance(value, (list, tuple)) else (value,)
-        operands += [(name, item.device) for item in items if isinstance(item, torch.Tensor)]
+    if facts.name == "cholesky_solve":
+        b, a = args[0].device, args[1].device
+        return f"Expected b and A to be on the same device, but found b on {b} and A on {a} instead."
+    if text := _sparse_text(facts.name, args):
+        return text
+    operator, other_names = _MADE_OF.get(facts.name, ("", {}))
+    func = functools.reduce(getattr, operator.split("."), torch.ops.aten) if operator else func
+    operands = _named_tensors(call)
+    if facts.name == "mv" and args[0].layout is not torch.sparse_coo:
+        # It calls `addmv_`, which writes to a new vector beside the given one.
+        addmv = torch.ops.aten.addmv
+        func = torch.ops.aten.addmv_.default if args[0].layout is torch.strided else addmv.out
+        operands = [("self", args[1]), ("mat", args[0]), ("vec", args[1])]
+    kernel = cuda_kernel(func, [tensor for _, tensor in operands])
+    element_by_element = facts.pointwise or facts.indexing or facts.name in _ELEMENT_BY_ELEMENT
+    if element_by_element if kernel is None else not kernel.compares_devices:
+        other = next((shell.device for shell in shells if shell._place is not first), torch.device("cpu"))
+        return (
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"{first.public} and {other}!"
+        )
     # The wrapper compares with the first tensor, and names the first that lies elsewhere.
-    common = operands[0][1]
-    name, device = next((name, device) for name, device in operands if device != common)
-    key = "CUDA" if first.public.type == "cuda" else "PrivateUse1"
-    overload = func._overloadname if func._overloadname != "default" else ""
-    wrapper = f"wrapper_{key}_{operator}" if operator in _STRUCTURED else f"wrapper_{key}_{overload}_{operator}"
-    name = other_names.get(name, name)
+    common = operands[0][1].device
+    name, device = next((name, tensor.device) for name, tensor in operands if tensor.device != common)
+    wrapper = kernel.wrapper if kernel is not None else f"wrapper_CUDA__{facts.name}"
+    if first.public.type != "cuda":
+        wrapper = wrapper.replace("CUDA", "PrivateUse1")
     return (
-        f"Expected all tensors to be on the same device, but got {name} is on {device}, different from other tensors "
-        f"on {common} (when checking argument in method {wrapper})"
+        f"Expected all tensors to be on the same device, but got {other_names.get(name, name)} is on {device}, "
+        f"different from other tensors on {common} (when checking argument in method {wrapper})"
     )
+
+
+def _sparse_text(name: str, args: Any) -> str:
+    """Return the error of a sum or a product with sparse tensors, whose kernels ask for each operand; "" for others."""
+    word = {"add": "add", "sub": "add", "mul": "mul"}.get(name.removesuffix("_"))
+    layouts = {arg.layout for arg in args[:2] if isinstance(arg, torch.Tensor)}
+    if word is None or torch.sparse_coo not in layouts:
+        return ""
+    elsewhere = "other" if isinstance(args[0], SimTensor) else "self"
+    if layouts == {torch.sparse_coo} or word == "mul":
+        return f"{word}: expected '{elsewhere}' to be CUDA, but got CPU"
+    return f"add: expected '{elsewhere}' to be a CUDA tensor, but got a CPU tensor"
+
+
+def _named_tensors(call: Dispatch) -> list[tuple[str, torch.Tensor]]:
+    """Return the tensors among the arguments, each with the name of its argument: first those that it writes to."""
+    found: list[tuple[str, torch.Tensor]] = []
+    named = call.named_arguments()
+    outs = [(name, value) for name, value in named if name in call.facts.writes and name in call.facts.keywords]
+    for name, value in (*outs, *(pair for pair in named if not any(pair is out for out in outs))):
+        items = value if isinstance(value, (list, tuple)) else (value,)
+        found += [(name, item) for item in items if isinstance(item, torch.Tensor)]
+    return found

@@ -217,7 +217,16 @@ def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
     return made.scatter_(-1, x.unsqueeze(-1), 1)
 
 
+def _zeros_for_tangent(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Make the zeros into which forward AD copies a tangent: on the tangent's device, with the layout of the primal."""
+    tangent, primal = args
+    if isinstance(tangent, SimTensor):
+        return NotImplemented
+    return func(tangent, primal._inner, **kwargs)
+
+
 SPECIAL: dict[str, Callable[..., Any]] = {
+    "_new_zeros_with_same_feature_meta": _zeros_for_tangent,
     "copy_": copy_between,
     "_to_copy": _to_copy,
     "layout": _layout,

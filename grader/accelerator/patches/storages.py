@@ -7,8 +7,9 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.pinned_memory import mark_pinned
-from grader.accelerator.core.storage import ELSEWHERE, SimStorage, as_storage, move_storage
+from grader.accelerator.core.storage import ELSEWHERE, NO_HANDLES, SimStorage, as_storage, move_storage
 from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.refusals import refusing_function
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -18,6 +19,7 @@ def install(machine: Machine) -> None:
     _patch_moves(machine)
     _patch_constructors(machine)
     _patch_set()
+    _patch_handles()
 
 
 def _patch_moves(machine: Machine) -> None:
@@ -85,3 +87,15 @@ def _patch_set() -> None:
         return original(self, *(() if source is None else (source,)), *args, **kwargs)
 
     put(torch.Tensor, "set_", set_)
+
+
+def _patch_handles() -> None:
+    """Let the functions raise that pass memory to another process by handles of the CUDA driver."""
+
+    def share(self: Any, *args: Any, **kwargs: Any) -> Any:
+        del self, args, kwargs
+        raise RuntimeError("_share_cuda_: only available on CUDA")
+
+    put(torch.UntypedStorage, "_share_cuda_", share)
+    for name in ("_new_shared_cuda", "_release_ipc_counter_cuda"):
+        put(torch.UntypedStorage, name, staticmethod(refusing_function(NO_HANDLES)))

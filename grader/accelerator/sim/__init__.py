@@ -2,6 +2,7 @@
 
 machine                        its devices, memory, queues and generators, what was counted, the clock
 memory, memory_stats           how much memory is taken; what `torch.cuda.memory_stats` returns
+addresses                      where storages begin on the device
 memory_history                 which line allocated and freed it
 clock                          the virtual clock of the host and the devices
 spec, gpus                     how fast and how large a device is; real GPUs

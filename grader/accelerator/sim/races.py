@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.sim.addresses import address_of
 from grader.accelerator.sim.clock import OF_COLLECTIVES, Queue
 from grader.accelerator.sim.memory import DeviceMemory
 from grader.accelerator.sim.program_lines import Site, site_of_program, site_text
@@ -97,7 +98,7 @@ class Block:
         self._record_alloc()
 
     def _record_alloc(self) -> None:
-        self.address = self.storage.data_ptr()
+        self.address = address_of(self.storage)
         if self.memory.history is not None and self._taken:
             self.memory.history.record_alloc(self.address, self._taken, self.home[1])
 

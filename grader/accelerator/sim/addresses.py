@@ -1,0 +1,33 @@
+"""Addresses on the device: storages begin at multiples of 512, as the addresses of CUDA's allocator are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+_Storage: Any = torch._C.StorageBase
+_host_address = _Storage.data_ptr
+
+
+def address_of(storage: torch.UntypedStorage) -> int:
+    """Return the address on the device of the first byte of a storage; 0 if it has no bytes.
+
+    The CPU's allocator returns multiples of 64. Eight times such an address is a multiple of 512, and storages that lie
+    apart in the memory of the host lie apart here, too.
+    """
+    address: int = _host_address(storage) << 3
+    return address
+
+
+def address_of_first(inner: torch.Tensor) -> int:
+    """Return the address on the device of the first element of a tensor; 0 if it has none.
+
+    Args:
+        inner: the CPU tensor that holds the numbers.
+    """
+    host: int = inner.data_ptr()
+    if not host:
+        return 0
+    start: int = _host_address(inner.untyped_storage())
+    return (start << 3) + host - start
