@@ -49,6 +49,8 @@ def _expected_bytes(call: Dispatch) -> int:
         return 0
     if grows == "product":
         return first.numel() // max(first.shape[-1], 1) * shells[1].shape[-1] * first.element_size()
+    if len(shells) == 2 and first.shape == shells[1]._inner.shape:
+        return 0
     shapes = [shell._inner.shape for shell in shells]
     if shapes.count(shapes[0]) == len(shapes) or math.prod(map(math.prod, shapes)) <= _MANY:
         return 0
@@ -70,7 +72,9 @@ def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
     """Return an operator's arithmetic, in float32 operations of the same duration, and its memory traffic in bytes."""
     facts, shells, fresh = call.facts, call.shells, call.fresh
     # What is given twice, as in `x * x`, is read once.
-    if len(shells) > 1:
+    if len(shells) == 2:
+        shells = shells if shells[0]._inner is not shells[1]._inner else shells[:1]
+    elif len(shells) > 2:
         shells = list({id(shell._inner): shell for shell in shells}.values())
     most, nbytes, kind = 0, 0, None
     for shell in (*shells, *fresh) if fresh else shells:

@@ -332,8 +332,8 @@ def _record_accesses(call: Dispatch) -> None:
         reads = [shell._block for shell in shells if id(shell._inner) not in into]
     else:
         written, reads = [], [shell._block for shell in shells]
-    if call.fresh:
-        written += [shell._block for shell in call.fresh]
+    for shell in call.fresh:
+        written.append(shell._block)
     call.machine.use(place, facts.name, [] if facts.shapes_only else reads, written)
 
 

@@ -105,7 +105,8 @@ class Clock:
         start = self.host = before + host_seconds
         self.note(f"launch {name}", "host", before, start)
         for queue in queues:
-            start = max(start, ready.get(queue, 0.0))
+            if (moment := ready.get(queue, 0.0)) > start:
+                start = moment
         for place in {queue[0] for queue in queues} if len(queues) > 1 else (queues[0][0],):
             # However many streams there are, a device has its arithmetic, its memory and its bus once.
             if (part := self.units.get((place, unit))) is None:
@@ -173,7 +174,7 @@ class Clock:
         if not keeps and self.listener is None:
             return
         nbytes, shapes = traffic
-        span = Span(name, place, start, end, stream, unit, nbytes, tuple(map(tuple, shapes)) if shapes else ())
+        span = Span(name, place, start, end, stream, unit, nbytes, tuple([tuple(shape) for shape in shapes]))
         if keeps:
             self.spans.append(span)
         if self.listener is not None:

@@ -83,9 +83,10 @@ class Device:
     @property
     def queue(self) -> Queue:
         """The queue of the stream that is current on this device in this thread."""
-        if self._here.follow is not None:
-            self._here.follow()
-        stream = self._here.streams.get(self.index)
+        here = self._here
+        if here.follow is not None:
+            here.follow()
+        stream = here.streams.get(self.index)
         return self._default if stream is None else (self.index, stream)
 
 

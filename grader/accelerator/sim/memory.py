@@ -85,18 +85,18 @@ class DeviceMemory:
         if nbytes > free:
             raise self._no_host_memory_error(nbytes, free)
 
-    def allocate(self, nbytes: int, *, hosted: bool = True) -> int:
+    def allocate(self, nbytes: int, storage: torch.UntypedStorage) -> int:
         """Allocate bytes, and return their number after rounding up, which `free` needs later.
 
         Args:
             nbytes: the number of bytes that is requested.
-            hosted: whether they are in the memory of this machine, too. Those of the device meta are nowhere.
+            storage: the storage inside that holds them in the memory of this machine; one on "meta" holds nothing.
         """
         requested, nbytes = nbytes, -(-nbytes // self.granularity) * self.granularity
         current = self.current + nbytes
         if current > self.capacity or self.share != 1.0:
             self._check_share(nbytes)
-        if current > _HOST and hosted:
+        if current > _HOST and storage.device.type != "meta":
             raise self._no_host_memory_error(nbytes, _HOST - self.current)
         self.current = current
         self.total += nbytes

@@ -5,8 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from grader.accelerator.sim.spec import MIB
+
+
+class Changes(NamedTuple):
+    """What changes in a row do to a number; a negative one is memory that is freed.
+
+    Attributes:
+        highest: how far above its first value the number was at most; 0 if it was never above.
+        total: the sum of the changes.
+        allocated: the sum of the positive ones.
+    """
+
+    highest: int
+    total: int
+    allocated: int
+
+
+def _sums_of(changes: Sequence[tuple[int, int]]) -> tuple[Changes, Changes, Changes]:
+    """Return what blocks do to the bytes, the requested bytes and the number of blocks; freed ones are negative."""
+    nbytes, requested = zip(*changes, strict=True) if changes else ((), ())
+    blocks = [1 if one > 0 else -1 for one in nbytes]
+    return _changes_of(nbytes), _changes_of(requested), _changes_of(blocks)
+
+
+def _changes_of(changes: Sequence[int]) -> Changes:
+    sums = [0, *accumulate(changes)]
+    return Changes(max(sums), sums[-1], sum([change for change in changes if change > 0]))
 
 
 @dataclass(slots=True)
@@ -24,11 +51,11 @@ class Count:
         """How much was freed since `allocated` began to count."""
         return self.before + self.allocated - self.current
 
-    def add(self, changes: Sequence[int]) -> None:
-        """Add changes in order; a negative one is memory that is freed."""
-        self.peak = max(self.peak, *accumulate(changes, initial=self.current))
-        self.current += sum(changes)
-        self.allocated += sum(change for change in changes if change > 0)
+    def add(self, changes: Changes) -> None:
+        """Add changes of the number to its value, its peak, and what was allocated."""
+        self.peak = max(self.peak, self.current + changes.highest)
+        self.current += changes.total
+        self.allocated += changes.allocated
 
 
 class PoolStats:
@@ -37,11 +64,17 @@ class PoolStats:
     def __init__(self) -> None:
         self.nbytes, self.requested, self.blocks = Count(), Count(), Count()
 
-    def add(self, changes: Sequence[tuple[int, int]]) -> None:
-        """Count blocks that were allocated, or freed where the numbers are negative."""
-        self.nbytes.add([nbytes for nbytes, _ in changes])
-        self.requested.add([requested for _, requested in changes])
-        self.blocks.add([1 if nbytes > 0 else -1 for nbytes, _ in changes])
+    def add(self, nbytes: Changes, requested: Changes, blocks: Changes) -> None:
+        """Add what was allocated and freed.
+
+        Args:
+            nbytes: the changes of the bytes that blocks take.
+            requested: the changes of the bytes that programs asked for.
+            blocks: the changes of the number of blocks.
+        """
+        self.nbytes.add(nbytes)
+        self.requested.add(requested)
+        self.blocks.add(blocks)
 
 
 class Statistics:
@@ -59,9 +92,13 @@ class Statistics:
     def add_up(self) -> None:
         """Update the pools by the blocks that were allocated and freed since the last call."""
         changes, self.changes = self.changes, []
-        self._all.add(changes)
-        self._large.add([change for change in changes if abs(change[0]) >= MIB])
-        self._small.add([change for change in changes if abs(change[0]) < MIB])
+        of_all = _sums_of(changes)
+        self._all.add(*of_all)
+        large = [change for change in changes if not -MIB < change[0] < MIB]
+        self._large.add(*_sums_of(large))
+        # Many programs have no large blocks.
+        of_small = _sums_of([change for change in changes if -MIB < change[0] < MIB]) if large else of_all
+        self._small.add(*of_small)
 
     @property
     def pools(self) -> dict[str, PoolStats]:

@@ -77,9 +77,10 @@ class Block:
         self._taken = 0
         self.requested: int = storage.nbytes()
         """The bytes of the storage, before they are rounded up."""
-        self._taken = memory.allocate(self.requested, hosted=storage.device.type != "meta")
-        self.address: int = 0
-        self._record_alloc()
+        self._taken = memory.allocate(self.requested, storage)
+        self.address = address_of(storage)
+        if memory.history is not None:
+            self._record_alloc()
         blocks[self.key] = weakref.ref(self)
 
     @property
@@ -94,11 +95,11 @@ class Block:
         self.memory.free(self._taken, self.requested)
         self._taken = 0
         self.requested = self.storage.nbytes()
-        self._taken = self.memory.allocate(self.requested, hosted=self.storage.device.type != "meta")
+        self._taken = self.memory.allocate(self.requested, self.storage)
+        self.address = address_of(self.storage)
         self._record_alloc()
 
     def _record_alloc(self) -> None:
-        self.address = address_of(self.storage)
         if self.memory.history is not None and self._taken:
             self.memory.history.record_alloc(self.address, self._taken, self.home[1])
 
@@ -107,10 +108,13 @@ class Block:
             self.memory.history.record_free(self.address, self._taken, self.home[1])
 
     def __del__(self) -> None:
-        self._record_free()
+        # Each operator's result makes a block and frees it: what nobody asked to record is not even called.
+        memory = self.memory
+        if memory.history is not None:
+            self._record_free()
         if self._races.several:
             self._races.record_free(self, self._taken)
-        self.memory.free(self._taken, self.requested)
+        memory.free(self._taken, self.requested)
         # Where the garbage collector breaks a circle, the weak reference is dead before this runs. By then another
         # block of the same storage may stand there, and must stay.
         known = self.blocks.get(self.key)
