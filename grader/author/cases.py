@@ -174,7 +174,7 @@ def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterato
         problems.append(f"{where}: there is no other right answer; write at least 1")
     for path in ([exercise.reference] if exercise.reference else []) + list(exercise.right):
         kind = "reference" if path == exercise.reference else "right"
-        yield from _with_seeds(exercise, kind, read_answer(exercise, path), seeds)
+        yield from _cases_for_seeds(exercise, kind, read_answer(exercise, path), seeds)
 
 
 def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> Iterator[Case]:
@@ -201,16 +201,21 @@ def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, proble
                 f"{where}: caught by: there is no check {answer.caught_by!r}; the checks are {', '.join(names)}"
             )
         else:
-            yield from _with_seeds(exercise, "wrong", answer, min(seeds, _WRONG_SEEDS))
+            yield from _cases_for_seeds(exercise, "wrong", answer, min(seeds, _WRONG_SEEDS))
 
 
-def _with_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) -> Iterator[Case]:
-    """Yield a case for each seed; all cores are busy in the second half."""
+def _cases_for_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) -> Iterator[Case]:
+    """Yield a case of an answer for each seed; the second half run while other processes keep the cores busy."""
     return (Case(exercise, kind, answer, seed, seed >= (count + 1) // 2) for seed in range(count))
 
 
 def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
-    """Yield a case for each unusual answer of each function that a rule names; report bad words in `also right:`."""
+    """Yield cases in which one function that a rule names returns something unusual, such as None or a generator.
+
+    Args:
+        exercise: the exercise.
+        problems: a list to which a sentence for each unknown word after `also right:` is added.
+    """
     if exercise.reference is None:
         return
     text = exercise.reference.read_text(encoding="utf-8")
@@ -232,7 +237,7 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
 
 
 def constant_cases(exercise: Exercise) -> Iterator[Case]:
-    """Yield a case for each constant answer, in which every function that a rule names does the same."""
+    """Yield cases in which every function that a rule names returns the same constant, or raises the same error."""
     names = _functions_in_rules(exercise)
     for gives, statement in CONSTANTS.items() if names else ():
         source = "\n\n".join(f"def {name}(*args, **named):\n    {statement}\n" for name in names)
@@ -247,10 +252,7 @@ def rules_naming(exercise: Exercise, function: str) -> list[str]:
 
 
 def _functions_in_rules(exercise: Exercise) -> list[str]:
-    """Return the public functions of the reference that a rule names.
-
-    A function that only some checks call, and a class, would give what is unusual for reasons of its own.
-    """
+    """Return the names of the reference's public functions that a rule names; a class is not among them."""
     if exercise.reference is None:
         return []
     body = ast.parse(exercise.reference.read_text(encoding="utf-8")).body

@@ -57,10 +57,10 @@ class Loss:
 
     Attributes:
         name: its file's name.
-        rule: the contract line that the check which must catch it examines.
-        breaks: the others that it breaks, as its file says.
-        lost: hundredths of a point by contract line; "" for checks that name none.
-        undecided: contract lines of which something could not be decided.
+        rule: the rule of the check that must catch it.
+        breaks: the other rules that it breaks, as its file says.
+        lost: hundredths of a point by rule; "" for checks that name none.
+        undecided: the rules that have an undecided check.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Loss:
     undecided: frozenset[str] = frozenset()
 
     @property
-    def own(self) -> set[str]:
+    def broken_rules(self) -> set[str]:
         """The rules that the wrong answer breaks."""
         return {self.rule, *self.breaks}
 
@@ -82,7 +82,7 @@ class Loss:
     @property
     def on_kept_rules(self) -> dict[str, float]:
         """The hundredths of a point that the wrong answer loses on each rule that it keeps."""
-        return {rule: self.lost[rule] for rule in sorted_rules(self.lost) if rule not in self.own}
+        return {rule: self.lost[rule] for rule in sorted_rules(self.lost) if rule not in self.broken_rules}
 
 
 @dataclass
@@ -119,10 +119,10 @@ def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 
         exercise: the exercise.
         problems: the problems that reading it showed.
         runs: its cases, each with what it showed.
-        saved: how many of these are of earlier commands.
+        saved: the number of these runs whose results an earlier command saved.
     """
     proof = Proof(exercise, [*problems], saved=saved, losses=losses_of(runs))
-    _judge_each(proof, runs)
+    _judge_runs(proof, runs)
     _judge_messages(proof, runs)
     proof.problems += margin_problems(exercise, runs)
     proof.problems += loss_problems(exercise, proof.losses)
@@ -133,8 +133,8 @@ def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 
     return proof
 
 
-def _judge_each(proof: Proof, runs: Runs) -> None:
-    """Count in a proof the runs that ended as they should, and add a problem for each that did not."""
+def _judge_runs(proof: Proof, runs: Runs) -> None:
+    """Count in a proof the runs that ended as they should, and add a problem for each run that did not."""
     seen: dict[tuple[Path | None, str], tuple[str, set[Path]]] = {}
     for case, graded in runs:
         path = case.answer.path
@@ -151,7 +151,7 @@ def _judge_each(proof: Proof, runs: Runs) -> None:
             seed = "" if case.kind == "starter" else f" (first with --seed {case.seed})"
             line = f"{_place_of_answer(case)}: {problem}{seed}"
             seen.setdefault((None if broken else path, problem), (line, set()))[1].add(path)
-        elif case.kind == "wrong" and _named_outcome(case, graded).verdict is Verdict.NOT_RUN:
+        elif case.kind == "wrong" and _outcome_of_named_check(case, graded).verdict is Verdict.NOT_RUN:
             proof.unproved += [path.name] * (path.name not in proof.unproved)
     for line, paths in seen.values():
         proof.problems.append(line if len(paths) == 1 else f"{line}; so it is with {len(paths) - 1} more answers")
@@ -184,7 +184,7 @@ def _has_full_marks(graded: GradedExercise) -> bool:
 
 
 def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
-    """Return a sentence about the first check with one of these verdicts, with its reason and its line; "" for none."""
+    """Return `said`, filled in with the name, reason and line of the first check with such a verdict; "" for none."""
     for outcome in (row.outcome for row in graded.checks if row.verdict in verdicts):
         reason = (outcome.detail.strip() or outcome.message).split("\n")[0]
         return said.format(f"check_{outcome.check}", f"({reason}{_line_of_end(graded.exercise, outcome)})")
@@ -195,7 +195,7 @@ def _escape_problem(case: Case, graded: GradedExercise) -> str:
     """Return a sentence if the check that a wrong answer names does not catch the answer; "" if it does."""
     caught = [row.check.id for row in graded.checks if row.verdict in (Verdict.FAILED, Verdict.CRASHED)]
     others = f"{', '.join(caught)} did" if caught else "no check did"
-    outcome = _named_outcome(case, graded)
+    outcome = _outcome_of_named_check(case, graded)
     match outcome.verdict:
         case Verdict.INCONCLUSIVE:
             return f"it {_UNCLEAR}".format(f"check_{outcome.check}")
@@ -219,8 +219,8 @@ def _no_loss_problem(case: Case, graded: GradedExercise) -> str:
     )
 
 
-def _named_outcome(case: Case, graded: GradedExercise) -> Outcome:
-    """Return the outcome of the check that must catch a wrong answer, as the answer's file says."""
+def _outcome_of_named_check(case: Case, graded: GradedExercise) -> Outcome:
+    """Return the outcome of the check that must catch a wrong answer: the one that the answer's file names."""
     return next(row.outcome for row in graded.checks if row.check.id == case.answer.caught_by)
 
 
@@ -304,7 +304,7 @@ def _judge_messages(proof: Proof, runs: Runs) -> None:
 def margin_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
     """Yield a sentence for each comparison of speed whose limit is too near to the reference's own ratio.
 
-    Far from it, one pair of workers decides, on any machine.
+    If the limit is far from that ratio, one measurement decides, on any machine.
     """
     compared = defaultdict[tuple[str, int], list[Speed]](list)
     for row in (row for case, graded in runs if case.kind == "reference" for row in graded.checks):
@@ -372,10 +372,11 @@ def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
                 yield f"{where}: breaks: it loses nothing on {rule}; remove that, or write a check that notices it"
         others = loss.on_kept_rules
         if sum(others.values()) > MOST_ON_OTHERS * exercise.points:
-            rules = ", ".join(sorted_rules({*loss.own, *others} - {""}))
-            lost = f"{points(sum(others.values()))} of {points(exercise.points)} points"
+            rules = ", ".join(sorted_rules({*loss.broken_rules, *others} - {""}))
+            broken = " and ".join(sorted_rules(loss.broken_rules))
+            lost = f"{in_points(sum(others.values()))} of {in_points(exercise.points)} points"
             yield (
-                f"{where}: it breaks {' and '.join(sorted_rules(loss.own))}, and loses {lost} on rules that it keeps "
+                f"{where}: it breaks {broken}, and loses {lost} on rules that it keeps "
                 f"({losses_text(others)}); let the checks of these need no more than their rule, or, if it breaks them "
                 f"by its nature, write  breaks: {rules}"
             )
@@ -457,8 +458,8 @@ def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
             yield (
                 f"{Places.of(exercise).staff.as_posix()}: check_{name}: its share of {each} counts for each of its "
                 f"{cases[name]} cases, so that it has {shares[name]} of {total} shares and "
-                f"{points(possible[name])} of {points(exercise.points)} points; if that is too much, give the other "
-                "checks larger shares"
+                f"{in_points(possible[name])} of {in_points(exercise.points)} points; if that is too much, give the "
+                "other checks larger shares"
             )
 
 
@@ -469,9 +470,9 @@ def sorted_rules(rules: Iterable[str]) -> list[str]:
 
 def losses_text(lost: Mapping[str, float]) -> str:
     """Return in words how many points are lost on each rule, such as "C1 2.5, C2 1"."""
-    return ", ".join(f"{rule or 'no rule'} {points(lost[rule])}" for rule in lost)
+    return ", ".join(f"{rule or 'no rule'} {in_points(lost[rule])}" for rule in lost)
 
 
-def points(hundredths: float) -> str:
-    """Return a mean of hundredths of a point as text in points, such as "2.5"."""
+def in_points(hundredths: float) -> str:
+    """Return hundredths of a point, such as a mean of 250.3, as text in points: "2.5"."""
     return points_text(round(hundredths))

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.author.cases import Case, cases_of
-from grader.author.judge import Proof, judge, losses_text, points, sorted_rules
+from grader.author.judge import Proof, in_points, judge, losses_text, sorted_rules
 from grader.author.text import collecting_problem, course_problems, leak_sentences, source_problems, text_problems
 from grader.course.answers import read_answer
 from grader.course.layout import COURSE_FILE, SHARED
@@ -59,12 +59,10 @@ _LOSSES = (
 )
 
 
-def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
-    """Lint the check files; return the exercises that can be run, and for each other exercise a proof that failed.
+def lint_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
+    """Lint the check files; return the exercises without a finding, and a failed proof of each other exercise.
 
-    Returns:
-        The exercises that can be run, and failed proofs of the others: lines of their check files have no effect, so
-        that the verdicts of the checks would mislead.
+    A line of a check file without effect is a finding: the verdicts of such checks would mislead, so none is run.
     """
     ready, refused = [], []
     for exercise in exercises:
@@ -104,7 +102,7 @@ class Prover:
         Raises:
             StartError: a process of ours did not start.
         """
-        ready, proofs = read_checks(exercises)
+        ready, proofs = lint_checks(exercises)
         if ready:
             # A lane costs as much as many short runs, since it imports PyTorch.
             with Runtime(ready, self.setup, slots or min(lanes_here(), 1 + len(ready))) as runtime:
@@ -113,7 +111,7 @@ class Prover:
 
     def prove(self, runtime: Runtime, exercises: Sequence[Exercise]) -> list[Proof]:
         """Prove exercises of the course in a runtime that has their checks, and return the proofs."""
-        problems, cases = self._examine(exercises, self._checks_of(runtime, exercises))
+        problems, cases = self._problems_and_cases(exercises, self._checks_of(runtime, exercises))
         if self.known_only:
             cases = [replace(case, busy=False) for case in cases if case.is_known]
         works = {case: case.work(self.course, self.setup) for case in cases}
@@ -138,7 +136,7 @@ class Prover:
                 for item in exercises]  # fmt: skip
 
     def _checks_of(self, runtime: Runtime, exercises: Sequence[Exercise]) -> Collected:
-        """Return the checks of exercises: from saved results of their references, or else as a lane collects them."""
+        """Return the checks of exercises: from saved runs of the references, or collected by a lane if one lacks."""
         checks: list[Check] = []
         for exercise in exercises:
             saved = None
@@ -151,8 +149,10 @@ class Prover:
             checks += [row.check for row in saved.graded.checks]
         return Collected(tuple(checks), {}, 1)
 
-    def _examine(self, exercises: Sequence[Exercise], collected: Collected) -> tuple[dict[str, list[str]], list[Case]]:
-        """Return the problems of each exercise, and the cases to run. The first exercise has the course's problems."""
+    def _problems_and_cases(
+        self, exercises: Sequence[Exercise], collected: Collected
+    ) -> tuple[dict[str, list[str]], list[Case]]:
+        """Return the problems of each exercise, those of the course with the first exercise's, and the cases to run."""
         coverage, cases = Coverage.of(self.course), list[Case]()
         problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
         problems[exercises[0].id] += course_problems(self.course, coverage)
@@ -190,16 +190,16 @@ class Prover:
         return results
 
     def _save(self, case: Case, finished: WorkResult) -> None:
-        """Save a result; if another run may have another result, note its number, so that it is deleted at the end."""
+        """Save a result; if another run of its case may end differently, have it deleted when this command ends."""
         number = self.store.save_any(finished)
         if number is not None and not _is_repeatable(case, finished.graded):
             self._until_the_end.append(number)
 
     def watch(self, named: Sequence[str], say: Callable[..., None], *, poll: bool = False) -> None:
-        """Prove the named exercises, then each one whose files are saved, until Ctrl-C.
+        """Prove the named exercises, then each one again whose files the author saves in an editor, until Ctrl-C.
 
         Args:
-            named: ids of the exercises that are watched, and proved at once; without any, each that is saved.
+            named: ids of the exercises that are watched, and proved at once; without any, all are watched.
             say: prints lines.
             poll: look for saved files again and again.
 
@@ -214,15 +214,15 @@ class Prover:
                 say("Save a file of an exercise, and it is verified.")
             ids, warned = [*named], False
             for paths in watch_files(self.course.root, poll=poll, kinds=_SAVED):
-                ids += [id for id in _saved_exercises(self.course, named, paths) if id not in ids]
-                if ids and self._prove_saved(runtime, ids, say) and not warned:
+                ids += [id for id in _exercises_with_changed_files(self.course, named, paths) if id not in ids]
+                if ids and self._prove_again(runtime, ids, say) and not warned:
                     tried = f"These are the exercise's own files, with {counted(self.seeds, 'seed')}"
                     say(f"{tried}; before you release it, run  grade verify  without --watch.")
                     warned = True
                 ids = []
 
-    def _prove_saved(self, runtime: Runtime, ids: Sequence[str], say: Callable[..., None]) -> bool:
-        """Read the course again, prove these exercises and print the proofs; return whether there was any exercise."""
+    def _prove_again(self, runtime: Runtime, ids: Sequence[str], say: Callable[..., None]) -> bool:
+        """Read the course again, prove these exercises and print the proofs; return True if one of them can be used."""
         started = time.monotonic()
         say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
         try:
@@ -234,15 +234,15 @@ class Prover:
         exercises = [item for item in course.exercises if item.id in ids]
         self.store.keys = Keys()
         runtime.recollect(exercises)
-        ready, proofs = read_checks(exercises)
+        ready, proofs = lint_checks(exercises)
         if ready:
             proofs += self.prove(runtime, ready)
         say(*proof_lines(proofs, broken), f"({time.monotonic() - started:.2f} s)")
         return bool(exercises)
 
 
-def _saved_exercises(course: Course, named: Sequence[str], paths: set[Path]) -> list[str]:
-    """Return the ids of the exercises that saved files belong to; all named ones for a file of the whole course."""
+def _exercises_with_changed_files(course: Course, named: Sequence[str], paths: set[Path]) -> list[str]:
+    """Return the ids of the watched exercises that changed files belong to; all of `named` for files of the course."""
     root = course.root.resolve()  # a folder above the course may have the name of an exercise
     inside = (path.resolve().relative_to(root) for path in paths if path.resolve().is_relative_to(root))
     saved = {part for path in inside for part in path.parts}
@@ -253,7 +253,7 @@ def _saved_exercises(course: Course, named: Sequence[str], paths: set[Path]) -> 
 
 
 def _is_repeatable(case: Case, graded: GradedExercise) -> bool:
-    """Return whether a case would have the same result if it ran again, so that the result may stay saved.
+    """Return whether a case would have the same result if it ran again, so that later commands may use the result.
 
     A failed check of speed may be an accident for a right answer.
     """
@@ -282,7 +282,12 @@ def _busy_cores(count: int) -> Iterator[None]:
 
 
 def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the lines that `grade verify` prints: a row for each exercise, notes, and problems with remedies."""
+    """Yield the lines that `grade verify` prints: a row for each exercise, notes, and problems with remedies.
+
+    Args:
+        proofs: the proofs of exercises that can be used.
+        broken: the problems of exercises that cannot be used.
+    """
     yield from _table(proofs)
     if saved := sum(proof.saved for proof in proofs):
         has, results = ("has", "its result is") if saved == 1 else ("have", "their results are")
@@ -306,10 +311,10 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
 
 
 def unsaved_line(why: str) -> str:
-    """Return a sentence for the user: results could not be saved, and why.
+    """Return a sentence for the user that says why results cannot be saved, and what follows.
 
     Args:
-        why: what kept them from it.
+        why: the reason.
     """
     return f"Results cannot be saved ({why}), so the next grade verify will run again what this one ran."
 
@@ -331,7 +336,12 @@ def _problems(proofs: Sequence[Proof], broken: Sequence[str]) -> list[str]:
 
 
 def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str, Any]:
-    """Return proofs as a dict for JSON: whether there are no problems, and the facts about each exercise."""
+    """Return proofs as a dict for JSON: whether there are no problems, and the facts about each exercise.
+
+    Args:
+        proofs: the proofs of exercises that can be used.
+        broken: the problems of exercises that cannot be used.
+    """
     exercises = [
         {
             "id": proof.exercise.id,
@@ -354,6 +364,7 @@ def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
         for loss in proof.losses:
             name = for_terminal(f"{proof.exercise.number} {loss.name.removesuffix('.py')}", one_line=True)
             others = loss.on_kept_rules
-            own = f"{','.join(sorted_rules(loss.own))} {points(loss.total - sum(others.values()))}"
-            rows.append([name, points(loss.total), own, losses_text(others)])
+            broken = ",".join(sorted_rules(loss.broken_rules))
+            own = f"{broken} {in_points(loss.total - sum(others.values()))}"
+            rows.append([name, in_points(loss.total), own, losses_text(others)])
     yield from table_lines(_LOSSES, rows, WIDTH)

@@ -74,7 +74,7 @@ def new_command(
 
 def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[str, bytes]]:
     """Return the draft of an exercise from a test file or notebook, sentences on what is left to do, and data files."""
-    from grader.author.port.draft import Port, data_of, left_to_do_for, texts_for_student_code
+    from grader.author.port.draft import Port, data_of, missing_part_sentences, texts_for_student_code
     from grader.author.port.notebooks import MODULE, assignment_of
 
     try:
@@ -84,16 +84,16 @@ def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[s
             draft = Port(text, solution).draft("@title@")
             named = [solution, texts_for_student_code(f"{draft.shown}\n{draft.hidden}")]
             data, left_out = data_of(folder, named=named)
-            return draft, [*left_out.values(), *left_to_do_for(solution, [*data, *left_out])], data
+            return draft, [*left_out.values(), *missing_part_sentences(solution, [*data, *left_out])], data
         text, listed = assignment.test_file(), assignment.files
         # Which students have beside the notebook.
         data, left_out = data_of(folder, named=[solution or assignment.reference(), text], listed=listed)
         solution = solution or assignment.reference(data)
-        port = Port(text, solution, MODULE, assignment.points, assignment.hidden, assignment.given(), data)
+        port = Port(text, solution, MODULE, assignment.points, assignment.hidden, assignment.given_code(), data)
         draft = port.draft("@title@")
         lost = [name for name in listed if not (folder / name).exists()]
         notes = [f"the notebook lists {name!r}, which is not beside it: put it there, and start again" for name in lost]
-        notes = [*assignment.notes, *notes, *left_out.values(), *left_to_do_for(solution, [*data, *left_out])]
+        notes = [*assignment.notes, *notes, *left_out.values(), *missing_part_sentences(solution, [*data, *left_out])]
         return draft, notes, data
     except (OSError, ValueError, SyntaxError) as error:
         raise CourseError(f"{error}; --from and --reference need files of Python, or a notebook, in UTF-8") from None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support import COURSES, WarmGrade
 
-from grader.author.port.draft import Port, data_of, left_to_do_for
+from grader.author.port.draft import Port, data_of, missing_part_sentences
 from grader.author.port.notebooks import MODULE, assignment_of
 from grader.model.errors import CourseError
 
@@ -198,15 +198,15 @@ def test_a_parameter_needs_no_variable_of_the_notebook() -> None:
     assert made is not None
     assert "old.npy" not in made.reference() and "no_such" not in made.reference()
     needs = "the reference reads 'data/table.npy': put the file into the exercise's folder, and list it under `files:`"
-    assert list(left_to_do_for(made.reference())) == [needs]
+    assert list(missing_part_sentences(made.reference())) == [needs]
     global_of_a_test = [
         "the reference uses `A`, which it does not define, as a test may have done before: define it there"
     ]
-    assert list(left_to_do_for("def f(x):\n    return A + len(x)\n")) == global_of_a_test
-    assert list(left_to_do_for("from numpy import *\n\ndef f(x):\n    return sin(x)\n")) == []
+    assert list(missing_part_sentences("def f(x):\n    return A + len(x)\n")) == global_of_a_test
+    assert list(missing_part_sentences("from numpy import *\n\ndef f(x):\n    return sin(x)\n")) == []
     gap = ["the reference has `...` where its solution belongs, such as `z = ...`: write it there"]
-    assert list(left_to_do_for("x = [[1]]\n\nz = ...\n\ndef f(x):\n    return x[..., 0]\n")) == gap
-    assert list(left_to_do_for("import no_such.thing")) == [
+    assert list(missing_part_sentences("x = [[1]]\n\nz = ...\n\ndef f(x):\n    return x[..., 0]\n")) == gap
+    assert list(missing_part_sentences("import no_such.thing")) == [
         "the reference imports `no_such`, which is not installed here: install it, or write this without it"
     ]
 
@@ -229,7 +229,7 @@ def test_a_test_has_what_earlier_tests_leave() -> None:
         "    assert_allclose(f(large), 6)",
     ]
     assert made.reference().startswith("from numpy.testing import assert_allclose\n\n")
-    assert list(left_to_do_for(made.reference())) == []
+    assert list(missing_part_sentences(made.reference())) == []
 
 
 def test_a_function_that_is_called_for_its_value_does_not_test() -> None:
@@ -351,7 +351,7 @@ def test_tables_of_pandas_stay_beside_student_code() -> None:
     assert made is not None
     assert made.files == ["data", "notes.txt"]
     data = ["data/trees.csv"]
-    port = Port(made.test_file(), made.reference(), MODULE, made.points, made.hidden, made.given(), data)
+    port = Port(made.test_file(), made.reference(), MODULE, made.points, made.hidden, made.given_code(), data)
     draft = port.draft("Title")
     assert [line for line in draft.shown.splitlines() if "assert " in line] == [
         "    assert student.tall is not None",

@@ -14,9 +14,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from grader.author.port.frames import has_frames
+from grader.author.port.frames import imports_data_frames
 from grader.author.port.rewrite import WORDS, Tests, has_generator, with_helpers
-from grader.author.port.text import HELPERS, Edits, TopStatement, assemble, items_needed, items_of, missing_packages
+from grader.author.port.text import (
+    HELPERS,
+    Edits,
+    TopStatement,
+    missing_packages,
+    source_of_file,
+    statements_needed,
+    top_statements,
+)
 from grader.course.answers import first_line_number, names_of
 from grader.course.layout import Places
 from grader.course.load import MOST_DATA_MB
@@ -104,16 +112,16 @@ class Port:
         self._reference = reference
         self._known_hidden, self._given, self._data = hidden, given, data
         self._plain = plain = Tests(
-            text, {item.name for item in items_of(reference)} if reference else (), module, data
+            text, {item.name for item in top_statements(reference)} if reference else (), module, data
         )
         helpers = [f"{HELPERS}{word}" for word in WORDS]
         self._has_points = bool(points)
         self._points = {test: (points or {}).get(test, Fraction(1)) for test in plain.tests}
         whole = with_helpers("\n\n".join([*helpers, *filter(None, map(plain.for_checks, plain.items))]))
-        self._items = items_of(whole)
+        self._items = top_statements(whole)
         self._beside = list(self._tests_for_probe(whole))
         # The student's functions and classes that each test is about: those that it names itself come first.
-        named = {name: [*plain.names(test.node), *plain.beside[name]] for name, test in plain.tests.items()}
+        named = {name: [*plain.student_names(test.node), *plain.beside[name]] for name, test in plain.tests.items()}
         self._names = list(dict.fromkeys(name for names in named.values() for name in names))
         self._rules = {test: f"C{self._names.index(names[0]) + 1 if names else 1}" for test, names in named.items()}
 
@@ -147,7 +155,7 @@ class Port:
         )
 
     def _share(self, test: str) -> int:
-        """Return the share of a check, so that all shares are whole numbers in the ratio of the tests' points."""
+        """Return the `share` of a check in the exercise's points: a whole number, in the ratio of the tests' points."""
         unit = math.lcm(*(points.denominator for points in self._points.values()))
         common = math.gcd(*(int(points * unit) for points in self._points.values())) or 1
         return int(self._points[test] * unit) // common
@@ -157,25 +165,26 @@ class Port:
         return "rng" in self._plain.needs[test] or self._plain.keeps_seed(self._plain.tests[test].node)
 
     def _tests_for_probe(self, whole: str) -> Iterator[str]:
-        """Yield the tests that must run beside student code: the linter reports them, or a check cannot get an object.
+        """Yield the tests that must run in the worker, beside student code.
 
-        These objects are gradients, tables of pandas, and figures of matplotlib.
+        The linter reports them, or they need an object that a check cannot get: a gradient, a table of pandas, a figure
+        of matplotlib.
         """
-        frames = has_frames([*self._plain.items, *items_of(self._reference)])
+        frames = imports_data_frames([*self._plain.items, *top_statements(self._reference)])
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
         functions = [node for node in ast.parse(whole).body if isinstance(node, Function)]
         flagged = {
             node.name for node in functions if lines & {*range(first_line_number(node), (node.end_lineno or 0) + 1)}
         }
         for test in self._plain.tests:
-            needed = items_needed(self._plain.items, [test])
+            needed = statements_needed(self._plain.items, [test])
             names = {self._plain.name_in_checks(item.name) for item in needed} - self._plain.fixtures.keys()
             nodes = (node for item in needed for node in ast.walk(item.node))
             others = [item for item in needed if item.name != test]
             if (
                 names & flagged
                 or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes)
-                or (frames and self._plain.needs_frames(test, others))
+                or (frames and self._plain.needs_data_frames(test, others))
                 or self._plain.uses_pictures(needed)
             ):
                 yield test
@@ -188,16 +197,16 @@ class Port:
         for item in (item for item in self._items if names.get(item.name) in tests):
             name = names[item.name]
             text = self._plain.check_by_probe(self._plain.tests[name], item) if name in self._beside else item.text
-            items += items_of(above + _with_rule(text, self._rules[name], self._share(name)))
+            items += top_statements(above + _with_rule(text, self._rules[name], self._share(name)))
         wanted = [*autouse, *map(self._plain.name_in_checks, tests)]
-        text = assemble(docstring, items_needed(items, wanted))
+        text = source_of_file(docstring, statements_needed(items, wanted))
         return with_todos(text, of_checks=True) if tests else ""
 
     def _probe_file(self) -> str:
-        items = items_needed(self._plain.items, self._beside)
-        code = items_of("\n\n".join([_PROBE_IMPORTS, *filter(None, map(self._plain.for_probe, items))]))
-        wanted = items_needed(code, map(self._plain.name_in_probe, self._beside))
-        text = assemble("Runs beside the student's code.", wanted)
+        items = statements_needed(self._plain.items, self._beside)
+        code = top_statements("\n\n".join([_PROBE_IMPORTS, *filter(None, map(self._plain.for_probe, items))]))
+        wanted = statements_needed(code, map(self._plain.name_in_probe, self._beside))
+        text = source_of_file("Runs beside the student's code.", wanted)
         return with_todos(text, of_checks=False, data=self._data) if items else ""
 
 
@@ -238,12 +247,12 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str, given: str = ""
     Returns:
         For each name how it is called, such as "f(x, y)", and the code of all stubs with what they need.
     """
-    known = items_of(reference) if reference else []
+    known = top_statements(reference) if reference else []
     written = {item.name: item for item in known if item.name in names}
     variables = {name for item in known if not item.name for name in item.binds} - written.keys()
     imports = [item for item in known if imported_names(item.node)]
-    needed = {item.text.rstrip() for item in (*items_needed(known, names), *imports)}
-    own = [item for item in items_of(given) if item.text.rstrip() in needed and item.name not in names]
+    needed = {item.text.rstrip() for item in (*statements_needed(known, names), *imports)}
+    own = [item for item in top_statements(given) if item.text.rstrip() in needed and item.name not in names]
     begun = {name for item in own for name in item.binds}
     code = [
         _stub_of(written[name]) if name in written
@@ -252,9 +261,9 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str, given: str = ""
         else _guessed_stub(plain, name)
         for name in names
     ]  # fmt: skip
-    items = items_of("\n\n".join(code))
+    items = top_statements("\n\n".join(code))
     calls = {item.name: _call_text(item.node) for item in items} | {name: name for name in names if name in variables}
-    return calls, assemble(DOCSTRING, items_needed([*imports, *own, *items], [*names, *begun]))
+    return calls, source_of_file(DOCSTRING, statements_needed([*imports, *own, *items], [*names, *begun]))
 
 
 def _call_text(node: ast.stmt) -> str:
@@ -394,7 +403,7 @@ def _find_todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator
 
 
 def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data: Container[str]) -> str:
-    """Return the TODO for a call in a ported file, or ""."""
+    """Return what is left to do about a call in a ported file, as the text of a TODO; "" if nothing is."""
     path = source.path(call) or ast.unparse(call.func)
     if _reads_file(source, call) and _first_text(call) not in data:
         return _ELSEWHERE
@@ -402,7 +411,7 @@ def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data:
         return _OF_CLOCK
     if not of_checks:
         return ""
-    if path == "isinstance" and (kinds := [*_foreign_classes(source, call)]):
+    if path == "isinstance" and (kinds := [*_classes_of_packages(source, call)]):
         return _OF_OBJECT.format(kinds[0])
     if _GETS_SOURCE.fullmatch(path):
         return _OF_SOURCE
@@ -411,8 +420,8 @@ def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data:
     return ""
 
 
-def _foreign_classes(source: CheckSource, call: ast.Call) -> Iterator[str]:
-    """Yield the classes of other packages that a call of `isinstance` asks for."""
+def _classes_of_packages(source: CheckSource, call: ast.Call) -> Iterator[str]:
+    """Yield the classes in a call of `isinstance` that belong to packages other than PyTorch and NumPy."""
     kinds = call.args[1].elts if len(call.args) == 2 and isinstance(call.args[1], ast.Tuple) else call.args[1:]
     for kind in kinds:
         path = source.path(kind)
@@ -440,8 +449,8 @@ def _reads_file(source: CheckSource, call: ast.Call) -> bool:
     return reads or _FILES.fullmatch(source.path(call) or ast.unparse(call.func)) is not None
 
 
-def _names_of_files(text: str, folder: Path) -> Iterator[str]:
-    """Yield the names in Python source of files in a folder; "data" and "x.csv" together also name "data/x.csv"."""
+def _files_in_literals(text: str, folder: Path) -> Iterator[str]:
+    """Yield the paths of files in a folder that string literals of Python source name, alone or after a subfolder's."""
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
     texts = [node.value.removeprefix("./").rstrip("/") for node in nodes if isinstance(node.value, str)]
     texts = [name for name in dict.fromkeys(texts) if re.fullmatch(_DATA, name)]
@@ -463,7 +472,7 @@ def data_of(
     Returns:
         Two dicts, whose keys are the names under which student code reads the files.
     """
-    names = [name for text in named for name in _names_of_files(text, folder)]
+    names = [name for text in named for name in _files_in_literals(text, folder)]
     for name in (name.removeprefix("./").rstrip("/") for name in listed):
         inside = sorted((folder / name).rglob("*")) if (folder / name).is_dir() else [folder / name]
         names += [path.relative_to(folder).as_posix() for path in inside if path.is_file()]
@@ -488,18 +497,18 @@ def texts_for_student_code(checks: str) -> str:
     return repr([arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)])
 
 
-def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
+def missing_part_sentences(reference: str, found: Container[str] = ()) -> Iterator[str]:
     """Yield a sentence for each package, definition, data file and piece of code that a reference lacks.
 
     Args:
-        reference: its text.
-        found: names of files that the exercise has.
+        reference: the source of the reference.
+        found: the names of the data files that the exercise has.
     """
     tree = ast.parse(reference)
     modules = [name for node in ast.walk(tree) for name in missing_packages(node)]
     for module in dict.fromkeys(modules):
         yield f"the reference imports `{module}`, which is not installed here: install it, or write this without it"
-    if gaps := [node for node in ast.walk(tree) if _is_gap(node) and not _is_reassigned(node, tree.body)]:
+    if gaps := [node for node in ast.walk(tree) if _has_ellipsis(node) and not _is_reassigned(node, tree.body)]:
         yield f"the reference has `...` where its solution belongs, such as `{ast.unparse(gaps[0])}`: write it there"
     missing, _ = names_of(reference)
     stars = any(one.name == "*" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names)
@@ -509,8 +518,8 @@ def left_to_do_for(reference: str, found: Container[str] = ()) -> Iterator[str]:
         yield f"the reference reads {name!r}: put the file into the exercise's folder, and list it under `files:`"
 
 
-def _is_gap(node: ast.AST) -> bool:
-    """Return whether a statement or a call has `...` in place of a value, as the students' version has."""
+def _has_ellipsis(node: ast.AST) -> bool:
+    """Return whether a node assigns, returns or passes `...`, which stands where a student is to write code."""
     match node:
         case ast.Assign(value=ast.Constant(value=value)) | ast.Return(value=ast.Constant(value=value)):
             return value is ...

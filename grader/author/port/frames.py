@@ -34,7 +34,7 @@ _NUMBERS = {"values", "tolist", "to_numpy", "to_list", "to_dict", "item", "shape
 _CLOSE = {f"numpy.{name}" for name in ("isclose", "allclose", "testing.assert_allclose")} | {"math.isclose"}
 
 
-def has_frames(items: Sequence[TopStatement]) -> bool:
+def imports_data_frames(items: Sequence[TopStatement]) -> bool:
     """Return whether one of these statements imports a package with data frames, such as pandas."""
     modules = {module for item in items for module, _ in imported_names(item.node).values()}
     return any(module.split(".")[0] in FRAMES for module in modules)
@@ -45,7 +45,7 @@ def uses_pictures(items: Sequence[TopStatement], source: CheckSource) -> bool:
     return any(_uses_packages(item.node, source, _PICTURES) for item in items if not imported_names(item.node))
 
 
-def needs_frames(
+def needs_data_frames(
     test: Function, others: Sequence[TopStatement], source: CheckSource, students: Collection[str]
 ) -> bool:
     """Return whether a test must run beside student code, because it may use more than a proxy of a table supports.

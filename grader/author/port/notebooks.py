@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from grader.author.port.rewrite import names_loaded
-from grader.author.port.text import TopStatement, items_needed, items_of, missing_packages
+from grader.author.port.text import TopStatement, missing_packages, statements_needed, top_statements
 from grader.course.answers import names_of
 from grader.course.files import parse_yaml
 from grader.intake.cells import python_of
@@ -72,11 +72,11 @@ class Assignment:
     autotests: list[str] = field(default_factory=list)
 
     def add_code(self, source: str, *, is_solution: bool) -> None:
-        """Add a code cell that is not a test; of the solution, also note the names that it binds."""
+        """Add a code cell that is not a test. If it is part of the solution, also record the names that it binds."""
         code = _SOLUTION.sub("", source)
         self.code.append(code)
         if is_solution:
-            self.solved |= {name for item in items_of(code) for name in item.binds}
+            self.solved |= {name for item in top_statements(code) for name in item.binds}
         else:
             self._given.append(code)
 
@@ -101,8 +101,8 @@ class Assignment:
             self.hidden.add(key)
         return key
 
-    def given(self) -> str:
-        """Return the code that students get, besides the stubs of what they write: imports and given variables."""
+    def given_code(self) -> str:
+        """Return the code cells that are neither solution nor tests, such as imports: students get them as they are."""
         return "\n\n".join(self._given)
 
     def changed_later(self) -> Iterator[str]:
@@ -110,7 +110,9 @@ class Assignment:
         looked: dict[str, list[str]] = {}
         for name, source in self.tests.items():
             later = self.code[self._cells_before[name] :]
-            changed = {each for cell in later for item in items_of(cell, with_parameters=False) for each in item.binds}
+            changed = {
+                each for cell in later for item in top_statements(cell, with_parameters=False) for each in item.binds
+            }
             used = names_of(f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}")[0]
             for each in sorted(used & self._tested_variables() & changed):
                 looked.setdefault(each, []).append(name.removeprefix("test_"))
@@ -122,7 +124,7 @@ class Assignment:
 
     def _items(self) -> list[TopStatement]:
         # A parameter that is called as a variable of the notebook does not need that.
-        return [item for cell in self.code for item in items_of(cell, with_parameters=False)]
+        return [item for cell in self.code for item in top_statements(cell, with_parameters=False)]
 
     def _names_used_by_tests(self) -> set[str]:
         """Return the names that tests use and do not define."""
@@ -145,19 +147,21 @@ class Assignment:
         Args:
             data: names of the data files. What tests use of their contents belongs to the reference, too.
         """
-        tested = [item for source in self.tests.values() for item in items_of(source) if imported_names(item.node)]
+        tested = [
+            item for source in self.tests.values() for item in top_statements(source) if imported_names(item.node)
+        ]
         own = self._items()
         items = [*tested, *own]  # a test may import what the solution uses
         names = [item.name for item in items if isinstance(item.node, (Function, ast.ClassDef))]
         names += sorted(self._tested_variables() | (names_loaded(own, data) & self._names_used_by_tests()))
-        kept = items_needed(items, names)
+        kept = statements_needed(items, names)
         unused = [item for item in own if imported_names(item.node) and item not in kept]
         imports = [item for item in unused if not missing_packages(item.node)]
         chosen = [item for item in items if item in kept or item in imports]
         return "\n\n".join(dict.fromkeys(item.text.rstrip("\n") for item in chosen)) + "\n"
 
-    def _with_earlier(self, known: Collection[str]) -> dict[str, str]:
-        """Return the code of each test by name, below the statements of earlier tests that it needs.
+    def _tests_with_earlier_statements(self, known: Collection[str]) -> dict[str, str]:
+        """Return the code of each test by name, with the statements of earlier tests that it needs put before it.
 
         Args:
             known: names that other cells bind.
@@ -165,23 +169,23 @@ class Assignment:
         earlier, whole = list[TopStatement](), dict[str, str]()
         for name, source in self.tests.items():
             undefined = names_of(f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}")[0] - set(known)
-            needed = items_needed(earlier, undefined)
+            needed = statements_needed(earlier, undefined)
             whole[name] = "\n".join([*(item.text.rstrip("\n") for item in needed), source])
-            earlier += items_of(source, with_parameters=False)
+            earlier += top_statements(source, with_parameters=False)
         return whole
 
     def test_file(self) -> str:
         """Return a plain pytest file with a function for each test, and the notebook's variables that these use."""
         items, used, variables = self._items(), self._names_used_by_tests(), self._tested_variables()
         imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported_names(item.node))
-        whole = self._with_earlier({name for item in items for name in item.binds})
+        whole = self._tests_with_earlier_statements({name for item in items for name in item.binds})
         bodies = [
             f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}" for name, source in whole.items()
         ]
         needed = sorted(({item.name for item in items if item.name} & used) | variables)
         own = [f"from {MODULE} import {', '.join(needed)}"] if needed else []
         plain = [item for item in items if not item.name and not imported_names(item.node)]
-        given = [item.text.rstrip("\n") for item in items_needed(plain, used - variables)]
+        given = [item.text.rstrip("\n") for item in statements_needed(plain, used - variables)]
         return "\n".join([*imports, *own, "", *given, "", "", "\n\n\n".join(bodies), ""])
 
 
@@ -236,7 +240,7 @@ def _read_nbgrader(rows: Sequence[Row]) -> Assignment:
             )
         if kind != "code":
             continue
-        code = _python(source, number)
+        code = _python_of_cell(source, number)
         if not graded or solved:
             made.add_code(code, is_solution=solved)
             continue
@@ -248,26 +252,26 @@ def _read_nbgrader(rows: Sequence[Row]) -> Assignment:
         parts = {part: textwrap.dedent(test) for part, test in parts.items() if _does_something(test)}
         if len(parts) > 1:
             visible, hidden = parts.values()
-            parts[f"{name}_hidden"] = _preparation(visible, hidden) + hidden
+            parts[f"{name}_hidden"] = _visible_setup(visible, hidden) + hidden
         for part, test in parts.items():
             own = points / len(parts) if points is not None else None
             made.add_test(part, test, own, is_hidden=part != name)
     return made
 
 
-def _preparation(visible: str, hidden: str) -> str:
-    """Return the code of a test cell's visible part without asserts, if the hidden part uses its variables; else ""."""
+def _visible_setup(visible: str, hidden: str) -> str:
+    """Return the visible part of a test cell without its asserts, if the hidden part uses its variables; else ""."""
     body = ast.parse(visible).body
     used = {node.id for node in ast.walk(ast.parse(hidden)) if isinstance(node, ast.Name)}
-    if not used & {name for item in items_of(visible, with_parameters=False) for name in item.binds}:
+    if not used & {name for item in top_statements(visible, with_parameters=False) for name in item.binds}:
         return ""
     texts = map(ast.unparse, body)
     kept = (text for text in texts if not re.match(r"(assert|([\w.]+\.)?assert_?\w*\(|print\()", text))
     return "".join(f"{text}\n" for text in kept)
 
 
-def _python(source: str, number: int) -> str:
-    """Return the Python text of a cell.
+def _python_of_cell(source: str, number: int) -> str:
+    """Return the code of a cell as plain Python, without the magics of IPython.
 
     Raises:
         CourseError: it is not Python.
@@ -308,9 +312,9 @@ def _read_otter(rows: Sequence[Row]) -> Assignment:
                 case begin, "SOLUTION":
                     in_solution = begin == "BEGIN"
             continue
-        code = _python(source, number)
+        code = _python_of_cell(source, number)
         if in_tests:
-            test, points, is_hidden = _test_of_otter(code, cell)
+            test, points, is_hidden = _parse_otter_test(code, cell)
             own[made.add_test(str(question.get("name", "cell")), test, is_hidden=is_hidden)] = points
         elif not in_prompt:
             made.add_code(_PROMPT.sub("", code), is_solution=in_solution)
@@ -318,11 +322,11 @@ def _read_otter(rows: Sequence[Row]) -> Assignment:
 
 
 def _points_of_tests(question: Mapping[str, Any], own: Mapping[str, Fraction | None]) -> dict[str, Fraction]:
-    """Return the points of the tests of a question, as far as the notebook says them.
+    """Return the points of each test of a question by name; leave out tests for which the notebook has no points.
 
     Args:
-        question: its settings.
-        own: its tests, with the points that each says itself.
+        question: the settings of the question.
+        own: the points in the settings of each test itself, by its name; None where they have none.
     """
     points = question.get("points")
     if isinstance(points, list) and len(points) == len(own):
@@ -336,8 +340,8 @@ def _points_of_tests(question: Mapping[str, Any], own: Mapping[str, Fraction | N
     return {name: each for name, each in merged.items() if each is not None}
 
 
-def _test_of_otter(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction | None, bool]:
-    """Return the code in a test cell of otter-grader, its points if it says them itself, and whether it is hidden."""
+def _parse_otter_test(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction | None, bool]:
+    """Return the code of a test cell of otter-grader, the points in its settings or None, and whether it is hidden."""
     config = _CONFIG.match(code)
     settings = _settings_in(f"\n{config[1]}") if config else {}
     is_hidden = bool(settings.get("hidden")) or code.startswith("# HIDDEN")
@@ -363,7 +367,7 @@ def _test_of_otter(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction | 
 
 
 def _calls_another(body: Sequence[ast.stmt]) -> bool:
-    """Return whether a cell ends with a function definition and a call of another function."""
+    """Return whether a cell ends with the definition of a function and a call of some other function."""
     match body:
         case [*_, ast.FunctionDef(name=name), ast.Expr(ast.Call(func=ast.Name(id=called)))]:
             return name != called
@@ -421,7 +425,7 @@ def _settings_in(source: str) -> dict[str, Any]:
 
 
 def _files_listed(source: str) -> list[str]:
-    """Return the files and folders that otter's configuration of an assignment lists; an empty list of another cell."""
+    """Return the files and folders that a cell with otter's configuration lists; [] for any other cell."""
     first, _, rest = source.replace("```", "").strip().partition("\n")
     if first.lstrip("# ").strip() != "ASSIGNMENT CONFIG":
         return []
@@ -435,7 +439,7 @@ def _does_something(source: str) -> bool:
 
 
 def _indentable_code(source: str) -> str:
-    """Return the code of a test so that it can be indented: strings of several lines are written in one."""
+    """Return the code of a test with each string of several lines written in one line, so that it can be indented."""
     tree = ast.parse(source)
     texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return ast.unparse(tree) if any("\n" in str(node.value) for node in texts) else source.strip("\n")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import numpy as np
 
 from grader.author.port.asserts import convert_to_pytest
-from grader.author.port.frames import needs_frames, uses_pictures
-from grader.author.port.text import Edits, TopStatement, assemble, indent_block, items_of
+from grader.author.port.frames import needs_data_frames, uses_pictures
+from grader.author.port.text import Edits, TopStatement, indent_block, source_of_file, top_statements
 from grader.course.answers import first_line_number, lines_of, names_of
 from grader.lint.lines import graph_attribute
 from grader.lint.scope import FIXTURE, CheckSource, ExprKind, Function, Scope, imported_names, parameters, scopes
@@ -79,23 +79,23 @@ class Tests:
         self._module = module
         try:
             text = convert_to_pytest(text)
-            whole = items_of(text)
+            whole = top_statements(text)
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
         names = CheckSource(ast.parse(text))
-        self.items = items_of("\n\n".join(_as_functions(item, names) for item in whole if self._is_kept(item)))
+        self.items = top_statements("\n\n".join(_as_functions(item, names) for item in whole if self._is_ported(item)))
         self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
         self._modules = set[str]()
         self._imported = {name for item in whole for name in imported_names(item.node)}
         for item in whole:
             for name, (module, inner) in imported_names(item.node).items():
                 self._note_import(name, module, inner, defined)
-        self._source = CheckSource(ast.parse(assemble("", self.items)))
+        self._source = CheckSource(ast.parse(source_of_file("", self.items)))
         self._functions = [item for item in self.items if isinstance(item.node, Function)]
         self.tests = {item.name: item for item in self._functions if item.name.startswith("test")}
         if not self.tests:
             raise CourseError("the file has no tests: functions named test_...")
-        if not any(self.names(item.node) for item in self.items):
+        if not any(self.student_names(item.node) for item in self.items):
             raise CourseError(
                 "no test calls student code: nothing is imported from a module such as solution or adapters; what "
                 "reads files that students wrote, or starts their program, is to be written as calls of functions"
@@ -106,7 +106,7 @@ class Tests:
         self._helpers = {item.name: item for item in others}
         self._loaded = names_loaded(self.items, data)
         self.needs = self._collect_needs(self._check_needs, self._helpers)
-        self.beside = self._collect_needs(self.names, self._helpers | self.fixtures)
+        self.beside = self._collect_needs(self.student_names, self._helpers | self.fixtures)
 
     def _note_import(self, name: str, module: str, inner: str, defined: Collection[str]) -> None:
         last = module.split(".")[-1]
@@ -125,8 +125,8 @@ class Tests:
     def _is_library(self, module: str) -> bool:
         return module != self._module if self._module else module.split(".")[0] in _LIBRARIES
 
-    def _is_kept(self, item: TopStatement) -> bool:
-        """Return whether a statement is kept: no import of student code, no string, no `if __name__ == "__main__"`."""
+    def _is_ported(self, item: TopStatement) -> bool:
+        """Return whether the port needs a statement: it drops imports of student code, bare strings, `if __name__`."""
         match item.node:
             case ast.Import() | ast.ImportFrom():
                 return all(self._is_library(module) for module, _ in imported_names(item.node).values())
@@ -154,12 +154,12 @@ class Tests:
             if isinstance(one, ast.Name) and one.id in self._modules and id(one) not in owners:
                 yield one
 
-    def names(self, node: ast.AST) -> list[str]:
+    def student_names(self, node: ast.AST) -> list[str]:
         """Return the names of the student's functions and classes that a function's body uses."""
         return [task for _, task in self.student_nodes(node)]
 
-    def needs_frames(self, test: str, others: Sequence[TopStatement]) -> bool:
-        """Return whether a test may use more than a proxy of a table, such as one of pandas, supports.
+    def needs_data_frames(self, test: str, others: Sequence[TopStatement]) -> bool:
+        """Return whether a test may do more with a data frame, such as one of pandas, than a proxy supports.
 
         Args:
             test: the name of the test.
@@ -167,21 +167,21 @@ class Tests:
         """
         node = self.tests[test].node
         assert isinstance(node, Function)
-        return needs_frames(node, others, self._source, self._names)
+        return needs_data_frames(node, others, self._source, self._names)
 
     def uses_pictures(self, items: Sequence[TopStatement]) -> bool:
-        """Return whether one of these statements draws, as with matplotlib, whose objects a check cannot get."""
+        """Return whether one of these statements uses a package that draws figures, such as matplotlib."""
         return uses_pictures(items, self._source)
 
     def _check_needs(self, node: ast.AST) -> list[str]:
         draws = (
             "rng" not in self.fixtures and any(map(self._draws_at_random, ast.walk(node))) and not self.keeps_seed(node)
         )
-        is_students = bool(self.names(node) or [*self._modules_in(node)])
-        return ["student"] * is_students + ["reference"] * any(self._loaded_in(node)) + ["rng"] * draws
+        is_students = bool(self.student_names(node) or [*self._modules_in(node)])
+        return ["student"] * is_students + ["reference"] * any(self._reads_of_loaded_variables(node)) + ["rng"] * draws
 
-    def _loaded_in(self, node: ast.AST) -> Iterator[ast.Name]:
-        """Yield the nodes at which a function reads a variable that the file loads from a data file."""
+    def _reads_of_loaded_variables(self, node: ast.AST) -> Iterator[ast.Name]:
+        """Yield the nodes of a function that read a variable whose value comes from a data file."""
         nodes = [one for statement in getattr(node, "body", ()) for one in ast.walk(statement)]
         names = [one for one in nodes if isinstance(one, ast.Name)]
         own = {one.id for one in names if isinstance(one.ctx, ast.Store)} | {*parameters(node)}  # type: ignore[arg-type]
@@ -201,7 +201,7 @@ class Tests:
         for place, task in self.student_nodes(node):
             edits.replace(place, f"{prefix}{task}")
         # A check file is not where the data is; the reference has loaded it, too.
-        for place in self._loaded_in(node) if prefix else ():
+        for place in self._reads_of_loaded_variables(node) if prefix else ():
             edits.replace(place, f"reference.{place.id}")
         for place in self._modules_in(node) if prefix else ():
             edits.replace(place, prefix.rstrip("."))
@@ -250,7 +250,7 @@ class Tests:
                     edits.comment(statement.lineno, f"TODO: {_KEPT_SEED}")
                     edits.replace(statement, f"{name} = {self._torch_generator(edits, statement)}")
                     continue
-                if path == _TORCH_SEED and _expects_numbers(node):
+                if path == _TORCH_SEED and _has_expected_numbers(node):
                     edits.comment(statement.lineno, f"TODO: {_LOST_SEED.format(edits.text(statement))}")
                 if path in _SEEDS_OF:
                     words = f"`{edits.text(statement)}` stood here: if student code draws, call it by `call_seeded`"
@@ -263,7 +263,7 @@ class Tests:
 
         The numbers come from these draws alone: nothing else draws from the seed, as a layer does when it is made.
         """
-        if not isinstance(node, Function) or not _expects_numbers(node):
+        if not isinstance(node, Function) or not _has_expected_numbers(node):
             return False
         calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
         seeds = [one for one in calls if self._source.path(one) == _TORCH_SEED]
@@ -310,7 +310,7 @@ class Tests:
                 yield seed, f"{name} = {made}"
 
     def _torch_generator(self, edits: Edits, seed: ast.stmt) -> str:
-        """Return the source of a generator that draws the same numbers as PyTorch after a seed."""
+        """Return the source of a `torch.Generator` with the seed that a `torch.manual_seed(...)` statement sets."""
         assert isinstance(seed, ast.Expr)
         assert isinstance(seed.value, ast.Call)
         function = seed.value.func
@@ -339,7 +339,7 @@ class Tests:
         return isinstance(node, ast.Expr) and _SEEDS.fullmatch(self._source.path(node.value)) is not None
 
     def _draws_at_random(self, node: ast.AST) -> bool:
-        """Return whether a node is a draw of PyTorch's that has no generator of its own."""
+        """Return whether a node is a call such as `torch.rand` without the argument `generator`."""
         is_draw = isinstance(node, ast.Call) and self._source.path(node) in _DRAWS
         return is_draw and not has_generator(node)
 
@@ -419,7 +419,7 @@ def names_loaded(items: Sequence[TopStatement], data: Collection[str]) -> set[st
 
 
 def _as_functions(item: TopStatement, source: CheckSource) -> str:
-    """Return a test class as functions, a function of one line as several lines, and anything else as it is."""
+    """Return the source of a statement, with a test class as functions and a one-line function as several lines."""
     node, text = item.node, item.text
     if not isinstance(node, (Function, ast.ClassDef)):
         return text
@@ -429,11 +429,11 @@ def _as_functions(item: TopStatement, source: CheckSource) -> str:
     if not isinstance(node, ast.ClassDef):
         return text
     bases = [source.path(base).rpartition(".")[2] for base in node.bases]
-    return _functions_of(node, text) if node.name.startswith("Test") or "TestCase" in bases else text
+    return _class_body_as_functions(node, text) if node.name.startswith("Test") or "TestCase" in bases else text
 
 
-def _functions_of(node: ast.ClassDef, text: str) -> str:
-    """Return the methods of a test class as functions, and its other statements as statements of the file."""
+def _class_body_as_functions(node: ast.ClassDef, text: str) -> str:
+    """Return the body of a test class as top-level source: its methods as functions without `self`."""
     first = node.body[0]
     body = indent_block("".join(lines_of(text)[first_line_number(first) - 1 : node.end_lineno]), -first.col_offset)
     statements, edits = ast.parse(body).body, Edits(body)
@@ -461,10 +461,10 @@ def _functions_of(node: ast.ClassDef, text: str) -> str:
     return edits.result()
 
 
-def _expects_numbers(function: ast.AST) -> bool:
-    """Return whether a function has numbers such as 0.25 with which it may compare results.
+def _has_expected_numbers(function: ast.AST) -> bool:
+    """Return whether an assert or a list in a function has a number such as 0.25, which may be an expected value.
 
-    They stand in an assert or in a list, and do not say how close two numbers have to be.
+    Tolerances do not count.
     """
     calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
     bounds = [one for one in ast.walk(function) if isinstance(one, ast.Compare) and isinstance(one.ops[0], _BOUNDS)]
@@ -540,7 +540,7 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
 
 
 def _assert_values(scope: Scope, edits: Edits, call: ast.Call) -> str:
-    """Return a call such as `torch.allclose` as `assert_values`; "" for another call, or if it compares more."""
+    """Return a call such as `torch.allclose` as `assert_values`; "" if `assert_values` does not compare the same."""
     path, words = scope.source.path(call), {word.arg or "**": edits.text(word.value) for word in call.keywords}
     exact = _EQUAL.fullmatch(path) is not None
     if not (exact or _CLOSE.fullmatch(path)) or not 2 <= len(call.args) <= 4:
@@ -568,7 +568,7 @@ def _without_conversions(edits: Edits, node: ast.expr) -> str:
 
 
 def _is_foreign_dtype(scope: Scope, node: ast.expr) -> bool:
-    """Return whether a dtype is certainly none of PyTorch's: `np.float64`, `"int64"`, `float`."""
+    """Return whether a dtype is one of NumPy or Python, and not of PyTorch: `np.float64`, `"int64"`, `float`."""
     path = scope.source.path(node)
     return isinstance(node, ast.Constant) or path in ("float", "int", "bool", "object") or path.startswith("numpy.")
 

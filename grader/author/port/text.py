@@ -100,7 +100,7 @@ class Edits:
 def indent_block(block: str, columns: int) -> str:
     """Return a block of statements indented by more columns, or by fewer if the number is negative.
 
-    A line that begins inside a text stays: it is a part of a value.
+    A line that begins inside a string literal stays: its blanks are part of a value.
     """
     nodes = list(ast.walk(ast.parse(f"if True:\n{block}")))
     texts = [node for node in nodes if isinstance(node, (ast.JoinedStr, ast.Constant))]
@@ -137,12 +137,12 @@ class TopStatement:
         return getattr(self.node, "name", "")
 
 
-def items_of(text: str, *, with_parameters: bool = True) -> list[TopStatement]:
+def top_statements(text: str, *, with_parameters: bool = True) -> list[TopStatement]:
     """Return all statements at the top of a file, each with a syntax tree of its own.
 
     Args:
         text: the text of the file.
-        with_parameters: whether a function uses what its parameters are called, as pytest's fixtures are.
+        with_parameters: whether the names of a function's parameters count as names that it uses, as fixtures are used.
     """
     lines = lines_of(text)
     items, last = [], 0
@@ -180,8 +180,8 @@ def missing_packages(node: ast.AST) -> list[str]:
     return [root for root in roots if root and find_spec(root) is None]
 
 
-def items_needed(items: Iterable[TopStatement], names: Iterable[str]) -> list[TopStatement]:
-    """Return the statements that bind these names, and all statements that they depend on, in the file's order."""
+def statements_needed(items: Iterable[TopStatement], names: Iterable[str]) -> list[TopStatement]:
+    """Return the statements that bind these names, and all statements that these depend on, in the file's order."""
     items, wanted = list(items), set(names)
     chosen: set[int] = set()
     while more := {place for place, item in enumerate(items) if item.binds & wanted} - chosen:
@@ -190,8 +190,8 @@ def items_needed(items: Iterable[TopStatement], names: Iterable[str]) -> list[To
     return [items[place] for place in sorted(chosen)]
 
 
-def assemble(docstring: str, items: Iterable[TopStatement]) -> str:
-    """Return the source of a file: the docstring, the imports, those of `grader.check` last, then the other items."""
+def source_of_file(docstring: str, items: Iterable[TopStatement]) -> str:
+    """Return the source of a file: a docstring, the imports, with those of `grader.check` last, and the other items."""
     blocks = {"": [f'"""{docstring}"""\n'], "imports": list[str](), HELPERS: list[str]()}
     code, large = "", False
     for item in items:
