@@ -115,7 +115,7 @@ def count_costs(function: Proxy, *args: Any, allow: Collection[str] = (), **kwar
 def _decoded_counts(reply: dict[Any, Any], result: Any) -> Counts | None:
     """Return the counts in a worker's reply as `Counts`; None if the reply is malformed."""
     numbers: dict[str, Any] = {name: reply.get(name) for name in _NUMBERS}
-    tables: dict[str, Any] = {name: read_table(reply.get(name)) for name in _TABLES}
+    tables: dict[str, Any] = {name: decode_counts(reply.get(name)) for name in _TABLES}
     if None in tables.values() or not all(map(_is_count, numbers.values())):
         return None
     return Counts(**numbers, **tables, moments=tuple(moments_of(reply.get("moments"), _MOST_MOMENTS)), result=result)
@@ -125,11 +125,11 @@ def _is_count(number: object) -> bool:
     return type(number) is int and 0 <= number < _MOST  # `type` and not `isinstance`: True would pass for 1
 
 
-def read_table(counts: Any) -> Counter[str] | None:
+def decode_counts(counts: Any) -> Counter[str] | None:
     """Return a worker's dict of counts by name as a `Counter`; None if it is malformed.
 
     Args:
-        counts: what the worker sent.
+        counts: the value that the worker sent, untrusted.
     """
     if not isinstance(counts, dict) or not all(map(_is_count, counts.values())):
         return None
@@ -209,8 +209,8 @@ def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...
         return
     # A busy machine adds to both times and takes nothing away, so the least count, and those of fresh workers decide.
     for _ in range(_WORKERS):
-        took_s = min(took_s, _fresh_cpu_s(function, small, large))
-        limit_s = min(limit_s, _fresh_cpu_s(reference, small, large))
+        took_s = min(took_s, _cpu_s_in_new_worker(function, small, large))
+        limit_s = min(limit_s, _cpu_s_in_new_worker(reference, small, large))
         if took_s <= _TIMES_CPU * limit_s + _SPARE_S:
             return
     public = say("`{}` takes far more CPU time for a large input than the reference", function)
@@ -231,8 +231,8 @@ def _timed_call(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | No
     return result, None if before is None or after is None else after - before
 
 
-def _fresh_cpu_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> float:
-    """Return the CPU seconds that a call on the large arguments takes in a fresh worker."""
+def _cpu_s_in_new_worker(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> float:
+    """Return the CPU seconds of a call with the large arguments in a new worker, after a call with the small ones."""
     with closing(connection_of(function).with_new_worker()) as fresh:
         # How often this is called depends on times, and a check's later inputs must not. The worker learns nothing new.
         fresh.record.renew = None
@@ -559,7 +559,7 @@ def _read_rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
             raise _deadlock_failure(function, f"rank {rank} of {size} waits in a collective")
         case {"ended": "returned", "result": result, "collectives": dict() as called, "sent": int() as sent,
               "changed": bool() as changed}:  # fmt: skip
-            collectives = read_table(called)
+            collectives = decode_counts(called)
             if collectives is not None and sent >= 0:
                 return Rank(result, collectives, sent, changed)
     raise CheckFailed(say("the results of the ranks of `{}` could not be read", function))

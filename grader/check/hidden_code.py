@@ -119,7 +119,7 @@ def assert_no_hidden_code(function: Proxy, allow: Collection[str] = ()) -> None:
 
 
 def hidden_code(source: SubmittedSource, allow: Collection[str] = ()) -> Mention | None:
-    """Return the first mention, in code that runs, of a name that could hide what code does, or None.
+    """Return the first use of a name such as `exec`, which could hide what code does, in code that runs; else None.
 
     Args:
         source: the source of the submission.
@@ -145,11 +145,10 @@ class _Search:
         self._source = source
         self._functions: dict[str, frozenset[str]] = {}
 
-    def _is_builtin(self, node: ast.Name, file: str) -> bool:
-        """Return whether a name may mean a builtin of Python.
+    def _may_be_builtin(self, node: ast.Name, file: str) -> bool:
+        """Return whether a name may mean a builtin of Python: False if it is local, or bound again above this line.
 
-        It may not if it is local to a function, or stands below a top-level statement that binds it, unless some code
-        deletes the name.
+        A name that some code deletes may mean a builtin again.
         """
         if id(node) not in self._source.global_names[file] or isinstance(node.ctx, ast.Store):
             return False
@@ -163,12 +162,12 @@ class _Search:
         )
 
     def hiding_names(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield the names in a node by which code could hide what it does: "exec", or "sys handed on" for `f(sys)`.
+        """Yield in words each name in a node that could hide what code does: "exec"; "sys handed on" for `f(sys)`.
 
         Args:
-            node: a node of the syntax tree; a node is passed before the nodes in it.
+            node: a node of the syntax tree; call this with a node before the nodes inside it.
             file: the file that it is in.
-            fine: ids of nodes that are known to hide nothing; those of nodes in this one are added.
+            fine: the ids of nodes that hide nothing; this method adds those of nodes inside this one.
         """
         yield from sorted(_NOT_ONES_OWN.intersection(bound_names(node)))
         match node:
@@ -176,7 +175,7 @@ class _Search:
                 yield from (each.path for each in imported_by(node) if self._is_risky_import(each, file))
             case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
                 fine |= {id(each.func) for each in decorators if isinstance(each, ast.Call) and _has_one_argument(each)}
-                fine |= self._reads_of_given_parameters(node, file)
+                fine |= self._reads_of_values_from_checks(node, file)
             case ast.Attribute(value=inner):
                 yield from self._hiding_attributes(node, file, fine)
                 if isinstance(inner, ast.Name) and inner.id not in (*_ONLY, "getattr"):
@@ -190,10 +189,10 @@ class _Search:
             case ast.Name():
                 yield from self._hiding_name(node, file, fine)
 
-    def _reads_of_given_parameters(self, node: ast.AST, file: str) -> set[int]:
-        """Return the ids of the nodes in a function that read a parameter to which only a check passes a value.
+    def _reads_of_values_from_checks(self, node: ast.AST, file: str) -> set[int]:
+        """Return the ids of the nodes in a function that read a parameter whose value always comes from a check.
 
-        That is sure if no code of the student's mentions the function, and the function does not bind the name again.
+        It does if no code of the student's mentions the function, and the function does not bind the name again.
         """
         match node:
             case ast.FunctionDef(name=name, decorator_list=[]) if (
@@ -226,11 +225,11 @@ class _Search:
         return found
 
     def _hiding_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield a description of a bare name if it could hide code: "exec", or "sys handed on" for `f(sys)`."""
+        """Yield a bare name in words if it could hide what code does: "exec"; "sys handed on" for `f(sys)`."""
         match node:
             case ast.Name(id="sys") if self._source.names[file].get("sys") != ["sys"]:
                 pass
-            case ast.Name(id=name) if name in _BUILTINS and self._is_builtin(node, file):
+            case ast.Name(id=name) if name in _BUILTINS and self._may_be_builtin(node, file):
                 yield name
             case ast.Name(id=name) if name[:2] == "__" and _is_internal_name(name):
                 yield name
@@ -260,7 +259,7 @@ class _Search:
             return path.lstrip(".") == self._source.module
         if path == name or name == first:  # `import torch.fx`: what is used of it is an attribute
             return first not in (*READABLE_PACKAGES, *_ONLY)
-        if path == _PLOTS or _is_harmless([path]) or _is_testing_assertion(rest):
+        if path == _PLOTS or _are_exceptions_or_views([path]) or _is_testing_assertion(rest):
             return False
         if first in _ONLY:
             return len(rest) != 1 or rest[0] not in _ONLY[first]
@@ -284,7 +283,7 @@ class _Search:
                 fine.add(id(inner))
             case ast.Attribute(attr="__class__", ctx=ast.Store() | ast.Del()):
                 yield ".__class__"
-            case ast.Attribute(ctx=ast.Store() | ast.Del()) if changed := self._assigned_import(node, file):
+            case ast.Attribute(ctx=ast.Store() | ast.Del()) if changed := self._replaced_attribute(node, file):
                 yield changed
             case ast.Attribute(value=ast.Attribute(attr="ctypes") as inner, attr="data"):  # the address of an array
                 fine.add(id(inner))
@@ -294,13 +293,13 @@ class _Search:
                 yield f".{name} {_WITH_NAMES}"
             case ast.Attribute(value=inner, attr=name) if self._is_internal(name) and id(node) not in fine:
                 paths = paths_of_attribute(node.value, name, self._source.names[file], None)
-                if _is_harmless(paths):
+                if _are_exceptions_or_views(paths):
                     fine.add(id(inner))
                 elif not self._is_student_name(name, paths):
                     yield f".{name}"
 
     def _is_internal(self, name: str) -> bool:
-        """Return whether a name is internal to a library, or is a function that evaluates annotations that are code."""
+        """Return whether a name is internal to a library, or means a function that would run code in annotations."""
         return _is_internal_name(name) or (name in _RUNS_NOTES and not self._annotations_are_classes)
 
     @functools.cached_property
@@ -347,8 +346,8 @@ class _Search:
         args = (each.arg for each in ast.walk(tree) if isinstance(each, ast.arg))
         return self._functions.setdefault(file, frozenset(defined.difference(named, args)))
 
-    def _assigned_import(self, node: ast.Attribute, file: str) -> str:
-        """Return the path that an assignment replaces in an imported module, such as "torch.relu"; "" if none.
+    def _replaced_attribute(self, node: ast.Attribute, file: str) -> str:
+        """Return what an assignment or `del` replaces in an imported module, such as "torch.relu"; "" for nothing.
 
         Setting a switch in `torch.backends` replaces nothing.
         """
@@ -357,7 +356,7 @@ class _Search:
 
 
 def _advice_about(word: str, how: str) -> str:
-    """Return the advice about a word that could hide code, such as "do not use it"; for a package with the reason."""
+    """Return the advice that ends a message about a word that could hide code, such as "do not use it"."""
     package = word.split(".")[0]
     if how or (package in (*vars(builtins), *READABLE_PACKAGES, "") and package != "sys") or package[:1] == "_":
         return "do not use it"
@@ -389,14 +388,14 @@ def _has_one_argument(call: ast.Call) -> bool:
 def _hiding_calls(
     function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], fine: set[int], functions: Collection[str]
 ) -> Iterator[str]:
-    """Yield descriptions of a call of `getattr`, `type`, `format` or a metaclass that could hide code.
+    """Yield a call of `getattr`, `type`, `format` or a metaclass in words if it could hide what code does.
 
     Args:
-        function: what is called.
-        args: its arguments.
-        keywords: its arguments by name.
-        fine: ids of nodes that hide nothing; others are added.
-        functions: names that mean functions of the file's.
+        function: the node of what is called.
+        args: the positional arguments of the call.
+        keywords: the keyword arguments of the call.
+        fine: the ids of nodes that hide nothing; this function adds those that it finds harmless.
+        functions: the names that are always bound to functions of the file.
     """
     match function, args:
         case ast.Name("update_wrapper") | ast.Attribute(attr="update_wrapper"), [ast.Name(id=name), _]:
@@ -438,7 +437,7 @@ def _is_internal_name(name: str) -> bool:
     return name in _INSIDE or (name.startswith("_") and name.strip("_") != "" and name not in _HARMLESS)
 
 
-def _is_harmless(paths: Sequence[str]) -> bool:
+def _are_exceptions_or_views(paths: Sequence[str]) -> bool:
     """Return whether all dotted paths name exceptions, or operators of PyTorch's that return views."""
     for path in paths:
         value = object_at(path)

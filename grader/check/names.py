@@ -112,8 +112,8 @@ def names_changed_by(statement: ast.stmt) -> Iterator[str]:
                 yield name
 
 
-def attributes_changed_by(statement: ast.stmt) -> Iterator[str]:
-    """Yield the attributes that a statement sets, and the global names whose objects its functions may change."""
+def attributes_and_globals_changed_by(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names of attributes that a statement sets, and of global objects that a function in it may mutate."""
     outside = set(_free_names_in(statement, ())) if isinstance(statement, DEFINITIONS) else set[int]()
     for node in ast.walk(statement):
         match node:
@@ -160,13 +160,13 @@ def last_name(function: ast.expr) -> str:
 
 
 def paths_of_attribute(value: ast.expr, name: str, imports: Imports, outside: Collection[int] | None) -> list[str]:
-    """Return the paths that an attribute may mean, such as "torch.relu"; ".relu" for an attribute of a value.
+    """Return the dotted paths for which `value.name` can stand, such as "torch.relu"; ".relu" if `value` is no module.
 
     Args:
         value: the expression whose attribute is read.
-        name: the attribute.
-        imports: what names stand for.
-        outside: ids of the names that are not local; None for all.
+        name: the name of the attribute.
+        imports: the paths that imports bind, by name.
+        outside: the ids of the nodes of names that are not local; None if all are.
     """
     names, root = [name], value
     while isinstance(root, ast.Attribute):
@@ -275,7 +275,7 @@ def _parts_without_targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast
 
 
 def names_in_annotations(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the names in the annotation of an argument or a result, if it consists of names of classes alone."""
+    """Yield the nodes of names in the annotation of an argument or a return value, if it has no calls or strings."""
     note = node.annotation if isinstance(node, ast.arg) else node.returns if isinstance(node, FUNCTIONS) else None
     if note is not None and all(isinstance(part, ANNOTATION_NODES) for part in ast.walk(note)):
         yield from (part for part in ast.walk(note) if isinstance(part, ast.Name))

@@ -43,17 +43,17 @@ def unequal_failure(
     """Return the `CheckFailed` to raise for two values that must be equal and differ.
 
     Args:
-        public: what is wrong.
-        expected: the expected value, which stands below the head.
-        actual: the actual value, which stands below that; a picture replaces both.
-        about: the property.
-        picture: a picture of both, if there is one.
-        head: the same as the public text, with numbers.
+        public: the sentence on what is wrong, which a hidden check may show.
+        expected: the expected value; the message has it below the sentence.
+        actual: the actual value, on the next line.
+        about: the name of the property that differs, such as "shape"; "" for the values themselves.
+        picture: a picture of both, which is shown in place of both lines; None for none.
+        head: the sentence with names or numbers that only a shown check may show; "" for `public`.
 
     Returns:
         The exception to raise.
     """
-    story = show.pair(head or public, expected, actual)
+    story = show.expected_and_got(head or public, expected, actual)
     picture = picture and replace(picture, said=story.partition("\n")[2])
     return CheckFailed(public, story, about, picture)
 
@@ -366,10 +366,10 @@ def _assert_named_shapes(
     """Fail unless the tensors of a module have the expected names and shapes, and there are no others.
 
     Args:
-        actual: the student's.
-        expected: shapes by name.
-        one: what one of them is called.
-        what: what the module is called.
+        actual: the student's parameters or buffers, by name.
+        expected: the expected shapes, by name.
+        one: the word for one of them in messages: "parameter" or "buffer".
+        what: the name of the module in messages.
         named: whether the expected names stand in the check file, so that a hidden check may show them.
     """
     got = {name: show.shape(tensor) for name, tensor in actual.items()}
@@ -378,7 +378,7 @@ def _assert_named_shapes(
         if name not in got:
             text = say("{} lacks the {} `{}`", what, one, name)
             public = text if named else say("{} lacks a {} that is expected", what, one)
-            raise CheckFailed(public, show.pair(f"{text} of shape {shape}", wanted, got))
+            raise CheckFailed(public, show.expected_and_got(f"{text} of shape {shape}", wanted, got))
     for name, shape in wanted.items():
         if got[name] != shape:
             text = say("the {} `{}` of {} has the wrong shape", one, name, what)
@@ -387,7 +387,8 @@ def _assert_named_shapes(
     if extra := [name for name in got if name not in wanted]:
         # Its name is the student's, who could choose one that reveals a hidden input.
         head = f"{what} has the {one} `{extra[0]}` of shape {got[extra[0]]}, which is not expected"
-        raise CheckFailed(say("{} has a {} that is not expected", what, one), show.pair(head, wanted, got))
+        public = say("{} has a {} that is not expected", what, one)
+        raise CheckFailed(public, show.expected_and_got(head, wanted, got))
 
 
 def _named_tensors(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:

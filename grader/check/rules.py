@@ -69,9 +69,9 @@ def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
         CheckFailed: it uses something else, or its source could hide what it uses.
         ValueError: there is nothing of such a name.
     """
-    names = {_name_in_rule(rule) for rule in allowed} | _FREE
+    names = {_canonical_name_of_rule(rule) for rule in allowed} | _FREE
     listed = f"allowed: {', '.join(map(_rule_text, allowed))}" if allowed else "only operators are allowed"
-    for name, mention in _rule_names_and_mentions(function):
+    for name, mention in _mentions_with_canonical_names(function):
         of_python = mention.name[1:] in _OF_PYTHON or name.split(".")[0] in sys.stdlib_module_names
         if name and name not in names and not of_python:
             raise _rule_failure(function, mention, f"uses `{mention.name}`, which the rule does not allow; {listed}")
@@ -89,8 +89,8 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
         CheckFailed: it uses one, or its source could hide what it uses.
         ValueError: there is nothing of such a name.
     """
-    rules = {_name_in_rule(rule): _rule_text(rule) for rule in left_out}
-    uses = list(_rule_names_and_mentions(function))
+    rules = {_canonical_name_of_rule(rule): _rule_text(rule) for rule in left_out}
+    uses = list(_mentions_with_canonical_names(function))
     # With `n = np`, a method of n may be a function of NumPy's.
     packages = [name for name, _ in uses if name and isinstance(object_at(name), types.ModuleType)]
     for name, mention in uses:
@@ -162,16 +162,16 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
             raise CheckFailed(public, f"{public}{lines}") from None
 
 
-def _rule_names_and_mentions(function: Proxy) -> Iterator[tuple[str, Mention]]:
-    """Yield (name in rules, mention) for each library name that a function and what it uses mention.
+def _mentions_with_canonical_names(function: Proxy) -> Iterator[tuple[str, Mention]]:
+    """Yield (canonical name, mention) for each name of a library in a function and in the code that it uses.
 
-    The name is "" where rules have no name for it. Code that could hide a mention fails the check first.
+    The canonical name is "" where a rule cannot name the mention. Code that could hide a mention fails the check first.
     """
     assert_no_hidden_code(function)
     source = source_of(connection_of(function))
     child = target_of(function).child
     for mention in source.mentions(str(child[2]) if child[0] == "name" else ""):
-        yield _rule_name(mention, source.own), mention
+        yield _canonical_name_of_mention(mention, source.own), mention
 
 
 def _rule_failure(function: Proxy, mention: Mention, why: str) -> CheckFailed:
@@ -181,8 +181,8 @@ def _rule_failure(function: Proxy, mention: Mention, why: str) -> CheckFailed:
     return CheckFailed(f"`{shown_name(function)}` {why}{line}", from_text=True)
 
 
-def _rule_name(mention: Mention, own: set[str]) -> str:
-    """Return the name that rules have for a mention; "" unless it is surely a function of a package."""
+def _canonical_name_of_mention(mention: Mention, own: set[str]) -> str:
+    """Return the canonical name of the function that code mentions; "" unless it is surely a function of a package."""
     name = mention.name
     if name.startswith("."):
         doubtful = name[1:] in own or not _is_of_torch(name[1:])
@@ -195,8 +195,8 @@ def _rule_name(mention: Mention, own: set[str]) -> str:
     return _canonical_name(next(part for part in reversed(name.split(".")) if not part.startswith("__")))
 
 
-def _name_in_rule(rule: Rule) -> str:
-    """Return the canonical name of the function that a rule names, such as "add" for "add_".
+def _canonical_name_of_rule(rule: Rule) -> str:
+    """Return the canonical name of the function that a rule allows or forbids, such as "add" for "add_".
 
     Raises:
         ValueError: there is nothing of that name.

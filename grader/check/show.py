@@ -128,18 +128,18 @@ def kind(value: Any, *, public: bool = False) -> str:
     return name if not public or name in KINDS else "some other object"
 
 
-def item_of(what: str, key: object) -> str:
+def item_name(what: str, key: object) -> str:
     """Return the name of an item in messages: "x[0]" if `what` is "x", "item 0 of the result" if it is a phrase.
 
     Args:
-        what: what they call the value.
+        what: the name of the whole value in messages.
         key: the key of the item.
     """
     is_code = " " not in what or what.endswith((")", "]"))
     return f"{what}[{key!r}]" if is_code else f"item {key!r} of {what}"
 
 
-def pair(head: str, expected: Any, actual: Any, first: str = "expected", second: str = "got") -> str:
+def expected_and_got(head: str, expected: Any, actual: Any, first: str = "expected", second: str = "got") -> str:
     """Return a message of three lines: a head, the expected value, and the actual value.
 
     Args:
@@ -173,11 +173,11 @@ def with_article(name: str) -> str:
 
 
 def as_source(value: Any, view_source: Callable[[torch.Tensor], str] = lambda tensor: "") -> str:
-    """Return a Python expression that makes an equal value; a transposed matrix keeps its strides.
+    """Return a Python expression that makes an equal value; for a transposed matrix, one with the same strides.
 
     Args:
         value: anything.
-        view_source: text for a tensor that lies in memory which has a name; "" for any other.
+        view_source: a function that returns the expression for a tensor that views a named storage, and "" for others.
 
     Raises:
         ValueError: it has no short Python expression.

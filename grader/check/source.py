@@ -20,7 +20,7 @@ from grader.check.names import (
     DEFINITIONS,
     FUNCTIONS,
     assigned_names,
-    attributes_changed_by,
+    attributes_and_globals_changed_by,
     bound_names,
     free_names,
     imported_by,
@@ -180,7 +180,7 @@ class SubmittedSource:
         for statement in top:
             for name in set(names_changed_by(statement)):
                 self.bindings.setdefault(name, []).append((file, statement))
-            for name in set(attributes_changed_by(statement)):
+            for name in set(attributes_and_globals_changed_by(statement)):
                 self._stored.setdefault(name, []).append((file, statement))
 
     def _mark_running(self, graded: Collection[str] | None) -> None:
@@ -190,7 +190,7 @@ class SubmittedSource:
         for file, top in self._tops.items():
             self._runs[file], self.used[file] = set(), set()
             for statement in top:
-                if isinstance(statement, DEFINITIONS) and self._runs_only_by_name(file, statement):
+                if isinstance(statement, DEFINITIONS) and self._runs_only_if_mentioned(file, statement):
                     waiting.setdefault(statement.name, []).append((file, statement))
                     todo += [(file, each) for each in _parts_run_at_definition(statement)]
                 else:
@@ -202,7 +202,7 @@ class SubmittedSource:
             notes = {id(each) for node in ast.walk(part) for each in names_in_annotations(node)}
             for node in ast.walk(part):
                 self._runs[file].add(id(node))
-                if id(node) in notes and self._is_of_package(file, node):
+                if id(node) in notes and self._is_bound_by_package_import(file, node):
                     continue  # what a package makes of `Tensor["rows"]` reaches no code that runs
                 for name in self._names_used_by(file, node):
                     todo += waiting.pop(name, [])
@@ -213,13 +213,19 @@ class SubmittedSource:
             self.used[file] = {name for name in self.used[file] if name[0] != "." or len(self._tops) > 1}
             self.used[file] = {name.removeprefix(".") for name in self.used[file]}
 
-    def _runs_only_by_name(self, file: str, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-        """Return whether the code in a definition runs only if code mentions the name that it defines."""
+    def _runs_only_if_mentioned(
+        self, file: str, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    ) -> bool:
+        """Return whether the body of a definition runs only if code mentions its name: no decorator runs it."""
         if isinstance(statement, FUNCTIONS):
             return statement.name[:2] != "__" and all(
                 self._is_grad_mode(file, each) for each in statement.decorator_list
             )
-        return not statement.decorator_list and self._plain_classes and all(map(self._is_plain_base, statement.bases))
+        return (
+            not statement.decorator_list
+            and self._classes_run_no_hooks
+            and all(map(self._is_plain_base, statement.bases))
+        )
 
     def _is_grad_mode(self, file: str, decorator: ast.expr) -> bool:
         """Return whether a decorator is `torch.no_grad` or similar, which sets a mode while the function runs."""
@@ -247,8 +253,8 @@ class SubmittedSource:
         return all(path.split(".")[0] == "torch" or path in ("abc.ABC", "builtins.object") for path in paths)
 
     @functools.cached_property
-    def _plain_classes(self) -> bool:
-        """Whether defining a class runs no other code of the student's, as a metaclass or `__init_subclass__` would."""
+    def _classes_run_no_hooks(self) -> bool:
+        """Whether the submission has no metaclass, `__init_subclass__` or the like, which run when a class is made."""
         nodes = [node for tree in self.trees.values() for node in ast.walk(tree)]
         named = {getattr(node, key, None) for node in nodes for key in ("name", "id", "attr", "value")}
         bound = {name for node in nodes for name in bound_names(node)}
@@ -258,8 +264,8 @@ class SubmittedSource:
             or _OF_METHODS & bound
         )
 
-    def _is_of_package(self, file: str, node: ast.AST) -> bool:
-        """Return whether a name always means what an import of a package binds, and nothing of the student's own."""
+    def _is_bound_by_package_import(self, file: str, node: ast.AST) -> bool:
+        """Return whether a node is a name that only imports of packages bind, and no code of the student's."""
         paths = self.names[file].get(node.id, ()) if isinstance(node, ast.Name) else ()
         return (
             bool(paths)
@@ -312,7 +318,7 @@ class SubmittedSource:
         return "\n".join(["", *shown_lines([line], folder)])
 
     def mentions(self, function: str = "") -> list[Mention]:
-        """Return the mentions, in a function and all that it uses, of names not the student's own; "" for all files.
+        """Return where a function, and code that it uses, mentions names of packages and builtins; "" for all files.
 
         Names are dotted paths, such as `torch.relu` and `.sum`. A name counts wherever it stands, whether that line
         runs or not.
@@ -327,13 +333,10 @@ class SubmittedSource:
         return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
 
     def reachable_statements(self, function: str = "") -> Iterator[tuple[str, ast.AST]]:
-        """Yield the top-level statements that define a function and the names it uses, directly or not; all for "".
+        """Yield (file, statement) for the top-level statements that define a function and all names that it leads to.
 
         Args:
-            function: its name.
-
-        Yields:
-            Each with its file.
+            function: the name of the function; "" for every statement that binds a name.
         """
         todo = [function] if function else list(self.bindings)
         reached = {**self.bindings}

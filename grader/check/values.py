@@ -115,7 +115,7 @@ def assert_close(
 
 
 def allclose(actual: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None) -> bool:
-    """Return whether `assert_values` would pass. Use it for a check that examines more only if the values are right.
+    """Return whether `assert_values` would pass. A check may examine more only in this case.
 
     Args:
         actual: the student's value.
@@ -143,9 +143,9 @@ def assert_values_unless_wrong_elsewhere(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
-    """Fail if a value is wrong, unless it is wrong in the same way where the rule of this check does not apply.
+    """Fail if a value is wrong, but pass if student code is as wrong where this check's rule does not apply.
 
-    Then another rule is broken, which is for another check.
+    Then another rule is broken, and the check of that rule fails.
 
     Args:
         actual: the student's value.
@@ -213,7 +213,7 @@ def _compare_items(actual: Any, expected: Any, what: str, rtol: float | None, at
         raise CheckFailed(say("{} has the wrong number of items", what), whole.story if simple else counts)
     for key, item in wanted.items():
         try:
-            assert_values(actual[key], item, show.item_of(what, key), rtol=rtol, atol=atol)
+            assert_values(actual[key], item, show.item_name(what, key), rtol=rtol, atol=atol)
         except CheckFailed as failed:
             raise (whole if simple else failed) from None
 
@@ -308,7 +308,7 @@ def _as_tensor(value: Any) -> Tensor:
 
 
 def _tolerance(mine: torch.dtype, wanted: torch.dtype) -> tuple[float, float]:
-    """Return the looser of the tolerances of both dtypes, relative and absolute; `mine` counts at most as float32.
+    """Return (rtol, atol) of the dtype with the larger tolerances; for `mine` use no larger ones than those of float32.
 
     An answer in float32 where float64 is expected loses the points of its dtype, and not those of its values as well.
     Narrower dtypes widen nothing: of float8, whose steps are an eighth and more, anything would be close enough.
@@ -465,7 +465,8 @@ def assert_unchanged(*values: Any, what: str = "the argument") -> Iterator[None]
             raise CheckFailed(say("{} was changed: its shape, strides or dtype differs now", what))
         if not _is_same(value, old):
             public = say("{} was changed", what)
-            raise CheckFailed(public, show.pair(public, show.show(old), show.show(value), "before", "after"))
+            story = show.expected_and_got(public, show.show(old), show.show(value), "before", "after")
+            raise CheckFailed(public, story)
         # Written and written back leaves equal numbers. The worker counts writes in place, which is untrusted, so it is
         # the last thing that is compared.
         written = facts(value).version if isinstance(value, torch.Tensor) else 0

@@ -31,7 +31,7 @@ from grader.check import (
     shares_memory,
 )
 from grader.check.declare import Accelerator
-from grader.check.show import as_source, item_of, show
+from grader.check.show import as_source, item_name, show
 from grader.connection.student import Student
 from grader.model import DeviceKind
 from grader.wire.frames import Unsupported
@@ -135,7 +135,7 @@ def test_nested_values_tell_which_one() -> None:
     """A wrong tensor in a tuple is named by its place; plain numbers are shown together."""
     wrong = failure(assert_values, (torch.ones(2), torch.ones(2)), (torch.ones(2), torch.zeros(2)))
     assert wrong.public.startswith("item 1 of the result has the wrong values")
-    items = [item_of(what, 0) for what in ("f(x)", 'found["a"]', "item 1 of the result")]
+    items = [item_name(what, 0) for what in ("f(x)", 'found["a"]', "item 1 of the result")]
     assert items == ["f(x)[0]", 'found["a"][0]', "item 0 of item 1 of the result"]
     told = "the result is not the expected value\nexpected  (1, 3)\ngot       (1, 2)"
     assert failure(assert_values, (1, 2), (1, 3)).story == told
