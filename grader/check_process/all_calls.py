@@ -60,11 +60,11 @@ class AllCalls:
         """Make all calls of a check with student code, and return an outcome with digests of the results, by function.
 
         Args:
-            planned: runs the check.
+            planned: the check, ready to run.
             student: the connection to the code that is called.
         """
         results: dict[str, list[str]] = {}
-        for call in self._calls_of(planned, student.device):
+        for call in self._recorded_calls(planned, student.device):
             first, second = (self._digests_of_call(student, call, seed) for seed in (0, 1))
             results.setdefault(call.name, []).append(first if first == second else _VARIES)
             if student.record.lost is not None:
@@ -72,10 +72,10 @@ class AllCalls:
         told = {name: tuple(rows) for name, rows in results.items()}
         return Outcome(planned.row.check.id, Verdict.NOT_RUN, device=student.device, results=told)
 
-    def _calls_of(self, planned: PlannedRun, device: DeviceKind) -> list[SentCall]:
-        """Return the calls that a check makes of the reference, except those with proxies or large arguments.
+    def _recorded_calls(self, planned: PlannedRun, device: DeviceKind) -> list[SentCall]:
+        """Return the calls of a check, recorded with the reference in the student's place and cached.
 
-        Nor does it return those of a probe of the exercise: its arguments are not those of the function.
+        Calls with proxies or large arguments are left out, and those of a probe: its arguments are not the function's.
         """
         exercise, check = planned.row.file.exercise, planned.row.check.id
         if exercise.reference is None:
@@ -119,23 +119,29 @@ def digests_of(value: Any) -> str:
     """Return two digests of a value, as "A:B"; values that are nearly equal have at least one in common.
 
     Args:
-        value: of a result; how it is kept, its dtype and its kind of sequence, does not count.
+        value: a result of student code. Its strides, its dtype and whether a sequence is a list do not change a digest.
     """
-    plain = (repr(_rounded_parts(value, offset, _DEEPEST)).encode("utf-8", "backslashreplace") for offset in _OFFSETS)
+    plain = (repr(_rounded_lists(value, offset, _DEEPEST)).encode("utf-8", "backslashreplace") for offset in _OFFSETS)
     return ":".join(hashlib.sha256(text).hexdigest()[:12] for text in plain)
 
 
-def _rounded_parts(value: Any, offset: float, deepest: int) -> object:
-    """Return a value as lists of rounded numbers and texts, of which a digest is made."""
+def _rounded_lists(value: Any, offset: float, deepest: int) -> object:
+    """Return a value as nested lists of rounded numbers and strings, for a digest.
+
+    Args:
+        value: the value.
+        offset: the fraction of a rounding step by which numbers are shifted before they are rounded.
+        deepest: the number of levels of nesting that count; what is nested deeper is left out.
+    """
     if deepest == 0:  # a list may hold itself
         return "deep"
     if is_proxy(value):
         return kind_of(value)
     if isinstance(value, dict):
-        rows = ((repr(key), _rounded_parts(each, offset, deepest - 1)) for key, each in value.items())
+        rows = ((repr(key), _rounded_lists(each, offset, deepest - 1)) for key, each in value.items())
         return sorted(rows, key=lambda row: row[0])
     if isinstance(value, (list, tuple)):
-        return [_rounded_parts(each, offset, deepest - 1) for each in value]
+        return [_rounded_lists(each, offset, deepest - 1) for each in value]
     if isinstance(value, (set, frozenset)):
         return sorted(map(repr, value))
     tensor = _tensor_of(value)

@@ -24,13 +24,13 @@ _MOST_DIMS = 6
 
 
 def picture_of(check: Check, verdict: Verdict, error: BaseException | None, record: Record) -> Picture | None:
-    """Return the facts of the picture that explains why a shown check failed; None if there is no such picture.
+    """Return the picture, as data to draw it from, that explains why a shown check failed; None if there is none.
 
     Args:
         check: the check.
-        verdict: how it ended.
-        error: what it raised.
-        record: of the calls that it made.
+        verdict: the verdict of the check.
+        error: the exception that it raised.
+        record: the record of the check's calls.
     """
     if not check.shown or verdict not in _WITH_PICTURE or error is None:
         return None

@@ -40,8 +40,8 @@ class CheckFile:
     """A check file: the values at its top as they were when it was read, and what its hidden checks may say.
 
     Args:
-        path: of the file.
-        module: what came of it.
+        path: the path of the file.
+        module: the module that it became.
         exercise: the exercise that the checks belong to.
     """
 
@@ -67,10 +67,10 @@ class CollectedCheck:
     """One check with its pytest function.
 
     Attributes:
-        check: what is declared of it.
-        item: runs it.
+        check: the declaration of the check.
+        item: the item of pytest that runs it.
         file: the check file that has it.
-        parameters: as they were when the file was read.
+        parameters: the parameters of the check, as they were when the file was read.
         call_s: CPU seconds of one call, or None for the exercise's own limit.
     """
 
@@ -85,7 +85,7 @@ class CollectedCheck:
         """Make a `CollectedCheck` of an item of pytest's, with what `@check` declares.
 
         Args:
-            item: as pytest collected it.
+            item: the item, as pytest collected it.
             file: the check file that has it.
             shown: whether students have that file.
         """
@@ -136,7 +136,7 @@ class InputStream:
     """The stream of one check's inputs.
 
     Args:
-        seed: of the author's inputs.
+        seed: the seed of the author's inputs.
         check: the check that gets them.
         avoided: sizes that are drawn last.
     """
@@ -176,8 +176,8 @@ class InputStream:
         np.random.seed(np.frombuffer(self._digest(b"numpy"), "<u4").astype(np.uint32))
         random.seed(self._digest(b"python"))
 
-    def are_global_generators_untouched(self) -> bool:
-        """Seed the global generators again, and return whether nothing had been drawn from them since the last time."""
+    def reseed_if_untouched(self) -> bool:
+        """Seed the global generators again; return True if nothing was drawn from them since they were seeded last."""
         states = _global_states()
         self.seed_global_generators()
         return states == _global_states()

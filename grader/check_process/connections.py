@@ -35,7 +35,7 @@ class Connections:
         self._data: dict[str, Mapping[str, bytes]] = {}
         self._graded: dict[str, frozenset[str]] = {}
         self._output: list[tuple[str, int]] | None = None
-        starter.make_room = self._make_room
+        starter.make_room = self._close_oldest_reference
 
     def self_test(self, *, plain: bool) -> None:
         """Fail unless a worker can load a module and return its arguments: else each submission would look crashed.
@@ -92,7 +92,7 @@ class Connections:
         Args:
             planned: the exercise, which has a reference.
             device: the device that the check asks for.
-            owner: what messages call its owner; by default it stands in for the student's code.
+            owner: the owner of the code in messages; by default "your", as it stands in for the student's code.
         """
         assert planned.reference is not None
         files = {f"{planned.id}.py": planned.reference.read_bytes()}
@@ -126,13 +126,13 @@ class Connections:
             if reference is not None:
                 self._references.pop(key).close()
             if self._most is not None and len(self._references) >= self._most:
-                self._make_room()
+                self._close_oldest_reference()
             reference = self._references[key] = self.open_reference(planned, student.device, "the reference's")
         # The reference outlives the student: each time it learns whose arguments it gets in their original state.
         reference.student, student.reference = student, reference
 
-    def _make_room(self) -> bool:
-        """Close the oldest reference that is not in use, and keep fewer from now on; return False if all are in use."""
+    def _close_oldest_reference(self) -> bool:
+        """Close the oldest idle connection to a reference, and keep fewer from now on; return False if none is idle."""
         oldest = next((key for key in self._references if key != self._in_use), None)
         if oldest is None:
             return False

@@ -35,7 +35,7 @@ _HOOK = "pytest_generate_tests"
 """The one hook that pytest calls in a file of tests."""
 
 
-def refusal_of_item(item: pytest.Item) -> str:
+def unsupported_feature_of_item(item: pytest.Item) -> str:
     """Return what is wrong with a check that uses a feature of pytest which does not work here; "" if nothing is.
 
     Args:
@@ -62,11 +62,11 @@ def refusal_of_item(item: pytest.Item) -> str:
     return ""
 
 
-def refusal_of_file(path: Path) -> str:
+def unsupported_feature_of_file(path: Path) -> str:
     """Return what is wrong with a check file that uses a feature of pytest which does not work here; "" if nothing is.
 
     Args:
-        path: of the file, which is valid Python.
+        path: the path of the file, which is valid Python.
     """
     # Beside the shown checks is the student's folder, in which a student may have one, too.
     if path.with_name(_CONFTEST).exists() and not path.with_name(_EXERCISE_FILE).exists():
@@ -128,8 +128,8 @@ class Subtests:
         """Return a context manager for one part of a check.
 
         Args:
-            msg: what it is about; a check has one verdict, so no part has a row of its own.
-            **parameters: likewise.
+            msg: the name of the part, unused: a check has one verdict, so no part has a row of its own.
+            **parameters: the parameters of the part, unused as well.
         """
         del msg, parameters
         return _Subtest()

@@ -22,10 +22,10 @@ class Fixtures:
 
     Args:
         root: the folder in which checks get empty folders of their own.
-        accelerator: what checks of devices run on.
+        accelerator: the accelerator on which checks of devices run.
 
     Attributes:
-        connection: to the student of the check that runs now.
+        connection: the connection to the student's code for the check that runs now.
         exercise: the exercise of that check.
         inputs: the stream that its inputs are drawn from.
     """

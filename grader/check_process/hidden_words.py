@@ -49,9 +49,9 @@ class Words:
     """The words that messages of a file's hidden checks may have: those that are known before any submission.
 
     Args:
-        texts: of the check file and of probe files.
+        texts: the sources of the check file and of probe files.
         names: further names that are known beforehand, such as the exercise's id.
-        limits: of the exercise.
+        limits: the limits of the exercise.
     """
 
     def __init__(self, texts: Sequence[str], names: Iterable[str] = (), limits: Limits | None = None) -> None:
@@ -133,5 +133,5 @@ def _fstring_pattern(node: ast.JoinedStr, constants: Mapping[str, str]) -> re.Pa
 
 
 def _limit_spellings(value: float | int | None) -> set[str]:
-    """Return the ways in which a limit may be written in a message."""
+    """Return the ways in which a message may write a limit of the exercise, such as "1,000" and "1000"."""
     return set() if value is None or isinstance(value, bool) else {f"{value:,}", f"{value:g}", str(value)}

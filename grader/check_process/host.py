@@ -12,7 +12,7 @@ class Host:
     """The host, which sends plans and jobs, and receives outcomes.
 
     Args:
-        channel: to it.
+        channel: the channel to the host.
     """
 
     def __init__(self, channel: Channel) -> None:

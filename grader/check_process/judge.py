@@ -31,7 +31,7 @@ class Judge:
     """Runs one check, with the reference in the student's place if needed, and returns its outcome.
 
     Attributes:
-        planned: runs the check.
+        planned: the check, ready to run.
         student: the connection to the student's code.
         connections: give the reference in the student's place.
         verdicts: those with the reference in the student's place, of this check and others.

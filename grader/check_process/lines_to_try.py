@@ -48,11 +48,11 @@ class Reproducer:
         self._fresh: dict[int, Connection] = {}
 
     def add_snippet(self, outcome: Outcome, planned: PlannedRun, student: Connection) -> Outcome:
-        """Return the outcome, with lines or an example to try in its message if they show what is wrong.
+        """Return the outcome with lines to try, or a hidden check's example, in its message if they show the mistake.
 
         Args:
-            outcome: of the check.
-            planned: runs the check again.
+            outcome: the outcome of the check.
+            planned: the check, ready to run again.
             student: the connection to the student's code.
         """
         check = planned.row.check
@@ -74,10 +74,9 @@ class Reproducer:
         return _with_text(outcome, f"\n{lines.text}") if lines is not None and shows else outcome
 
     def _lines_differ(self, lines: str, outcome: Outcome, student: Connection, planned: PlannedRun) -> bool:
-        """Return whether lines work for the reference, and print something else for the student.
+        """Return whether lines work with the reference, and print something else with the student's code.
 
-        Of a probe's call only its own arguments are known, which may not be the student's. Without a reference the
-        lines must suit the student, and what they print is all that the check looks at.
+        Without a reference, return whether the check fails in the same way with arguments rebuilt from Python source.
         """
         # A worker that ran nothing else, as the lines will be run; for the repeat it is new enough.
         with closing(student.with_new_worker()) as own:
@@ -88,10 +87,10 @@ class Reproducer:
             if _output_of(own, lines, seed=1) != got:
                 return False
             if student.reference is None:
-                expected = not student.record.watched and _is_expected(got, outcome)
+                expected = not student.record.watched and _raised_nothing_unexpected(got, outcome)
                 return expected and _fails_from_source(own, outcome, planned)
         right = self._reference_output(student.reference, outcome.check, lines)
-        return _is_expected(right, outcome) and right != got
+        return _raised_nothing_unexpected(right, outcome) and right != got
 
     def _reference_output(self, reference: Connection, check: str, lines: str) -> str:
         """Return what lines print with the reference; outputs are cached for later submissions."""
@@ -109,7 +108,10 @@ class Reproducer:
         return self._fresh[id(connection)]
 
     def _example_differs(self, check: Check, outcome: Outcome, student: Connection) -> bool:
-        """Return whether a hidden check's example prints something else than with the reference, or cannot be tried."""
+        """Return whether a hidden check's example prints different lines for the student and for the reference.
+
+        Also return True if the example cannot be tried, as the student's worker was lost or there is no reference.
+        """
         if outcome.cause in ("", "load"):
             return False
         lost = outcome.verdict in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT) or student.record.lost is not None
@@ -156,8 +158,8 @@ def _as_lines(text: str) -> str:
     return text.replace(", and ", ", ")
 
 
-def _is_expected(printed: str, outcome: Outcome) -> bool:
-    """Return whether lines raised nothing, or an exception that the message of the outcome names."""
+def _raised_nothing_unexpected(printed: str, outcome: Outcome) -> bool:
+    """Return whether lines raised nothing, or only an exception that the message of the outcome names."""
     return not printed.startswith((_RAISED, _LOST)) or printed.removeprefix(_RAISED) in outcome.message
 
 
@@ -170,9 +172,9 @@ def _output_of(connection: Connection, lines: str, seed: int = 0) -> str:
     """Run lines, and return what they print, or the type of what they raise.
 
     Args:
-        connection: to the worker that runs them.
-        lines: in Python.
-        seed: of the generators that student code draws from.
+        connection: the connection to the worker that runs them.
+        lines: the lines, in Python.
+        seed: the seed of the generators that student code draws from.
     """
     limits = connection.limits
     connection.begin_check(Record(seed=seed), replace(limits, call_s=min(_CALL_S, limits.call_s)))
@@ -193,7 +195,7 @@ def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
     Args:
         check: the check in whose place they run.
         student: the connection to the student.
-        lines: as they are typed.
+        lines: the lines as the student typed them.
     """
     outcome = Outcome(check.id, Verdict.NOT_RUN, device=student.device)
     try:

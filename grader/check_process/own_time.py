@@ -59,7 +59,7 @@ def limit_own_time(item: pytest.Item, seconds: float) -> Iterator[None]:
 
     Args:
         item: the check.
-        seconds: what its exercise allows.
+        seconds: the time that its exercise allows.
 
     Raises:
         CheckTimeout: it takes longer. Without SIGALRM the process ends instead, as nothing else stops a thread.

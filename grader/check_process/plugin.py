@@ -39,9 +39,9 @@ class CheckSession:
 
     Args:
         host: the host, which sends jobs and receives outcomes.
-        plan: what is collected.
+        plan: the plan, with the exercises whose checks are collected.
         connections: the connections to students and references.
-        accelerator: what checks of devices run on.
+        accelerator: the accelerator on which checks of devices run.
 
     Attributes:
         fixtures: the plugin that gives checks their fixtures.
@@ -94,7 +94,7 @@ class CheckSession:
             exercise = self._sources[item.path]
             if item.path not in files:
                 files[item.path] = CheckFile(item.path, item.module, exercise)
-            self._record_refusal(exercise, item.path, features.refusal_of_item(item))
+            self._record_problem(exercise, item.path, features.unsupported_feature_of_item(item))
             row = CollectedCheck.of(item, files[item.path], shown=item.path == exercise.shown_checks)
             self._checks[exercise.id].append(row)
             if exercise.without and row.check.device is not DeviceKind.NONE:
@@ -104,16 +104,16 @@ class CheckSession:
                 )
         for path, exercise in self._sources.items():
             if exercise.id not in self._problems:
-                self._record_refusal(exercise, path, features.refusal_of_file(path))
+                self._record_problem(exercise, path, features.unsupported_feature_of_file(path))
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
         self.send_checks()
 
-    def _record_refusal(self, exercise: PlannedExercise, path: Path, refusal: str) -> None:
-        """Record why a check file cannot be used as the problem of its exercise, unless `refusal` is empty."""
-        if refusal:
-            self._problems.setdefault(exercise.id, f"{path.name}: {refusal}")
+    def _record_problem(self, exercise: PlannedExercise, path: Path, problem: str) -> None:
+        """Record the problem of a check file as its exercise's, unless it is "" or the exercise has one already."""
+        if problem:
+            self._problems.setdefault(exercise.id, f"{path.name}: {problem}")
 
     def send_checks(self) -> None:
         """Test that workers can be used, and send the collected checks to the host, which waits for them."""
@@ -124,7 +124,7 @@ class CheckSession:
         self._host.send(Collected(checks, self._problems, self._accelerator.count, tuple(self._findings())))
 
     def _findings(self) -> Iterator[str]:
-        """Yield the linter's findings in check files, with path and line, for exercises whose author can fix them."""
+        """Yield the linter's findings in check files, with path and line, where the course has the reference."""
         for path, exercise in self._sources.items():
             if exercise.lints and exercise.reference is not None and exercise.id not in self._problems:
                 known = exercise.reference.read_text(encoding="utf-8", errors="replace")

@@ -39,9 +39,9 @@ def reproduce(
 
     Args:
         module: name of the exercise module.
-        calls: what the check called.
-        folder: where the lines run, as the student types it.
-        device: what the worker saw.
+        calls: the calls that the check made.
+        folder: the folder in which the lines run, as the student types it.
+        device: the kind of device that the worker saw.
         changes: whether the calls change their arguments, so that each needs its own.
     """
     # The last calls: a check ends at the first thing that does not hold, so the culprit is likely among them.
@@ -71,7 +71,7 @@ def _name_shared_arguments(rows: Sequence[tuple[str, list[str], list[str]]]) -> 
     """Replace each long argument that several calls have by a name; return the lines that assign these names.
 
     Args:
-        rows: of each call the function, lines that come first, and the arguments, in which names are put.
+        rows: the function of each call, lines that come first, and the arguments, in which names are put.
     """
     times = Counter(text for _, _, arguments in rows for text in set(arguments))
     long = [text for text, count in times.items() if count > 1 and len(text) > _LONG and text.startswith(_MADE)]

@@ -15,7 +15,7 @@ from grader.check_process.connections import Connections
 from grader.check_process.features import skip_if_marked
 from grader.check_process.fixtures import Fixtures
 from grader.check_process.own_time import limit_own_time
-from grader.check_process.verdict import Comparison, decide
+from grader.check_process.verdict import Comparison, outcome_of_check
 from grader.connection.connection import Connection
 from grader.connection.record import Record, recording_comparisons
 from grader.model import Outcome
@@ -33,8 +33,8 @@ class CheckRunner:
     """Runs checks, one at a time.
 
     Args:
-        connections: to the references, and to the time for which workers are waited for.
-        fixtures: what checks are given.
+        connections: the connections to references, and the time for which this process waits for workers.
+        fixtures: the fixtures of checks.
     """
 
     def __init__(self, connections: Connections, fixtures: Fixtures) -> None:
@@ -48,7 +48,7 @@ class CheckRunner:
 
     def has_drawn(self, row: CollectedCheck) -> bool:
         """Return whether the last run of a check may have drawn random numbers, by `rng` or by another generator."""
-        return "rng" in row.item.fixturenames or not self._fixtures.inputs.are_global_generators_untouched()
+        return "rng" in row.item.fixturenames or not self._fixtures.inputs.reseed_if_untouched()
 
     def run(
         self,
@@ -65,12 +65,12 @@ class CheckRunner:
 
         Args:
             row: the check.
-            following: what runs next, by which pytest tears fixtures down.
+            following: the item that runs next, by which pytest tears fixtures down.
             job: the job, which has the seed of the inputs.
             student: the connection that the check gets as the student's.
             copying: whether its code gets copies of all arguments, see `Record`.
             recording: whether calls are kept, also of a hidden check.
-            rewrite: makes the arguments of a call anew before they are sent, see `Record`.
+            rewrite: a function that replaces the arguments of a call before they are sent, see `Record`.
         """
         exercise = row.file.exercise
         avoided = frozenset[int]() if row.check.shown else row.file.shown_sizes
@@ -97,7 +97,7 @@ class CheckRunner:
         row.renew_values()
         with recording_comparisons(record):
             error = self._run_item(row.item, following, exercise.limits.check_s)
-        return Run(decide(row, error, self._comparison, student), error)
+        return Run(outcome_of_check(row, error, self._comparison, student), error)
 
     def _run_item(self, item: pytest.Function, following: pytest.Item | None, check_s: float) -> BaseException | None:
         """Set the fixtures of a check up, call it, tear them down; return what the first failing step raised.
@@ -125,9 +125,9 @@ class PlannedRun:
     """A check of a job that can be run, and run again in another way.
 
     Attributes:
-        runner: runs it.
+        runner: the object that runs the check.
         row: the check.
-        following: what runs next.
+        following: the item that runs next.
         job: the job that it belongs to.
     """
 
@@ -150,7 +150,7 @@ class PlannedRun:
             student: the connection that stands for the student's.
             copying: whether its code gets copies of all arguments.
             recording: whether calls are kept, also of a hidden check.
-            rewrite: makes the arguments of a call anew before they are sent.
+            rewrite: a function that replaces the arguments of a call before they are sent.
         """
         how: dict[str, Any] = {"copying": copying, "recording": recording, "rewrite": rewrite}
         return self.runner.run(self.row, self.following, self.job, student, **how)

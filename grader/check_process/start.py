@@ -46,11 +46,11 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.ControlGr
     """Prepare this process, collect the checks of a plan, and grade jobs until there are no more.
 
     Args:
-        host: gives work, and gets the outcomes.
-        plan: what this process is there for.
+        host: the host, which sends jobs and gets the outcomes.
+        plan: the plan, with the exercises of this process.
         servers: descriptors of the sockets to the worker server, and to that of plain workers if there is one; empty if
             workers are spawned.
-        groups: where control groups of workers can be made.
+        groups: the control group in which those of workers can be made, if there is one.
     """
     # Each lane has a check process; their threads would take the cores from the workers.
     torch.set_num_threads(1)
@@ -125,9 +125,9 @@ def _run_pytest(session: CheckSession, planned: Sequence[PlannedExercise]) -> No
 
 
 def import_shared_code(planned: Sequence[PlannedExercise]) -> None:
-    """Make the course's package of shared code importable, and nothing else of the folder that it lies in.
+    """Import the course's package of shared code into this process, without its parent folder on `sys.path`.
 
-    It is the check process that imports it, with all that a check may do. References get it as files of their worker.
+    References get it as files of their worker.
     """
     files = {name: path for item in planned for name, path in item.shared.items()}
     if not files:

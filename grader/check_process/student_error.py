@@ -31,7 +31,7 @@ class Reason:
     """The reason why a check ended.
 
     Attributes:
-        verdict: how it ended.
+        verdict: the verdict of the check.
         public: why, in words that reveal no hidden input.
         story: the same with numbers.
         of_small_set: what a hidden check shows behind the public text: it comes from a small set that is known.
@@ -87,7 +87,7 @@ def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
         lines = [f"    your function is {raised.what.split('`')[1]}{raised.signature}; keep the starter's parameters"]
     if raised.type == "NameError" and (missing := _NO_NAME.match(raised.text)):
         lines += [f"    {where}" for where in [unrun_assignment_text(student, missing[1])] if where]
-    after = [known, *shown_lines(place, student.folder), *marks_note(known)]
+    after = [known, *shown_lines(place, student.folder), *placeholders_note(known)]
     return Reason(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(after))
 
 
@@ -135,8 +135,8 @@ def known_error(text: str, line: str) -> str:
     Student code may raise any exception with any text, so there are few texts to choose from.
 
     Args:
-        text: of the exception, from the worker.
-        line: of the student's file, which is shown below it.
+        text: the text of the exception, from the worker.
+        line: the line of the student's file that is shown below it.
     """
     names = set(re.findall(r"\w+", line))
     names = names if len(names) <= _MOST_NAMES else set()
@@ -153,8 +153,8 @@ def known_error(text: str, line: str) -> str:
     return ""
 
 
-def marks_note(known: str) -> list[str]:
-    """Return the line that explains "N" and "..." in the text of a hidden check, in a list; [] if it has neither."""
+def placeholders_note(known: str) -> list[str]:
+    """Return a list with the line that explains "N" and "..." in a hidden check's text; [] if it has neither."""
     text = _NO_MARK.sub("", known)
     number, word = re.search(r"(?<!\w)N(?!\w)", text) is not None, "..." in text
     line = {

@@ -64,8 +64,8 @@ def is_empty(content: bytes, name: str) -> bool:
     A stub has `pass`, `...`, a docstring, `return None`, or assigns None to a name and returns that.
 
     Args:
-        content: of the file.
-        name: of the function.
+        content: the bytes of the file.
+        name: the name of the function.
     """
     found = [function for function in _functions(content) if function.name == name]
     blank = set[str]()
@@ -73,7 +73,7 @@ def is_empty(content: bytes, name: str) -> bool:
 
 
 def _does_nothing(statement: ast.stmt, blank: set[str]) -> bool:
-    """Return whether a statement does nothing; add names to which it assigns None to `blank`, which has such names."""
+    """Return whether a statement does nothing but assign or return None; add a name that it sets to None to `blank`."""
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):
             return True
@@ -120,7 +120,7 @@ def undefined_names(content: bytes) -> frozenset[str]:
     """Return the names that a file uses and defines nowhere; an empty set if it is not Python.
 
     Args:
-        content: of the file.
+        content: the bytes of the file.
     """
     try:
         tables = [symtable.symtable(text_of(content), "file", "exec")]

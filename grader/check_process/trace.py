@@ -21,12 +21,12 @@ _MOST_MOMENTS = 4000
 
 
 def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
-    """Run a check or a student's lines, and return an outcome with the `Moment`s of what took virtual time.
+    """Run a check or a student's lines, and return an outcome with a `Moment` for each thing that took virtual time.
 
     Args:
-        planned: runs the check.
+        planned: the check, ready to run.
         student: the connection whose worker is called.
-        lines: what is run in the place of the check; "" for the check itself.
+        lines: the lines that are run in place of the check; "" for the check itself.
     """
     check = planned.row.check
     outcome = Outcome(check.id, Verdict.NOT_RUN, device=student.device)

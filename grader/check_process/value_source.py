@@ -61,7 +61,7 @@ def rebuild_from_source(*values: Any) -> tuple[Any, ...]:
 
 
 def _keeps_strides(leaf: Any) -> bool:
-    """Return whether the source of a tensor or an array gives it the same strides, in memory of its own."""
+    """Return whether `as_source` keeps the strides: for a contiguous or transposed tensor on a whole storage."""
     if isinstance(leaf, np.ndarray):
         return bool(leaf.flags.c_contiguous or leaf.flags.f_contiguous)
     whole = leaf.untyped_storage().nbytes() == leaf.numel() * leaf.itemsize

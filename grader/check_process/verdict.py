@@ -61,20 +61,20 @@ Comparison = tuple[str, object, object]
 """The operator and the two sides of a plain `assert a == b` that does not hold."""
 
 
-def decide(
+def outcome_of_check(
     row: CollectedCheck, error: BaseException | None, comparison: Comparison | None, student: Connection
 ) -> Outcome:
-    """Return the outcome of a check, by the exception that it raised, if it raised one.
+    """Return the outcome of a check that has run, by the exception that it raised or None.
 
     Args:
         row: the check.
-        error: what it raised, or None.
-        comparison: both sides of the plain assert that was looked at last.
+        error: the exception that it raised, or None.
+        comparison: both sides of the last plain assert that failed.
         student: the connection to the student's code.
     """
     check, record, path = row.check, student.record, row.file.path
     reason = _reason_of(error, path, comparison, student)
-    unwritten = _not_written_yet(reason, error, student)
+    unwritten = _reason_of_stub(reason, error, student)
     reason = unwritten or reason
     verdict, message, detail = reason.verdict, "", ""
     if verdict is Verdict.BROKEN:
@@ -115,8 +115,8 @@ def decide(
     )
 
 
-def _not_written_yet(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
-    """Return the reason to skip a failed check if a student's stub that it called returned None; else None."""
+def _reason_of_stub(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
+    """Return the reason to report a failed check as skipped, if a stub that it called returned None; else None."""
     by_none = reason.verdict is Verdict.FAILED or (reason.verdict is Verdict.BROKEN and "NoneType" in str(error))
     if not by_none or not student.record.nothing:
         return None
@@ -146,8 +146,8 @@ def blame_student(row: CollectedCheck, broken: Outcome, error: BaseException | N
     Args:
         row: the check.
         broken: its outcome with this answer.
-        error: what it raised.
-        record: what the check called.
+        error: the exception that it raised.
+        record: the record of the check's calls.
     """
     public, story = _CANNOT_TELL, f"{_CANNOT_TELL} (the check met {show.with_article(type(error).__name__)})"
     if record.nothing and "NoneType" in str(error):
@@ -171,7 +171,7 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
 
     Args:
         check: the check that ended.
-        verdict: how it ended.
+        verdict: the verdict of the check.
         error: the exception that it raised, if it raised one.
     """
     if not verdict.lost:

@@ -15,7 +15,7 @@ from check_process.courses import course_with, graded
 from support import Grade
 
 from grader.check_process.hidden_words import Words
-from grader.check_process.student_error import known_error, marks_note
+from grader.check_process.student_error import known_error, placeholders_note
 from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
 from grader.model.public_text import Limit, say
 from grader.report.schema import report_json
@@ -317,4 +317,4 @@ def test_texts_of_exceptions(text: str, line: str, shown: str) -> None:
 )
 def test_what_is_left_out_is_explained(known: str, line: str) -> None:
     """A line says what the marks in a text of an exception stand for."""
-    assert "".join(marks_note(known)) == line
+    assert "".join(placeholders_note(known)) == line
