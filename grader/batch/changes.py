@@ -35,7 +35,7 @@ class RegradedExercise:
     why: str
 
     @property
-    def checks(self) -> list[tuple[str, Ending, Ending]]:
+    def changed_checks(self) -> list[tuple[str, Ending, Ending]]:
         """Return each check whose ending changed: its id, how it ended before, and how it ends now."""
         old, new = (
             {row.check.id: (row.verdict.value, row.score.earned) for row in graded.checks}
@@ -46,13 +46,13 @@ class RegradedExercise:
     @property
     def moves_points(self) -> bool:
         """Return whether the points of the exercise, or of any check, changed."""
-        points = [(before or ("", 0))[1] != (after or ("", 0))[1] for _, before, after in self.checks]
+        points = [(before or ("", 0))[1] != (after or ("", 0))[1] for _, before, after in self.changed_checks]
         return any(points) or self.before.score != self.after.score
 
     @property
     def differs(self) -> bool:
         """Return whether the points, or the result of any check, changed."""
-        return bool(self.checks) or self.before.score != self.after.score
+        return bool(self.changed_checks) or self.before.score != self.after.score
 
 
 def last_regrade(course: Course, journal: Journal) -> tuple[str, list[RegradedExercise]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import count
 
 from grader.batch.class_summary import ClassSummary
-from grader.batch.feedback import return_pages, write_feedback
+from grader.batch.feedback import write_feedback, zip_feedback_pages
 from grader.batch.journal import Journal
 from grader.batch.results_folder import OVERVIEW, RETURNED, ResultsFolder
 from grader.model import Course, FinalScore, Report
@@ -26,10 +26,10 @@ def write_pages(
 
     Args:
         course: the course of the class.
-        journal: open; it has the results and the files of authors.
+        journal: the open journal, which has the results and the files of authors.
         folder: the folder of results.
-        paced: called after each author, with how many are done and how many there are.
-        names: whether people are named of whom the platform gave a number, too.
+        paced: a callback that is called after each author with how many are done, and how many there are.
+        names: whether the pages also have the names of people whom a platform gave numbers.
         over_term: final scores by author, if the grace days of all hand-ins are known; else None.
 
     Returns:
@@ -47,7 +47,7 @@ def write_pages(
     overview = ClassSummary(course, journal, folder, write_page, names=names, over_term=over_term)
     path = folder.write_page(OVERVIEW, overview.page())
     people = folder.people(journal.names(), journal.platform())
-    pages, unknown = return_pages(folder, journal, people)
+    pages, unknown = zip_feedback_pages(folder, journal, people)
     sentences = [f"All of it, with everybody's page, is in {path}"]
     sentences.append(f"{counted(pages, 'page')} to return are in {folder.path / RETURNED}")
     if unknown:

@@ -90,7 +90,7 @@ class ExerciseTally:
     @property
     def mean(self) -> str:
         """Return as text the mean of the points of all authors who handed the exercise in."""
-        own = _shares(self.scores)
+        own = _earned_shares(self.scores)
         return points_text(round(mean(own) * self.exercise.points / 10) * 10) if own else "-"
 
     @property
@@ -238,7 +238,7 @@ class ClassSummary:
 
     def example(self, group: SimilarSubmissions) -> Example:
         """Return the shortest submission of a group, as an example of it."""
-        saved = members_of(self._journal, group)[0]
+        saved = results_of_group(self._journal, group)[0]
         graded = saved.outcomes.graded(group.exercise)
         text, rows = saved.text, lost_checks(graded, group.function)
         lines = failing_function(graded, saved.path or "", text, rows[0] if group.function else None) if text else ()
@@ -248,21 +248,21 @@ class ClassSummary:
         return Example(saved.author, path, rows, lines)
 
 
-def members_of(journal: Journal, group: SimilarSubmissions) -> list[Saved]:
-    """Return up to 100 results of a group, the shortest files first, and results without a file last."""
+def results_of_group(journal: Journal, group: SimilarSubmissions) -> list[Saved]:
+    """Return up to 100 results of a group of similar submissions, shortest file first, results without a file last."""
     results = [journal.result(number) for number in list(group.members.values())[:_MOST_LOOKED_AT]]
     return sorted(results, key=lambda saved: (saved.text is None, len(saved.text or b""), saved.author))
 
 
-def _shares(scores: Sequence[Score]) -> list[float]:
-    """Return for each score with decided points the share of them that was earned."""
+def _earned_shares(scores: Sequence[Score]) -> list[float]:
+    """Return the share of the decided points that was earned, for each score that has decided points."""
     decided = [(score.earned, score.possible - score.undecided) for score in scores]
     return [earned / possible for earned, possible in decided if possible]
 
 
 def _histogram(scores: Sequence[Score]) -> list[tuple[str, int]]:
     """Return the distribution of scores: bars of ten percent each, then full marks."""
-    counts = Counter(min(int(share * _BARS), _BARS) for share in _shares(scores))  # extra credit may give more
+    counts = Counter(min(int(share * _BARS), _BARS) for share in _earned_shares(scores))  # extra credit may give more
     step = 100 // _BARS
     names = [f"{step * place} to {step * (place + 1) - 1} %" for place in range(_BARS)]
     return [(name, counts[place]) for place, name in enumerate([*names, "all points"])]
@@ -270,5 +270,5 @@ def _histogram(scores: Sequence[Score]) -> list[tuple[str, int]]:
 
 def _mean_and_median_text(scores: Sequence[Score]) -> str:
     """Return in words the mean and the median of the shares that were earned."""
-    own = _shares(scores)
+    own = _earned_shares(scores)
     return f"mean {100 * mean(own):.0f} %, median {100 * median(own):.0f} %" if own else "nothing is decided"

@@ -60,7 +60,7 @@ def group_lines(overview: ClassSummary, most: int, width: int, *, colours: bool 
 
     Args:
         overview: the class.
-        most: how many groups, at most.
+        most: the largest number of groups.
         width: columns of the terminal.
         colours: whether the code has colours.
     """

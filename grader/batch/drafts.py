@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.batch.class_summary import members_of
+from grader.batch.class_summary import results_of_group
 from grader.batch.journal import Journal
 from grader.course.files import suggestion
 from grader.course.layout import Places, refuse_student_folder
@@ -23,11 +23,11 @@ STEPS = (
 """What to do with the draft of a wrong answer."""
 
 
-def group_of(groups: Sequence[SimilarSubmissions], name: str) -> SimilarSubmissions:
-    """Find the group whose name begins with `name`.
+def find_group(groups: Sequence[SimilarSubmissions], name: str) -> SimilarSubmissions:
+    """Return the group of similar submissions whose name begins with `name`.
 
     Raises:
-        CourseError: no group has this name, or more than one; with the nearest.
+        CourseError: no group has this name, or more than one has; it suggests the nearest.
     """
     matching = [group for group in groups if name and group.name.startswith(name.lower())]
     if len(matching) > 1:
@@ -39,7 +39,7 @@ def group_of(groups: Sequence[SimilarSubmissions], name: str) -> SimilarSubmissi
 
 
 def draft_path(course: Course, group: SimilarSubmissions) -> Path:
-    """Return the path in the course at which the draft of a group is written.
+    """Return the path in the course at which the draft of a wrong answer, made of a group, is to be written.
 
     Raises:
         CourseError: the course is a student's folder, or a file is there already.
@@ -51,19 +51,19 @@ def draft_path(course: Course, group: SimilarSubmissions) -> Path:
     return path
 
 
-def draft_of(journal: Journal, group: SimilarSubmissions) -> str:
-    """Return the text of a draft, made of the shortest file of a group.
+def draft_source(journal: Journal, group: SimilarSubmissions) -> str:
+    """Return the source of a wrong answer in draft, made of the shortest file of a group that can be used.
 
     Args:
-        journal: open; it has the files.
-        group: the group, of the journal's class.
+        journal: the open journal, which has the files.
+        group: the group of similar submissions.
 
     Raises:
-        CourseError: no draft can be made of any of them.
+        CourseError: no draft can be made of any file of the group.
     """
     people, members = journal.names(), {noted.author: noted.members for noted in journal.submissions()}
     why = group.why_not or "the journal has none of its files; run the batch once more with --rerun all"
-    for saved in [] if group.why_not else members_of(journal, group):
+    for saved in [] if group.why_not else results_of_group(journal, group):
         if saved.text is not None:
             names = (saved.author, *members[saved.author], people.get(saved.author, saved.author))
             try:

@@ -112,8 +112,8 @@ def _docstring_lines(lines: Sequence[str], first: int, last: int) -> range:
     return range(0)
 
 
-def return_pages(results: ResultsFolder, journal: Journal, people: People) -> tuple[int, list[str]]:
-    """Zip the pages for the bulk upload of the platform from which the submissions came.
+def zip_feedback_pages(results: ResultsFolder, journal: Journal, people: People) -> tuple[int, list[str]]:
+    """Write a zip of the authors' pages for the bulk upload of the platform from which the submissions came.
 
     Moodle takes "Upload multiple feedback files in a zip": a folder `Participant_<id>_assignsubmission_file_` for each
     author, found by the number, which is each member's own where a team handed in. Canvas takes "Upload submissions":
@@ -123,8 +123,8 @@ def return_pages(results: ResultsFolder, journal: Journal, people: People) -> tu
     Args:
         results: the folder of results.
         journal: the journal of the batch.
-        people: on the roster. Of a worksheet of Moodle, nobody gets a page whose number is not in it: it may be a
-            team's, which another participant has.
+        people: the people on the roster. If it is a worksheet of Moodle, nobody gets a page whose number is not in it:
+            the number may be a team's, which another participant has.
 
     Returns:
         The number of authors with a page in the zip, and the authors whose pages the platform would not accept.

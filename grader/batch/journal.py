@@ -199,8 +199,8 @@ class Journal(Store):
             (as_bytes(author), exercise, result, self.run),
         )
 
-    def note_submission(self, noted: SubmissionRecord) -> None:
-        """Write down a submission: its author, the members of a group, a digest of its files, and its time."""
+    def save_submission(self, noted: SubmissionRecord) -> None:
+        """Save the record of a submission: its author, the members of a group, a digest of its files, and its time."""
         self.execute(
             "INSERT OR REPLACE INTO submissions VALUES (CAST(? AS TEXT), ?, ?, ?, ?)",
             (as_bytes(noted.author), json.dumps(noted.authors), noted.digest, noted.at, noted.late),
@@ -211,18 +211,20 @@ class Journal(Store):
         rows = self.execute("SELECT author, authors, digest, at, late FROM submissions")
         return sorted(SubmissionRecord(who, tuple(json.loads(names)), *rest) for who, names, *rest in rows)
 
-    def note_people(self, handed: Iterable[Handed]) -> None:
-        """Write down the names of people and groups that are shown as numbers, and the prefixes for files to return."""
-        self._note_people((one.key, one.name, one.upload_prefix) for one in handed if one.name or one.upload_prefix)
+    def save_people(self, handed: Iterable[Handed]) -> None:
+        """Save the names of people and groups whom a platform gave numbers, and the prefixes for files to return."""
+        self._save_people_rows(
+            (one.key, one.name, one.upload_prefix) for one in handed if one.name or one.upload_prefix
+        )
 
-    def _note_people(self, rows: Iterable[Sequence[str]]) -> None:
+    def _save_people_rows(self, rows: Iterable[Sequence[str]]) -> None:
         self.execute_all(
             "INSERT OR REPLACE INTO people VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))",
             [list(map(as_bytes, row)) for row in rows],
         )
 
     def names(self) -> dict[str, str]:
-        """Return the names of authors, by the numbers that are shown in their place."""
+        """Return the names of authors whom a platform gave numbers, by these numbers."""
         return dict(self.execute("SELECT author, name FROM people WHERE name <> ''"))
 
     def upload_prefixes(self) -> dict[str, str]:
@@ -277,7 +279,7 @@ class Journal(Store):
 
         Args:
             other: the other journal.
-            authors: only their results are taken over, and count where nothing counts here yet; None for all results,
+            authors: the authors whose results are copied, and count where none counts here yet; None for all results,
                 which count in any case.
         """
         owners = [row[0] for row in other.execute("SELECT DISTINCT author FROM results")]
@@ -291,8 +293,8 @@ class Journal(Store):
                 self.make_current(author, one.exercise, known[_content_key(other.result(one.result))])
         for noted in other.submissions():
             if authors is None or noted.author in authors:
-                self.note_submission(noted)
-        self._note_people(other.execute("SELECT * FROM people"))
+                self.save_submission(noted)
+        self._save_people_rows(other.execute("SELECT * FROM people"))
         self.execute_all(SAVE_TRACE, other.execute("SELECT * FROM traces"))
 
 
@@ -306,7 +308,7 @@ def open_journal(
         folder: the folder of results.
         new: whether a missing journal is made.
         file: its name, where it is not that of the whole class.
-        wait_s: how long another process is waited for, in seconds.
+        wait_s: the longest wait for another process, in seconds.
         known: results that were read before, and are not read again.
 
     Raises:

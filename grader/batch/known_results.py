@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from grader.grading.store import ResultKey, Saved
 from grader.model import Exercise, GradedExercise
 
-Head = tuple[str, str, ResultKey, str, str | None]
-"""What tells a result from every other one that could get its number: see `head_of`."""
+ResultIdentity = tuple[str, str, ResultKey, str, str | None]
+"""The columns of a result that differ from those of any other result that could get its number in the journal."""
 
 
-def head_of(saved: Saved) -> Head:
-    """Return the author, exercise, key, time and level of confinement of a result."""
+def identity_of(saved: Saved) -> ResultIdentity:
+    """Return the columns that identify a result: author, exercise, key, time and level of confinement."""
     return saved.author, saved.exercise, saved.key, saved.at, saved.confinement
 
 
@@ -33,17 +33,17 @@ class KnownResults:
     _saved: dict[int, Saved] = field(default_factory=dict)
     _graded: dict[tuple[str, tuple[str, ...]], tuple[Exercise, dict[int, GradedExercise]]] = field(default_factory=dict)
 
-    def forget_others(self, stamp: str, heads: Callable[[], Mapping[int, Head]]) -> None:
+    def forget_others(self, stamp: str, heads: Callable[[], Mapping[int, ResultIdentity]]) -> None:
         """Forget the results that a journal does not have: it may be another journal, or have used a number again.
 
         Args:
             stamp: the stamp of the journal.
-            heads: returns the heads of all results in it; called if the stamp is another one.
+            heads: a function that returns the identity of each result in it by number; called if the stamp changed.
         """
         if stamp == self.stamp:
             return
         there = heads() if self._saved else {}
-        for number in [number for number, saved in self._saved.items() if there.get(number) != head_of(saved)]:
+        for number in [number for number, saved in self._saved.items() if there.get(number) != identity_of(saved)]:
             del self._saved[number]
             for _, known in self._graded.values():
                 known.pop(number, None)
@@ -60,7 +60,7 @@ class KnownResults:
 
         Args:
             saved: the result.
-            exercise: the exercise of the course; a change of it, except of void checks, makes what was known invalid.
+            exercise: the exercise of the course. Points that were computed for an older version of it are dropped.
         """
         key = exercise.id, exercise.void  # pages show what counts and what checks alone give
         before, known = self._graded.get(key, (exercise, {}))

@@ -24,8 +24,8 @@ def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *,
     Args:
         names: the names of the submission's authors, folded.
         at: the time when it was handed in, in ISO 8601; "" if nothing says it.
-        course: says how long after the due date work is on time, and the zone of times without one.
-        handin: says until when it was due, for everybody and for some.
+        course: the course, which has the time after the due date that is still on time, and the zone of times.
+        handin: the hand-in, which has the due date, and those of extensions.
         is_late: whether its platform says that it was late.
     """
     known = [days for name, days in handin.late_days.items() if fold_name(name) in names]
@@ -59,7 +59,7 @@ def penalty(points: int, days: int, policy: Policy) -> int:
 
     Args:
         points: the points of the submission, in hundredths.
-        days: how many days late.
+        days: the number of days by which it is late.
         policy: the policy of the course.
     """
     percent = min(days * policy.percent_a_day, policy.cap_percent, _ALL)
@@ -71,8 +71,8 @@ def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
 
     Args:
         points: the points of the submission, in hundredths.
-        days: how many days late.
-        most: how many grace days there are.
+        days: the number of days by which it is late.
+        most: the number of grace days that are left.
         policy: the policy of the course.
     """
     choices = range(min(days, most) + 1)

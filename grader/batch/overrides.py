@@ -98,8 +98,8 @@ def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Ro
         path: the path of the file.
         course: the course whose exercises its rows name.
         kind: the class of its rows.
-        subject: returns what a row is about; no two rows may be about the same.
-        same: the words for what such a second row does.
+        subject: a function that returns the key of a row; no two rows may have the same.
+        same: the words of the problem after "line 3", if a later row has the same key as line 3.
 
     Raises:
         CourseError: rows of the file are wrong; it lists them all.
@@ -156,7 +156,7 @@ def with_override(path: Path, course: Course, one: Override, author: str, names:
 
 
 def with_overrides(report: Report, overrides: Sequence[Override], names: Collection[str]) -> Report:
-    """Return the report with the points that staff gave; rows that do not fit change nothing.
+    """Return the report with the points that staff gave; ignore overrides that do not apply to it.
 
     Args:
         report: the report, with the points that checks gave.

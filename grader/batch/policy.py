@@ -39,8 +39,8 @@ class Rules:
     over_term: Mapping[str, FinalScore] | None = None
     comments: Sequence[Comment] = ()
 
-    def numbers(self) -> frozenset[str]:
-        """Return the numbers that a platform gave everybody on its roster."""
+    def platform_numbers(self) -> frozenset[str]:
+        """Return the numbers that the platform gave the people on its roster; none for a roster of another origin."""
         people = self.people
         return frozenset(person.author for person in people.persons if people.kind != "plain")
 
@@ -69,7 +69,7 @@ class Rules:
     def with_members(self, handed: Handed) -> Handed:
         """Return the submission with all members of its group as authors, if the roster has that group.
 
-        Of Moodle the number is the team's then, which another participant may have; of Canvas it is one member's.
+        Its number is not used then: Moodle's is the team's, which a participant may have too; Canvas's is one member's.
         """
         team = self.people.team_members(handed.name, handed.key) if handed.name else ()
         members = tuple(person.author for person in team)

@@ -62,8 +62,8 @@ def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
             yield report
 
 
-def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
-    """Yield sentences about overrides that do not fit, people not on the roster, and people who handed nothing in.
+def notes_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
+    """Yield sentences for staff: on rows of their tables that apply to no report, and on people and the roster.
 
     Args:
         plan: the plan: what is graded.

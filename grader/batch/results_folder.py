@@ -94,7 +94,7 @@ class ResultsFolder:
 
         Args:
             course: the course, which has the policy.
-            journal: knows the names of people, and whose numbers submissions have.
+            journal: the journal, which has the names of people and the platform that gave them numbers.
             handin: the hand-in that was graded, or None.
 
         Raises:
@@ -157,7 +157,7 @@ class ResultsFolder:
             journal: the journal of the batch.
             rules: overrides, people and deadlines.
             unmatched: files that belong to no exercise.
-            names: whether people of whom the platform gave a number are named, too.
+            names: whether the table also has the names of people whom a platform gave numbers.
         """
         notes: list[tuple[str, ...]] = []
 

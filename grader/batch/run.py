@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.batch.journal import Journal, Shard, SubmissionRecord, open_run
 from grader.batch.policy import Rules
-from grader.batch.reports import notes_of, report_from_journal, reports
+from grader.batch.reports import notes_for_staff, report_from_journal, reports
 from grader.batch.results_folder import ResultsFolder
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Executor
@@ -81,8 +81,8 @@ class BatchOptions:
         earlier = from_json(cls, text, "the journal's last run")
         return cls(**{name: getattr(earlier, name) for name in _KEPT})
 
-    def again(self, graded: GradedExercise) -> bool:
-        """Return whether an exercise is graded again though nothing changed."""
+    def must_rerun(self, graded: GradedExercise) -> bool:
+        """Return whether `--rerun` has an exercise graded again although nothing changed."""
         return self.rerun == "all" or (self.rerun == "broken" and is_broken(graded))
 
 
@@ -129,14 +129,14 @@ def grade_batch(
     Killed and run again, it goes on where it was. The results do not depend on `slots` and `executor`.
 
     Args:
-        plan: what is graded. Its secret is the batch's own, which is stored in `results`.
+        plan: the run plan. Its secret is the batch's own, which is stored in `results`.
         intake: the submissions that were handed in.
         results: the folder of results.
         options: the options: what of it is graded.
-        progress: receives each report when it is final, and how many submissions are done.
-        slots: how many lanes of this machine work at once.
-        executor: opens what grades in their place, such as a cluster.
-        on_gradebook: receives at the end what counts of everybody, also of those who were graded earlier.
+        progress: the receiver of each report when it is final, and of how many submissions are done.
+        slots: the number of lanes on this machine that work at once.
+        executor: a function that opens another executor in place of these lanes, such as a cluster.
+        on_gradebook: a callback that receives all reports that count at the end, also those of earlier runs.
 
     Raises:
         CourseError: another batch works in `results`, it cannot be written, or overrides or the roster cannot be read.
@@ -150,24 +150,24 @@ def grade_batch(
     with run as (journal, secret):
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
         _refuse_another_course(plan, journal, results)
-        journal.note_people(intake.handed)
+        journal.save_people(intake.handed)
         if options.roster is not None:
             results.save_roster(options.roster)
         rules = results.rules(plan.course, journal, plan.handin)  # before anything is graded: it may refuse
-        handed = move_to_rostered_authors(intake.handed, rules.numbers())
+        handed = move_to_rostered_authors(intake.handed, rules.platform_numbers())
         for key in {one.key for one in intake.handed}.difference(one.key for one in handed):
             # A run without the roster took another number of the name for this one.
             journal.forget_author(key)
             results.remove_report(key)
         intake = replace(intake, handed=tuple(map(rules.with_members, handed)))
-        journal.note_people(intake.handed)
+        journal.save_people(intake.handed)
         batch = _Batch(plan, intake, results, options, journal, rules, progress or Progress())
         batch.grade(slots, executor)
-        summary = batch.summarize()
+        summary = batch.complete_summary()
         if shard is None:
             results.write_unmatched(batch.unmatched, journal.names() if options.names else None)
             on_gradebook(reports(plan, journal, rules))
-            summary.notes += notes_of(plan, journal, rules)
+            summary.notes += notes_for_staff(plan, journal, rules)
     return summary
 
 
@@ -269,7 +269,7 @@ class _Batch:
             opened = Runtime(self.chosen, plan.setup, slots, hidden=hidden, known=known, progress=progress, strict=True)
         with opened as runtime:
             try:
-                for finished in schedule(self.works(), runtime, self.journal, again=options.again):
+                for finished in schedule(self.works(), runtime, self.journal, again=options.must_rerun):
                     self.record_result(finished)
             finally:
                 if options.shard is None:
@@ -334,7 +334,7 @@ class _Batch:
         if unread:
             self.unread_times[submission.author] = unread
         noted = SubmissionRecord(submission.author, authors, submission.digest, at, own.handed.late)
-        self.journal.note_submission(noted)
+        self.journal.save_submission(noted)
         self._make_best_count(own)
         if own.is_new and not own.open:
             self.journal.sync()  # before anybody reads that it is graded
@@ -361,8 +361,8 @@ class _Batch:
             self.summary.changed += id in current and current[id].run != journal.run and current[id].result != number
             journal.make_current(submission.author, id, number)
 
-    def summarize(self) -> Summary:
-        """Complete and return the summary: which results that count are broken, and how many are stale."""
+    def complete_summary(self) -> Summary:
+        """Complete and return the summary: list the broken results among those that count, and count the stale ones."""
         self.summary.unmatched = len(self.unmatched)
         if self.unread_times:
             whose, stamp = listed(list(self.unread_times)), next(iter(self.unread_times.values()))

@@ -70,26 +70,26 @@ class SimilarPairs:
         return f"{counted(count, 'pair')} of {self.of}{many}"
 
 
-def similar_in(course: Course, journal: Journal, progress: Progress) -> Iterator[SimilarPairs]:
-    """Compare the answers that count; yield for each exercise the pairs that have much code in common.
+def similar_answers(course: Course, journal: Journal, progress: Progress) -> Iterator[SimilarPairs]:
+    """Compare the answers that count, exercise by exercise; yield the pairs that have much code in common.
 
     Args:
         course: the course as it is now: its starters do not count.
         journal: the journal, which has the source of each answer.
-        progress: learns now and then how many pairs of all of an exercise were compared.
+        progress: the receiver of how many of an exercise's pairs were compared so far.
     """
     for exercise in course.exercises:
         texts = {author: text for author, _, _, text in journal.modules("exercise", exercise.id)}
-        yield from similar_texts(exercise, texts, progress)
+        yield from similar_files(exercise, texts, progress)
 
 
-def similar_texts(exercise: Exercise, files: Mapping[str, bytes], progress: Progress) -> Iterator[SimilarPairs]:
+def similar_files(exercise: Exercise, files: Mapping[str, bytes], progress: Progress) -> Iterator[SimilarPairs]:
     """Compare the files of an exercise; yield the pairs that have much code in common, if two can be compared.
 
     Args:
         exercise: the exercise, whose starter does not count.
         files: the content of each file, by author.
-        progress: learns now and then how many of all pairs were compared.
+        progress: the receiver of how many of the pairs were compared so far.
     """
     texts = [(author, text) for author, text in files.items() if len(text) <= _LONGEST]
     if len(texts) > 1:
@@ -134,6 +134,13 @@ def _fingerprints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
 
 
 def _side_of(author: str, prints: Any, share: float, places: Any) -> Side:
-    """Return one text of a pair: its author, the share that matches, and its parts, each with whether it matches."""
+    """Return one file of a pair as a `Side`: its author, the share that matches, and its text in parts.
+
+    Args:
+        author: the author of the file.
+        prints: the fingerprints of the file, by copydetect.
+        share: the share of the author's own code that is in the other file.
+        places: the ranges of the text that match, by copydetect.
+    """
     marked, _ = utils.highlight_overlap(prints.raw_code, places.astype(int), "\0", "\0", truncate=_AROUND)
     return author, min(1.0, float(share)), [(part, place % 2 == 1) for place, part in enumerate(marked.split("\0"))]

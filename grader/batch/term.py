@@ -150,14 +150,20 @@ def other_score_changes(marks: Sequence[HandInScores], chosen: Sequence[int], co
 def _scores_with_grace(
     marks: Sequence[HandInScores], places: Sequence[tuple[int, str]], course: Course
 ) -> list[FinalScore]:
-    """Return the scores of one person, in the order of the due dates, each with its grace days."""
+    """Return the scores of one person, in the order of the due dates, each with the grace days that it gets.
+
+    Args:
+        marks: the scores of all hand-ins.
+        places: the index in `marks` and the person's author there, for each hand-in that the person handed in.
+        course: the course, which has the policy.
+    """
     own = [(marks[place], marks[place].scores[author]) for place, author in places]
     rows = [(score, one.maximum_of(score)) for one, score in own]
     values = [_worth_in_term(one.handin, one.maximum_of(score), course) for one, score in own]
     # What was not handed in counts as 0, and is dropped first.
     drop = max(0, min(course.policy.drop, len(marks) - 1) - (len(marks) - len(rows)))
     while True:  # until no hand-in that is dropped has grace days
-        days = _grace_days_of([(score, value) for (score, _), value in zip(rows, values, strict=True)], course.policy)
+        days = _best_grace_days([(score, value) for (score, _), value in zip(rows, values, strict=True)], course.policy)
         scores = [_with_grace_days(score, used, course.policy) for (score, _), used in zip(rows, days, strict=True)]
         parts = [Fraction(score.final or 0, points or 1) for score, (_, points) in zip(scores, rows, strict=True)]
         wasted = [at for at in sorted(range(len(rows)), key=parts.__getitem__)[:drop] if days[at]]
@@ -173,8 +179,13 @@ def _worth_in_term(handin: str | None, points: int, course: Course) -> Fraction:
     return Fraction(str(known.weight if known else 1)) / (points or 1)
 
 
-def _grace_days_of(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[int]:
-    """Return how many grace days to spend on each score to save most; a row is a score and the worth of a point."""
+def _best_grace_days(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[int]:
+    """Return the number of grace days for each row, so that they save most points of the term.
+
+    Args:
+        rows: the scores of one person, each with what a point of it is worth in the term.
+        policy: the policy of the course.
+    """
     # By the days spent: what that saves, fewer days first, and how many each gets.
     best: dict[int, tuple[Fraction, int, tuple[int, ...]]] = {0: (Fraction(0), 0, ())}
     for score, value in rows:

@@ -83,11 +83,11 @@ def _write_draft(course: Course, graded: ClassSummary, journal: Journal, name: s
     Raises:
         CourseError: there is no such group, or no draft can be made or written.
     """
-    from grader.batch.drafts import STEPS, draft_of, draft_path, group_of, write_draft
+    from grader.batch.drafts import STEPS, draft_path, draft_source, find_group, write_draft
 
-    group = group_of(graded.groups, name)
+    group = find_group(graded.groups, name)
     draft_path(course, group)  # what is wrong there is said before an answer is made
-    path = write_draft(course, group, draft_of(journal, group))
+    path = write_draft(course, group, draft_source(journal, group))
     yield f"A new wrong answer, from {counted(len(group.members), 'submission')}, is in {path}"
     yield "Now"
     yield from (f"- {step.format(exercise=group.exercise.id)}" for step in STEPS)
@@ -109,11 +109,11 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     from grader.report.progress_lines import PacedProgress
 
     with needing("copydetect", "similarity"):
-        from grader.batch.similar import similar_in
+        from grader.batch.similar import similar_answers
     course = options.course_here(course_folder)
     with ResultsFolder(out).journal() as journal:
         say(for_terminal(what, one_line=True))
-        items = list(similar_in(course, journal, PacedProgress(say)))
+        items = list(similar_answers(course, journal, PacedProgress(say)))
         values = {"course": course.title, "items": items, "names": journal.names() if names else {}}
         path = ResultsFolder.make(out).write_page(SIMILAR, render_template("similar.html", **values))
     for item in items:
@@ -165,7 +165,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     For each author and check: the score before, after, and why. Last, what waits for points that a person gives.
     """
     from grader.batch.changes import last_regrade, staff_changes, waiting_for_staff
-    from grader.batch.reports import notes_of
+    from grader.batch.reports import notes_for_staff
     from grader.batch.results_folder import ResultsFolder
     from grader.grading.plan import RunPlan
     from grader.model.messages import Setup, Start
@@ -176,7 +176,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     with ResultsFolder(out).journal() as journal:
         rules = ResultsFolder(out).rules(course, journal, journal.handin())
         at, changes = last_regrade(course, journal)
-        by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_of(plan, journal, rules))
+        by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_for_staff(plan, journal, rules))
         waiting = waiting_for_staff(plan, journal, rules)
     changed = [change for change in changes if change.differs]
     _say_changes(say, changes if every else changed)
@@ -194,7 +194,7 @@ def _say_changes(say: Say, changes: Sequence[RegradedExercise]) -> None:
         before, after = (points_text(one.score.earned) for one in (change.before, change.after))
         author = for_terminal(change.author, one_line=True)
         say(f"{change.after.exercise.number:>6} {f'{before} -> {after}':>14}  {author}  ({change.why})")
-        for id, *both in change.checks:
+        for id, *both in change.changed_checks:
             ends = [f"{end[0]} {points_text(end[1])}" if end else "none" for end in both]
             say(f"{'':>8}{' -> '.join(ends)}  {for_terminal(id, one_line=True)}")
 

@@ -135,7 +135,7 @@ def _show_changes(changes: Sequence[RegradedExercise], label: str) -> None:
 
 def _change_row(change: RegradedExercise) -> str:
     checks = []
-    for id, *both in change.checks:
+    for id, *both in change.changed_checks:
         ends = [f"{end[0]} {points_text(end[1])}" if end else "none" for end in both]
         checks.append(f"{for_html(id)}: {for_html(' → '.join(ends))}")
     before, after = (points_text(one.score.earned) for one in (change.before, change.after))

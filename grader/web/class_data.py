@@ -20,12 +20,12 @@ from grader.batch.changes import RegradedExercise, last_regrade, staff_changes
 from grader.batch.class_pages import write_pages
 from grader.batch.class_summary import ClassSummary
 from grader.batch.comments import COMMENTS, Comment, code_cell, with_comment
-from grader.batch.drafts import draft_of, draft_path, write_draft
+from grader.batch.drafts import draft_path, draft_source, write_draft
 from grader.batch.journal import Journal, SubmissionRecord
 from grader.batch.known_results import KnownResults
 from grader.batch.overrides import OVERRIDES, Override, with_override
 from grader.batch.policy import Rules
-from grader.batch.reports import notes_of, report_from_journal, reports
+from grader.batch.reports import notes_for_staff, report_from_journal, reports
 from grader.batch.results_folder import GRADEBOOK, ROSTER, ResultsFolder
 from grader.batch.run import BatchOptions
 from grader.course.edits import FileEdit, edit_to_extend, edit_to_unvoid, edit_to_void, write_edit
@@ -232,7 +232,7 @@ class ClassFolder:
             course, rules = self.course, self._rules(journal)
             at, changed = last_regrade(course, journal)
             plan = self._plan(course, journal)
-            by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_of(plan, journal, rules))
+            by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_for_staff(plan, journal, rules))
         return at, [one for one in changed if one.differs], by_staff, notes
 
     def draft(self, group: SimilarSubmissions) -> tuple[Path, str]:
@@ -244,7 +244,7 @@ class ClassFolder:
         course = self.course
         path = draft_path(course, group)
         with self._open_journal() as journal:
-            return path, draft_of(journal, group)
+            return path, draft_source(journal, group)
 
     # -- changes
 

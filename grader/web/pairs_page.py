@@ -78,12 +78,12 @@ class PairsPage:
 
 
 def _compare_all(now: Snapshot, progress: Progress) -> list[SimilarPairs]:
-    from grader.batch.similar import similar_texts
+    from grader.batch.similar import similar_files
 
     def files(exercise: Exercise) -> dict[str, bytes]:
         return {author: text for (author, id), (_, text) in now.files.items() if id == exercise.id}
 
-    return [one for item in now.course.exercises for one in similar_texts(item, files(item), progress)]
+    return [one for item in now.course.exercises for one in similar_files(item, files(item), progress)]
 
 
 def _show_found(found: Sequence[SimilarPairs]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from support import COURSES, WarmGrade
 
 from grader.batch.class_summary import ClassSummary
-from grader.batch.drafts import draft_of
+from grader.batch.drafts import draft_source
 from grader.batch.journal import open_journal
 from grader.batch.results_folder import ResultsFolder
 from grader.course.load import load_course
@@ -49,7 +49,7 @@ def test_groups_go_by_function(out: Path) -> None:
         overview = ClassSummary(load_course(out.parent / "course"), journal, ResultsFolder(out))
         groups = {tuple(group.members): group for group in overview.groups}
         rows = {members: [row.check.id for row in overview.example(group).rows] for members, group in groups.items()}
-        draft = draft_of(journal, groups["ada", "bo"])
+        draft = draft_source(journal, groups["ada", "bo"])
     assert {members: group.function for members, group in groups.items()} == {
         ("ada", "bo"): "double",
         ("bo", "cy", "gus"): "double_",

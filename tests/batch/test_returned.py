@@ -18,7 +18,7 @@ from batch.pretend import PretendClass
 from support import COURSES, WarmGrade
 
 from grader.batch.journal import open_journal
-from grader.batch.similar import similar_in
+from grader.batch.similar import similar_answers
 from grader.course.load import load_course
 from grader.grading.diagnosis import SEEDS
 from grader.model import Course, Verdict
@@ -239,7 +239,7 @@ def test_pairs_to_read(tiny: Course, tmp_path: Path) -> None:
     total = {f"{author}/total.py": f"def total(x):\n    return x.sum()  # {author}\n" for author in files}
     made = handed_in(tiny, tmp_path, {f"{author}/double.py": text for author, text in files.items()} | total)
     with open_journal(made.out, new=False) as journal:
-        found = {item.exercise.id: item for item in similar_in(tiny, journal, Progress())}
+        found = {item.exercise.id: item for item in similar_answers(tiny, journal, Progress())}
     (pair,) = found["double"].pairs
     assert {side[0] for side in pair} == {"ada", "bo"}
     assert all(share > 0.8 for _, share, _ in pair)
