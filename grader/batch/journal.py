@@ -21,7 +21,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.batch.known_results import Head, KnownResults
+from grader.batch.known_results import KnownResults, ResultIdentity
 from grader.grading.outcomes import WorkResult
 from grader.grading.secret import load_or_make_secret
 from grader.grading.store import SAVE_TRACE, ResultKey, Saved, Store, as_bytes, connect, prepare, utc_now
@@ -170,7 +170,7 @@ class Journal(Store):
         """
         return saved.outcomes.graded(exercise) if self._known is None else self._known.graded(saved, exercise)
 
-    def _heads(self) -> dict[int, Head]:
+    def _heads(self) -> dict[int, ResultIdentity]:
         rows = self.execute(
             "SELECT id, author, exercise, files, judge, seed, machine, mistakes, at, confinement FROM results"
         )

@@ -284,8 +284,8 @@ class Gathered:
     def gradebook(self) -> str:
         """Return the gradebook as CSV, with a column for each exercise of any report.
 
-        Exercises that most reports have come first, and are those that a final score needs: what one job wrote decides
-        about no other row.
+        Exercises that more than half of the reports have come first. A final score needs these alone, so that no report
+        can change the score of another author.
         """
         having = Counter(id for report in self.reports for id in {exercise.id for exercise in report.exercises})
         ids = list(dict.fromkeys(exercise.id for report in self.reports for exercise in report.exercises))
@@ -330,7 +330,7 @@ def gather(folder: Path) -> Gathered:
             unread.append("; ".join(error.problems))
     if not found:
         raise CourseError(f"{folder} has no report; expected files that grade ci --json or grade --json wrote")
-    course = _course_of_most(folder, [report for report, _ in found])
+    course = _most_frequent_course(folder, [report for report, _ in found])
     of_author: dict[str, list[tuple[ReportFile, Path]]] = {}
     for report, path in found:
         if report.course == course:
@@ -388,11 +388,11 @@ def _read_bounded_report(path: Path) -> ReportFile:
     return report
 
 
-def _course_of_most(folder: Path, reports: Sequence[ReportFile]) -> str:
-    """Return the course that most reports are of.
+def _most_frequent_course(folder: Path, reports: Sequence[ReportFile]) -> str:
+    """Return the id of the course to which most reports belong.
 
     Raises:
-        CourseError: as many are of one course as of another.
+        CourseError: two courses have equally many reports.
     """
     (course, most), *others = Counter(report.course for report in reports).most_common()
     if others and others[0][1] == most:

@@ -135,11 +135,11 @@ class Wishes:
         return f"{index}{f'./{self.wheel.name}' if self.wheel else self.package}\n".encode()
 
 
-def package_of(course: Course | None) -> tuple[str, str]:
-    """Return the default of `Wishes.package` and `Wishes.index`: what course.yaml says, else what is installed here.
+def grader_package(course: Course | None) -> tuple[str, str]:
+    """Return what a job installs as the grader, and its package index or "": by course.yaml, else as installed here.
 
     Raises:
-        CourseError: neither says what a job could install.
+        CourseError: neither names anything that a job can install.
     """
     if course is None or course.install is None:
         return package_here(), ""
@@ -222,7 +222,7 @@ def _question_values(course: Course, handin: HandIn | None) -> Mapping[str, str]
     return {"TITLE": html.escape(title), "NAMES": names, "JSON_TITLE": json.dumps(title), "UUID": str(uuid.uuid4())}
 
 
-def package(course: Course, wishes: Wishes) -> Files:
+def autograder_files(course: Course, wishes: Wishes) -> Files:
     """Return the files of Gradescope's autograder, by path: its programs and the whole course.
 
     Raises:

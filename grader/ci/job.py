@@ -317,8 +317,8 @@ def grade_checkout(
     return report
 
 
-def remove_earlier(places: Iterable[str]) -> None:
-    """Remove the files at the paths of new reports: a report that a student committed must not pass for ours.
+def remove_committed_reports(places: Iterable[str]) -> None:
+    """Remove files that lie where reports will be written: a report that a student committed must not pass for ours.
 
     Raises:
         CourseError: one of them cannot be removed.

@@ -168,10 +168,10 @@ class _Commands(click.Group):
 
 
 def hand_back(ctx: click.Context | None = None) -> None:
-    """End this process if it is a fork of a ready one; the process that the user started then runs the command itself.
+    """Exit if this process runs the command for the one that the user started, which then runs the command itself.
 
     Args:
-        ctx: of the command; by default the current one.
+        ctx: the context of the command; by default the current one.
     """
     if (ctx or click.get_current_context()).find_root().obj == HANDED_OVER:
         from grader.runner.hand_over import HANDED_BACK

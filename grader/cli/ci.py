@@ -91,14 +91,14 @@ def ci_command(
     say = Say(quiet=any(place == "-" for _, place in formats))
     say.meanwhile("Grading ...")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
-    from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
+    from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_committed_reports, write_files
     from grader.grading.secret import read_secret
     from grader.report.export.formats import Options, write_format
     from grader.report.progress_lines import GradedNames
     from grader.report.schema import ReportFile
 
     places = [place for place in (json_path, *(place for _, place in formats)) if place]
-    remove_earlier(places)
+    remove_committed_reports(places)
     platform = Platform.of(os.environ)
     checkout = open_checkout(submission, course)
     # Without hidden checks there is nothing to keep from student code: a machine that cannot confine it will do.
@@ -114,7 +114,7 @@ def ci_command(
     plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
     say(*_notes_for_log(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
-    undo = partial(remove_earlier, places)
+    undo = partial(remove_committed_reports, places)
     report = grade_checkout(plan, handed_in, write, GradedNames(say), undo)
     read = ReportFile.of(report)
     passed = is_passed(read, 100 if fail_below == NEVER else float(fail_below))
@@ -130,10 +130,10 @@ def ci_command(
 def _drop_point_formats(
     json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say, *, by_option: bool
 ) -> tuple[None, tuple[tuple[str, str], ...]]:
-    """Return paths and formats without those that consist of points, and print which ones are not written.
+    """Return None for the path of the JSON and the formats without points; print which files are not written.
 
     Raises:
-        UsageError: somebody asked for both, points and none.
+        UsageError: `--no-points` was given together with a format that has points.
     """
     from grader.report.export.formats import OF_POINTS
 
@@ -207,7 +207,7 @@ def init_ci_command(
     fail_below: str | None,
 ) -> None:
     """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
-    from grader.ci.files import Wishes, package_of, platform_files, write_all
+    from grader.ci.files import Wishes, grader_package, platform_files, write_all
     from grader.course.layout import is_course
 
     kind = PLATFORMS[platform]
@@ -221,7 +221,7 @@ def init_ci_command(
     if confinement is None and platform in ("gradescope", "prairielearn"):
         confinement = "reduced"  # their containers give no namespaces
     chosen = options.handin_of(course, handin) if course else None
-    package, index = (requirement, "") if requirement else package_of(course)
+    package, index = (requirement, "") if requirement else grader_package(course)
     wishes = Wishes(package, confinement or "", chosen, fail_below or "", hidden, index)
     files = platform_files(platform, wishes, course)
     write_all(files, folder)
@@ -248,12 +248,12 @@ def package_command(
     hidden: Visibility,
 ) -> None:
     """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
-    from grader.ci.files import PROGRAMS, Wishes, package, package_of
+    from grader.ci.files import PROGRAMS, Wishes, autograder_files, grader_package
 
     course = options.course_here(course_folder, whole=True)
     chosen = options.handin_of(course, handin)
-    wanted, index = (requirement, "") if requirement else package_of(course)
-    files = package(course, Wishes(wanted, confinement, chosen, hidden=hidden, index=index))
+    wanted, index = (requirement, "") if requirement else grader_package(course)
+    files = autograder_files(course, Wishes(wanted, confinement, chosen, hidden=hidden, index=index))
     write_named(out, zip_bytes(files, PROGRAMS), "--out")
     scores = {one.id: Score(0, one.points) for one in options.exercises_in(chosen, course.exercises)}
     points = score_after_policy(scores, final_score_of(scores, chosen)).possible

@@ -62,8 +62,8 @@ def doctor_command(as_json: bool, start: str | None) -> None:
         print_json(doctor_data(facts, reached, remains))
 
 
-def _warm_lines() -> Iterator[str]:
-    """Yield a sentence for each background process that was left ready, or the reason why there are not any."""
+def _background_process_lines() -> Iterator[str]:
+    """Yield a sentence for each background process that waits for the next command, or why there is none."""
     from grader.runner.warm import warm_processes, why_not_warm
 
     found, problem = [], why_not_warm()
@@ -164,7 +164,7 @@ def _doctor_lines(facts: Mapping[str, object], reached: ReachedLevel, remains: M
         ]
         yield from _row_lines(name, f"{value}: {'; '.join(notes)}" if notes else str(value))
     yield from _row_lines("GPU", "not needed: device exercises run on a simulated GPU")
-    for text in _warm_lines():
+    for text in _background_process_lines():
         yield from _row_lines("warm", text)
     yield ""
     if reached.findings:

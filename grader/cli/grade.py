@@ -149,7 +149,7 @@ def _grade(
     saves: bool,
     fresh: bool,
 ) -> Report:
-    """Grade a submission and return its report; print the summary by the first of `says`, the rest by the second."""
+    """Grade a submission and return its report; print the summary with `says[0]`, and details with `says[1]`."""
     from grader.course.layout import results_path
     from grader.course.load import read_module
     from grader.grading.diagnosis import Known

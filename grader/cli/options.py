@@ -159,7 +159,12 @@ def _parse_formats(
 
 
 def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
-    """Return a decorator that adds `--format`; `more` are formats of a class, whose FILE may be left out."""
+    """Return a decorator that adds the option `--format`.
+
+    Args:
+        required: whether the option must be given.
+        more: further formats, for a whole class; their FILE may be left out.
+    """
     of_class = f", and for a class {' or '.join(more)}" if more else ""
     return click.option(
         "--format",
@@ -266,9 +271,9 @@ def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None =
     """Return the exercises that cannot be used, among the named ones, those of a hand-in, or all of the course.
 
     Args:
-        course: as it was read.
-        names: of modules and exercises; none for all that are listed.
-        handin: which decides in place of names, if there is one.
+        course: the course.
+        names: the names of modules and exercises; without any, all of the course count.
+        handin: the hand-in whose exercises count; if there is one, `names` is ignored.
     """
     from grader.course.load import means_module
 

@@ -42,7 +42,7 @@ def main() -> Callable[[], None]:
     """Import what `grade` needs; then run each command that arrives in a fork, until none has come for a while.
 
     Returns:
-        What is to be done where this frame is gone: in a process that was forked, the command.
+        In a forked process, the function that runs the command; call it when this frame has ended.
     """
     # A fork that is interrupted before it can say so takes notice of that as soon as it can.
     signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)

@@ -24,7 +24,7 @@ from ci.test_gather import report
 from click.testing import CliRunner
 from support import COURSES, RIGHT, written
 
-from grader.ci.files import PLATFORMS, Wishes, package, package_here, platform_files, write_all
+from grader.ci.files import PLATFORMS, Wishes, autograder_files, package_here, platform_files, write_all
 from grader.cli import main
 from grader.model import Course
 from grader.model.errors import CourseError
@@ -205,7 +205,7 @@ def put_programs(folder: Path) -> None:
 
 def stand_in(root: Path, course: Course, source: str, words: Wishes = WISHES) -> Path:
     """Gradescope's folders, with what its set-up would have installed."""
-    write_all(package(course, words), root / "source")
+    write_all(autograder_files(course, words), root / "source")
     put_programs(root / "source" / "venv" / "bin")
     metadata = {"users": [{"id": 7, "email": "a@b.invalid", "name": "A"}], "assignment": {"total_points": "10.0"}}
     return written(root, {"submission/double.py": source, "submission_metadata.json": json.dumps(metadata)})

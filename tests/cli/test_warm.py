@@ -208,7 +208,7 @@ def test_a_folder_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch) -> 
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    assert list(doctor._warm_lines()) == ["no background processes: [Errno 28] No space left on device"]
+    assert list(doctor._background_process_lines()) == ["no background processes: [Errno 28] No space left on device"]
 
 
 @pytest.mark.usefixtures("own_place")
@@ -247,7 +247,7 @@ def test_doctor_names_a_process_of_another_version() -> None:
         bind_in(place.folder, f"{place.name}.sock", listening)
         listening.listen()
         answered = threads.submit(answer, listening)
-        said = list(doctor._warm_lines())
+        said = list(doctor._background_process_lines())
         answered.result()
     assert said == ["a process of another version of the grader stays;  grade stop  ends it"]
 
