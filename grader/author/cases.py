@@ -146,7 +146,7 @@ def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: 
     Args:
         exercise: the exercise.
         checks: all that it has.
-        seeds: how many seeds a right answer must pass with.
+        seeds: the number of seeds with which a right answer must pass.
         problems: a list to which the reasons why files cannot be run are added.
     """
     staff = Places.of(exercise).staff.as_posix()

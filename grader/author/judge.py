@@ -96,9 +96,9 @@ class Proof:
         seconds: the shortest run of the reference.
         unproved: wrong answers whose check needs something that is not here.
         losses: the points that each wrong answer loses.
-        notes: what is worth a look, and no problem.
+        notes: sentences on what is worth a look, and no problem.
         messages: the messages that students read, by hidden check.
-        saved: how many of its runs are of earlier commands.
+        saved: the number of its runs whose results an earlier command saved.
     """
 
     exercise: Exercise

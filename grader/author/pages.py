@@ -42,7 +42,7 @@ def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, r
     Args:
         course: the whole course.
         exercises: the exercises to show, in order.
-        setup: how the answers are run.
+        setup: the setup with which answers are run.
         runtime: a runtime whose lanes have the exercises.
     """
     cases = [Case(item, "wrong", read_answer(item, path), 0) for item in exercises for path in item.wrong]

@@ -80,10 +80,10 @@ class Prover:
 
     Attributes:
         course: the whole course, as its files are now.
-        setup: how exercises are run; the seeds are our own.
+        setup: the setup with which exercises are run; the seeds are our own.
         store: the store with the results of earlier commands; new results are saved in it.
-        seeds: how many seeds a right answer must pass with.
-        progress: receives lines about the run, and how many of its submissions ran.
+        seeds: the number of seeds with which a right answer must pass.
+        progress: the receiver of lines about the run, and of how many of its submissions ran.
         known_only: whether somebody waits after each save: then only files of the exercise are run, not on a busy
             machine, and the course is not searched for solutions that are shown.
     """
@@ -200,8 +200,8 @@ class Prover:
 
         Args:
             named: ids of the exercises that are watched, and proved at once; without any, all are watched.
-            say: prints lines.
-            poll: look for saved files again and again.
+            say: a function that prints lines.
+            poll: whether files are looked at again and again, where the system does not report changes.
 
         Raises:
             GraderError: no process of ours can be had, or the folder cannot be watched.

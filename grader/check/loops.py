@@ -260,8 +260,8 @@ def _calls_that_iterate(
     Args:
         statement: the outermost statement.
         scopes: its functions.
-        imports: of its file.
-        source: of the submission.
+        imports: the imports of its file.
+        source: the source of the submission.
 
     Yields:
         The name of the loop, and the node that names the builtin.

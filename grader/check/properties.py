@@ -197,7 +197,7 @@ def shape_failure(actual: tuple[int, ...], expected: tuple[int, ...], what: str)
     Args:
         actual: the student's shape.
         expected: the right one.
-        what: what messages call the value.
+        what: the name of the value in messages.
 
     Returns:
         The exception to raise.

@@ -270,7 +270,7 @@ def timeline_of(moments: Sequence[Moment], left_out: int) -> str:
     """Return a timeline, as text, of what host and simulated devices did in the first moments of a call.
 
     Args:
-        moments: what took virtual time, the first of it.
+        moments: the first things that took virtual time.
         left_out: the number of moments that are not drawn.
     """
     from grader.accelerator.timeline import shift_spans, timeline  # for a message only

@@ -76,7 +76,7 @@ class SubmittedSource:
         module: the exercise module.
         own_modules: the names of the student's own modules.
         trees: the syntax trees, by file.
-        names: what the names that a file imports stand for, by file.
+        names: the paths for which imported names stand, by file.
         used: the names that code uses that runs, by file.
         bindings: the statements at the top of files that bind a name, by name.
         global_names: the ids of the nodes of names that are not local to a function, by file.

@@ -177,7 +177,7 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     Args:
         platform: its name, as `grade init-ci` takes it.
         wishes: the options.
-        course: needed where the platform asks for names of files.
+        course: the course; some platforms ask for the names of its files.
 
     Raises:
         CourseError: the wheel cannot be read.

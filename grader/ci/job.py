@@ -185,7 +185,7 @@ class Platform:
 
         Args:
             report: the report.
-            options: how it is written.
+            options: the options of the formats.
             passed: whether the job passes.
             with_result: whether GitHub Classroom's reporter is to get it, as the output `result`.
 
@@ -236,7 +236,7 @@ class _InterimReports(Progress):
         progress: the receiver of each exercise of which checks were run.
 
     Attributes:
-        latest: what is known of each exercise.
+        latest: the latest results of each exercise.
     """
 
     def __init__(

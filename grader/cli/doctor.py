@@ -200,9 +200,9 @@ def doctor_data(facts: Mapping[str, object], reached: ReachedLevel, remains: Map
     """Return the facts that `grade doctor` prints as a dict for JSON.
 
     Args:
-        facts: by name.
+        facts: the facts by name.
         reached: the level of confinement, and what was tried.
-        remains: what check processes can still reach, by name.
+        remains: the things that check processes can still reach, by name.
     """
     return {
         "facts": dict(facts),

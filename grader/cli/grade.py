@@ -49,19 +49,19 @@ def grade_here(
     """Grade exercises, print the result, write the reports, and end the process with its exit status.
 
     Args:
-        names: of exercises; none for all.
+        names: the names of exercises; none for all.
         submission: a folder, an archive or a file; None for the course's own folder.
-        json_path: where the report is written as JSON; `-` is standard output.
-        html_path: where it is written as a page.
+        json_path: the path of the report as JSON; `-` is standard output.
+        html_path: the path of the report as a page.
         staff: whether the reports have what only staff may read.
-        seed: of the inputs; None for the author's own.
+        seed: the seed of the inputs; None for the author's own.
         like: the report whose run is repeated: its seed, start and author.
         stops: whether everything after the first check that loses points is left out.
         fresh: whether unchanged exercises are graded again.
         quiet: whether only the table and the total are printed.
         verbose: whether checks that passed are printed, too.
         plain: whether pictures are written as sentences.
-        workers: how workers are started.
+        workers: the options of how workers are started.
         early: processes that were started already, if any.
     """
     say, details = Say(quiet=json_path == "-"), Say(quiet=quiet or json_path == "-")

@@ -129,8 +129,8 @@ def confinement_option(default: str | None, shown: str | bool = True, purpose: s
 
     Args:
         default: the level without the option.
-        shown: what `--help` says of the default.
-        purpose: what `--help` says of the option.
+        shown: the words of `--help` for the default.
+        purpose: the words of `--help` for the option.
     """
     levels = click.Choice(["none", "reduced", "full"])
     return click.option("--confinement", type=levels, default=default, show_default=shown, help=purpose)
@@ -183,9 +183,9 @@ def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: s
     """Return completions for a shell: exercises and modules of this folder's course that begin with the typed text.
 
     Args:
-        ctx: of the command.
+        ctx: the context of the command.
         param: the parameter that is completed.
-        incomplete: what has been typed of it.
+        incomplete: the text that has been typed of it.
     """
     from grader.model.errors import CourseError
 
@@ -209,9 +209,9 @@ def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) 
     """Return completions for a shell: exercises, commands as the first word, and rules after an exercise.
 
     Args:
-        ctx: of the command.
+        ctx: the context of the command.
         param: the parameter that is completed.
-        incomplete: what has been typed of it.
+        incomplete: the text that has been typed of it.
     """
     from click.shell_completion import CompletionItem
 
@@ -241,8 +241,8 @@ def course_and_exercises(
     """Return the course that a folder lies in, and the exercises with these names, or all of them.
 
     Args:
-        names: as people type them.
-        folder: by default the user's folder.
+        names: the names of exercises and modules, as people type them.
+        folder: a folder in the course; by default the user's folder.
         whole: whether an exercise that cannot be used is an error; else it is left out.
         prints: whether its problems are printed then.
         alone: whether the course needs no exercises besides those; it has others where the names are not ids.

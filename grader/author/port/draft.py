@@ -58,7 +58,7 @@ class Draft:
         hidden: the hidden checks, or "".
         probe: the probe file, or "".
         probe_is_shown: whether it lies beside the shown checks.
-        counts: how many shown and hidden checks there are, and how many of them use the probe.
+        counts: the number of shown checks, of hidden ones, and of those among both that use the probe.
         points: the points of the exercise; None if nothing says them.
     """
 
