@@ -136,7 +136,7 @@ class Case:
 
     @property
     def is_known(self) -> bool:
-        """Whether the answer is a file of the exercise, and not made here as unusual and constant ones are."""
+        """Whether the answer is a file of the exercise; unusual and constant answers are made by this module."""
         return self.kind not in ("unusual", "constant")
 
 

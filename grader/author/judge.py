@@ -174,7 +174,7 @@ def _run_problem(case: Case, graded: GradedExercise) -> str:
             refused = _quote_check(graded, f"{what} does not pass {{}} {{}}; fix one of the two", *lost)
             return refused or _quote_check(graded, f"{what} {_UNCLEAR}", Verdict.INCONCLUSIVE)
         case "wrong":
-            return _escape_problem(case, graded) or _no_loss_problem(case, graded)
+            return _not_caught_problem(case, graded) or _no_loss_problem(case, graded)
     return ""
 
 
@@ -191,7 +191,7 @@ def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
     return ""
 
 
-def _escape_problem(case: Case, graded: GradedExercise) -> str:
+def _not_caught_problem(case: Case, graded: GradedExercise) -> str:
     """Return a sentence if the check that a wrong answer names does not catch the answer; "" if it does."""
     caught = [row.check.id for row in graded.checks if row.verdict in (Verdict.FAILED, Verdict.CRASHED)]
     others = f"{', '.join(caught)} did" if caught else "no check did"
@@ -276,7 +276,7 @@ def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def _judge_messages(proof: Proof, runs: Runs) -> None:
-    """Collect the messages of hidden checks, and add a problem for each that is withheld, or if there are too many.
+    """Collect the messages of hidden checks; add a problem for each withheld message, and for too many messages.
 
     Hidden checks give few different messages, all of them made of words known before the run.
     """

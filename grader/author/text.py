@@ -83,7 +83,7 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
         if path is None and not exercise.is_by_staff:
             yield f"{place.parent.as_posix()}: {what} missing; write {place.name}"
     yield from _par_problems(exercise)
-    yield from _unread_entries(exercise)
+    yield from _entries_never_run(exercise)
     names = {name for check in checks for name in (check.contract, check.id.split("[")[0])}
     for key in ("values", "caps"):
         for name in (name for name in getattr(exercise, key) if name not in names):
@@ -177,7 +177,7 @@ def _par_problems(exercise: Exercise) -> Iterator[str]:
         yield f"{where}: par: {shortest}; write that, or add a shorter one"
 
 
-def _unread_entries(exercise: Exercise) -> Iterator[str]:
+def _entries_never_run(exercise: Exercise) -> Iterator[str]:
     """Yield a problem for each entry of wrong.yaml or right.yaml that is never run, as its key is not a valid name."""
     places = Places.of(exercise)
     for place, known in ((places.wrong_entries, exercise.wrong), (places.right_entries, exercise.right)):

@@ -152,7 +152,7 @@ class Prover:
     def _problems_and_cases(
         self, exercises: Sequence[Exercise], collected: Collected
     ) -> tuple[dict[str, list[str]], list[Case]]:
-        """Return the problems of each exercise, those of the course with the first exercise's, and the cases to run."""
+        """Return the problems by exercise, and the cases to run. The course's problems are with the first exercise."""
         coverage, cases = Coverage.of(self.course), list[Case]()
         problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
         problems[exercises[0].id] += course_problems(self.course, coverage)
@@ -358,7 +358,7 @@ def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str,
 
 
 def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
-    """Yield a table with a row for each wrong answer: what it loses on the rules that it breaks, and on others."""
+    """Yield the lines of a table: the points that each wrong answer loses on rules that it breaks, and on others."""
     rows = []
     for proof in proofs:
         for loss in proof.losses:

@@ -109,7 +109,7 @@ class Journal(Store):
         self._named = False
         self._known = known
         if known is not None:
-            known.forget_others(self.stamp(), self._heads)
+            known.forget_missing(self.stamp(), self._heads)
 
     def begin(self, options: str, root: Path, handin: str | None = None) -> None:
         """Begin a run; what is written from now on belongs to it.
@@ -328,7 +328,7 @@ def open_journal(
             connection.execute("BEGIN EXCLUSIVE")
             if not prepare(connection, _TABLES):
                 raise GraderError(f"{path} was written by another version of tensorgrade; grade into a new folder")
-            _require_types(connection)
+            _check_types(connection)
             connection.commit()
             yield Journal(connection, known)
     except sqlite3.Error as error:
@@ -339,7 +339,7 @@ def open_journal(
         raise GraderError(f"{error.filename or folder}: {error.strerror}; {_MAKE_ROOM}") from None
 
 
-def _require_types(connection: sqlite3.Connection) -> None:
+def _check_types(connection: sqlite3.Connection) -> None:
     """Raise an error if a value has another type than we write: SQLite itself allows any value in any column.
 
     Raises:
@@ -370,7 +370,7 @@ def _journal_error(path: Path, error: sqlite3.Error) -> GraderError:
 def open_run(
     folder: Path, shard: Shard | None, options: str, root: Path, authors: Sequence[str], handin: str | None = None
 ) -> Iterator[tuple[Journal, bytes]]:
-    """Open the journal for a run, begin the run, and yield the journal with the secret of the batch.
+    """Open the journal for a run, begin the run, and yield the journal and the batch's secret.
 
     Args:
         folder: the folder of results.

@@ -33,7 +33,7 @@ class KnownResults:
     _saved: dict[int, Saved] = field(default_factory=dict)
     _graded: dict[tuple[str, tuple[str, ...]], tuple[Exercise, dict[int, GradedExercise]]] = field(default_factory=dict)
 
-    def forget_others(self, stamp: str, heads: Callable[[], Mapping[int, ResultIdentity]]) -> None:
+    def forget_missing(self, stamp: str, heads: Callable[[], Mapping[int, ResultIdentity]]) -> None:
         """Forget the results that a journal does not have: it may be another journal, or have used a number again.
 
         Args:

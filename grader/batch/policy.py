@@ -40,7 +40,7 @@ class Rules:
     comments: Sequence[Comment] = ()
 
     def platform_numbers(self) -> frozenset[str]:
-        """Return the numbers that the platform gave the people on its roster; none for a roster of another origin."""
+        """Return the numbers that the platform gave the people on its roster; none if no platform made the roster."""
         people = self.people
         return frozenset(person.author for person in people.persons if people.kind != "plain")
 

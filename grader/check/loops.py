@@ -282,7 +282,7 @@ def _calls_that_iterate(
 
 
 def _scopes(statement: ast.AST) -> Iterator[list[ast.AST]]:
-    """Yield the nodes of each outermost function or lambda in a statement, but for its defaults and decorators."""
+    """Yield the nodes of each outermost function or lambda in a statement, without its defaults and decorators."""
     todo = [statement]
     while todo:
         node = todo.pop()

@@ -98,7 +98,7 @@ def deleted_names(node: ast.AST) -> Iterator[str]:
 
 
 def names_changed_by(statement: ast.stmt) -> Iterator[str]:
-    """Yield names that a top-level statement binds, or whose value it may change, as in `table["o"] = f`."""
+    """Yield the names that a top-level statement binds, or whose value it may mutate, as in `table["o"] = f`."""
     if isinstance(statement, DEFINITIONS):
         yield statement.name
         return

@@ -83,7 +83,7 @@ def assert_cpu_time_ratio(
     span = "between " + " and ".join(
         _ratio_text(each, at_most).partition(" time")[0] for each in (ratio.low, ratio.high)
     )
-    sentence = f"{_ratio_text(ratio.value, at_most)} {named} ({span}); {_expectation(at_most)}"
+    sentence = f"{_ratio_text(ratio.value, at_most)} {named} ({span}); {_expected_text(at_most)}"
     # Noted before anything is decided: the report has the ratio, whether it passed or not.
     connection.record.speed.append(_speed_of(ratio, named, sentence))
     if not measurement.cpu_clock:
@@ -111,7 +111,7 @@ def _too_slow(
         more = "more than " if ratio.at_least else ""
         verb = "takes" if at_most >= 1 else "is"
         measured = f"{more}{_ratio_text(ratio.value, at_most)} {named}"
-        head = f"`{shown_name(function)}` {verb} {measured}; {_expectation(at_most)}"
+        head = f"`{shown_name(function)}` {verb} {measured}; {_expected_text(at_most)}"
     if not final:
         seems = say("{} (measured while other programs ran; to be confirmed)", public)
         return Inconclusive(seems, f"{head or public} (to be confirmed)")
@@ -129,7 +129,7 @@ def _limit_text(at_most: float, named: str) -> Public:
     return say("be at least {} times as fast as {}", Limit(f"{1 / at_most:g}"), named)
 
 
-def _expectation(at_most: float) -> str:
+def _expected_text(at_most: float) -> str:
     """Return the limit as part of a message: "expected at most 2 times", or, below 1, "expected at least 2 times"."""
     return f"expected at most {at_most:g} times" if at_most >= 1 else f"expected at least {1 / at_most:g} times"
 

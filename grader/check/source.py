@@ -105,7 +105,7 @@ class SubmittedSource:
                 for statement in tree.body:
                     for name in assigned_names(statement):
                         given.setdefault(name, statement.end_lineno or 0)
-                self._index(file, list(self._top_level(file, tree.body)))
+                self._index(file, list(self._statements_run_at_import(file, tree.body)))
             except RecursionError:
                 self.too_deep = file
                 self.trees[file], self._tops[file] = ast.Module([], []), []
@@ -138,11 +138,11 @@ class SubmittedSource:
             if name.removesuffix(".py").split("/")[0] in roots:
                 self._parse(name)
 
-    def _top_level(self, file: str, body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    def _statements_run_at_import(self, file: str, body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         """Yield the top-level statements of a file that run when it is imported."""
         for statement in body:
             if isinstance(statement, ast.If) and self._never_holds(file, statement.test):
-                yield from self._top_level(file, statement.orelse)
+                yield from self._statements_run_at_import(file, statement.orelse)
             else:
                 yield statement
 
@@ -224,7 +224,7 @@ class SubmittedSource:
         return (
             not statement.decorator_list
             and self._classes_run_no_hooks
-            and all(map(self._is_plain_base, statement.bases))
+            and all(map(self._is_base_without_hooks, statement.bases))
         )
 
     def _is_grad_mode(self, file: str, decorator: ast.expr) -> bool:
@@ -239,7 +239,7 @@ class SubmittedSource:
                 return False
         return bool(paths) and all(path in _SWITCHES for path in paths)
 
-    def _is_plain_base(self, base: ast.expr) -> bool:
+    def _is_base_without_hooks(self, base: ast.expr) -> bool:
         """Return whether a base class runs no code when a subclass is defined: PyTorch's, or the student's own."""
         match base:
             case ast.Name(id=name) if name in self.bindings:

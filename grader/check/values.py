@@ -490,7 +490,7 @@ def assert_in_place(actual: Any, argument: torch.Tensor, what: str = "the result
 
 
 def copies(*values: Any) -> tuple[Any, ...]:
-    """Return deep copies that share memory with each other as the values do.
+    """Return deep copies of values; copies share memory with each other where the values do.
 
     Args:
         *values: tensors, arrays, numbers, and lists, tuples or dicts of them. What stands for an object in a worker is

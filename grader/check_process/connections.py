@@ -150,7 +150,7 @@ class Connections:
         """The time for which this process waits for workers."""
         return self._starter.waiting
 
-    def end_output(self) -> None:
+    def read_output_until_now(self) -> None:
         """Read what the student printed until now; later output is never read, as it could contain hidden inputs.
 
         A connection reads the output of a worker that it loses.
@@ -160,7 +160,7 @@ class Connections:
 
     def end_job(self, limit: int) -> str:
         """End the student's workers after a job, and return what they printed, cut at the limit."""
-        self.end_output()
+        self.read_output_until_now()
         outputs, self._output = self._output or [], None
         text, more = "".join(text for text, _ in outputs), sum(lines for _, lines in outputs)
         if len(text) > limit:

@@ -43,7 +43,7 @@ class Judge:
     verdicts: Verdicts
 
     def judge(self) -> Outcome:
-        """Run the check, and again if one run does not decide; return the outcome that counts."""
+        """Run the check, and run it again if one run does not decide; return the outcome that counts."""
         outcome, error = self.planned.run(self.student)
         # What student code makes of an argument does not count as expected, unless the check examines that: else
         # `x.zero_(); return x` would make `2 * x` right. Whether it does is seen by the reference that gets copies.
@@ -66,7 +66,7 @@ class Judge:
         return self.planned.row.file.exercise.reference is not None
 
     def run_reference(self, *, copying: bool = False) -> Verdict:
-        """Return the verdict of the check with the reference in the student's place; run it unless that is known."""
+        """Run the check with the reference in the student's place, unless it was run so before; return the verdict."""
         # A change of arguments does not depend on the inputs.
         key = (
             self.planned.row.check.exercise,

@@ -17,7 +17,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from grader.check_process.judge import AS_THEY_WERE
-from grader.check_process.reproduce import MOST_CALLS, reproduce
+from grader.check_process.reproduce import MOST_CALLS, calls_as_lines
 from grader.check_process.run_check import PlannedRun
 from grader.check_process.value_source import rebuild_from_source
 from grader.connection.connection import Connection, proxy_of_name
@@ -69,7 +69,7 @@ class Reproducer:
             return _with_text(outcome, _ON_RANKS.format(ranks))
         calls = [call.read() for call in sent[-MOST_CALLS:]]
         changes = bool(student.record.changes)
-        lines = reproduce(student.module, calls, student.folder, student.device, changes=changes)
+        lines = calls_as_lines(student.module, calls, student.folder, student.device, changes=changes)
         shows = lines is not None and self._lines_differ(lines.calls, outcome, student, planned)
         return _with_text(outcome, f"\n{lines.text}") if lines is not None and shows else outcome
 
@@ -80,11 +80,11 @@ class Reproducer:
         """
         # A worker that ran nothing else, as the lines will be run; for the repeat it is new enough.
         with closing(student.with_new_worker()) as own:
-            got = _output_of(own, lines)
+            got = _run_lines(own, lines)
             if _lacks_package(student, got):
                 return False  # where the student types them, the package is there
             # What is drawn at random says nothing of what is wrong. The same worker draws again, from another seed.
-            if _output_of(own, lines, seed=1) != got:
+            if _run_lines(own, lines, seed=1) != got:
                 return False
             if student.reference is None:
                 expected = not student.record.watched and _raised_nothing_unexpected(got, outcome)
@@ -98,7 +98,7 @@ class Reproducer:
         if key not in self._references:
             if len(self._references) >= _MOST_KNOWN:
                 self._references.clear()
-            self._references[key] = _output_of(self._fresh_connection(reference), lines)
+            self._references[key] = _run_lines(self._fresh_connection(reference), lines)
         return self._references[key]
 
     def _fresh_connection(self, connection: Connection) -> Connection:
@@ -119,7 +119,7 @@ class Reproducer:
             return True  # nothing can be tried
         text = _as_lines(check.try_this)
         # In a worker that has met no hidden input, so that what comes of it says nothing of one.
-        got = _output_of(self._fresh_connection(student), text)
+        got = _run_lines(self._fresh_connection(student), text)
         return not _lacks_package(student, got) and got != self._reference_output(student.reference, check.id, text)
 
     def close(self) -> None:
@@ -168,7 +168,7 @@ def _lacks_package(connection: Connection, printed: str) -> bool:
     return bool(connection.without) and printed == f"{_RAISED}ModuleNotFoundError"
 
 
-def _output_of(connection: Connection, lines: str, seed: int = 0) -> str:
+def _run_lines(connection: Connection, lines: str, seed: int = 0) -> str:
     """Run lines, and return what they print, or the type of what they raise.
 
     Args:

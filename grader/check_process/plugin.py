@@ -166,7 +166,7 @@ class CheckSession:
                 # The last moment at which no hidden input is known to the worker; what is printed from here on is not
                 # kept.
                 if not check.shown:
-                    self._connections.end_output()
+                    self._connections.read_output_until_now()
                 on_cuda = self._accelerator.type is DeviceKind.CUDA and check.device is not DeviceKind.NONE
                 device = DeviceKind.CUDA if on_cuda else check.device
                 student = self._connections.connection_to_student(planned, job, device)

@@ -32,7 +32,7 @@ class LinesToTry(NamedTuple):
     calls: str
 
 
-def reproduce(
+def calls_as_lines(
     module: str, calls: Sequence[Call], folder: str, device: DeviceKind = DeviceKind.NONE, *, changes: bool = False
 ) -> LinesToTry | None:
     """Return the last calls of a check as lines of Python; None if one of them cannot be written.

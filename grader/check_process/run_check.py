@@ -47,7 +47,7 @@ class CheckRunner:
         util._reprcompare = self._note_comparison
 
     def has_drawn(self, row: CollectedCheck) -> bool:
-        """Return whether the last run of a check may have drawn random numbers, by `rng` or by another generator."""
+        """Seed the global generators again; return True if the last run of a check may have drawn random numbers."""
         return "rng" in row.item.fixturenames or not self._fixtures.inputs.reseed_if_untouched()
 
     def run(
@@ -110,8 +110,8 @@ class CheckRunner:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             steps = (lambda: skip_if_marked(item), lambda: state.setup(item), item.runtest)
-            error = _first_exception(item, check_s, *steps)
-            torn_down = _first_exception(item, check_s, lambda: state.teardown_exact(following))
+            error = _run_steps(item, check_s, *steps)
+            torn_down = _run_steps(item, check_s, lambda: state.teardown_exact(following))
         return error or torn_down
 
     def _note_comparison(self, op: str, left: object, right: object) -> str:
@@ -156,8 +156,8 @@ class PlannedRun:
         return self.runner.run(self.row, self.following, self.job, student, **how)
 
 
-def _first_exception(item: pytest.Function, check_s: float, *steps: Callable[[], object]) -> BaseException | None:
-    """Run steps of a check under its time limit; return the first exception, or None."""
+def _run_steps(item: pytest.Function, check_s: float, *steps: Callable[[], object]) -> BaseException | None:
+    """Run steps of a check under its time limit; return the first exception that one raises, or None."""
     try:
         with limit_own_time(item, check_s):
             for step in steps:

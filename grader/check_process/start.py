@@ -83,7 +83,7 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.ControlGr
     try:
         message: Message | None = plan
         while isinstance(message, Plan):
-            with _modules_removed(message), contextlib.closing(Connections(starter)) as connections:
+            with _remove_course_modules_after(message), contextlib.closing(Connections(starter)) as connections:
                 session = CheckSession(host, message, connections, accelerator)
                 _run_pytest(session, message.exercises)
                 message = session.ended_by
@@ -93,8 +93,8 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.ControlGr
 
 
 @contextmanager
-def _modules_removed(plan: Plan) -> Iterator[None]:
-    """Remove the course's modules from `sys.modules` after the block: a new plan may come with changed files."""
+def _remove_course_modules_after(plan: Plan) -> Iterator[None]:
+    """Remove the course's modules from `sys.modules` after the `with` block: a new plan may have changed files."""
     before = set(sys.modules)
     folders = {path.parent for item in plan.exercises for path in item.files if path is not None}
     yield

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.check_process.hidden_words import ERRORS
-from grader.check_process.submitted_lines import is_stub, lines_of, statement_spans, undefined_names
+from grader.check_process.submitted_lines import is_stub_line, lines_of, statement_spans, undefined_names
 from grader.connection.connection import Connection
 from grader.connection.raised import Raised, TracebackLine, debugger_hint, error_text, refuses_arguments, shown_lines
 from grader.connection.student import unrun_assignment_text
@@ -56,7 +56,7 @@ def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
     # function that has given a value before.
     is_new = raised.what not in student.answered
     last = raised.lines[-1] if raised.type == "NotImplementedError" and raised.lines and is_new else None
-    if last is not None and is_stub(student.files.get(last[0], b""), last[1]):
+    if last is not None and is_stub_line(student.files.get(last[0], b""), last[1]):
         public = say("{} is not written yet (it raises NotImplementedError)", raised.what)
         return Reason(Verdict.SKIPPED, public, "\n".join([public, *lines]))
     if (public_left := debugger_hint(raised, raised.what)) is not None:
@@ -66,7 +66,7 @@ def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
     public = say("{} raised {}", raised.what, kind)
     story = f"{raised.what} raised {error_text(raised)}"
     place = public_line(raised.lines, student)
-    text = known_error(raised.text, "".join(line.text for line in place))
+    text = known_error_text(raised.text, "".join(line.text for line in place))
     if raised.type == "NameError" and (missing := _NO_NAME.match(raised.text)):
         names = undefined_names(student.files.get(f"{student.module}.py", b""))
         # So few that none can carry a hidden number.
@@ -129,7 +129,7 @@ _NO_MARK = re.compile(r"(?:name|variable|attribute|argument) '\w+'|reshape\(\.\.
 _MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in method \w+\)$")
 
 
-def known_error(text: str, line: str) -> str:
+def known_error_text(text: str, line: str) -> str:
     """Return the text of an exception as a hidden check shows it; "" if it is not in `known_errors.txt`.
 
     Student code may raise any exception with any text, so there are few texts to choose from.

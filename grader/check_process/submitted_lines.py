@@ -13,7 +13,7 @@ from grader.connection.raised import TracebackLine
 
 
 def existing_lines(claimed: Iterable[TracebackLine], files: Mapping[str, bytes]) -> tuple[TracebackLine, ...]:
-    """Return the lines that a worker claims and that exist in the submitted files, with the text of the files."""
+    """Return the traceback lines of a worker that exist in the submitted files, with their text from these files."""
     lines = []
     # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
     for file, number, function, _ in claimed:
@@ -47,7 +47,7 @@ def _has_word(content: bytes, word: str) -> bool:
     return bool(word) and re.search(rf"\b{re.escape(word)}\b", text_of(content)) is not None
 
 
-def is_stub(content: bytes, line: int) -> bool:
+def is_stub_line(content: bytes, line: int) -> bool:
     """Return whether a line is a `raise NotImplementedError` directly in a function's body, as in a starter."""
     return any(
         statement.lineno <= line <= (statement.end_lineno or 0)
@@ -58,7 +58,7 @@ def is_stub(content: bytes, line: int) -> bool:
     )
 
 
-def is_empty(content: bytes, name: str) -> bool:
+def is_empty_function(content: bytes, name: str) -> bool:
     """Return whether a function does nothing but return None, as a stub does.
 
     A stub has `pass`, `...`, a docstring, `return None`, or assigns None to a name and returns that.
@@ -96,7 +96,7 @@ def may_lack_return(files: Mapping[str, bytes], names: Collection[str]) -> bool:
 
 @_read_once
 def statement_spans(content: bytes) -> Mapping[int, int]:
-    """Map the first line of each statement in functions to its last; a compound statement ends before its body."""
+    """Return the last line of each statement in functions, by its first; a compound statement ends before its body."""
     ends: dict[int, int] = {}
     for function in _functions(content):
         for node in ast.walk(function):

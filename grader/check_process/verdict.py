@@ -22,7 +22,7 @@ from grader.check_process.check_picture import picture_of
 from grader.check_process.checks import CollectedCheck
 from grader.check_process.features import FIXTURES
 from grader.check_process.student_error import Reason, public_line_text, reason_of_student_error
-from grader.check_process.submitted_lines import existing_lines, is_empty, may_lack_return
+from grader.check_process.submitted_lines import existing_lines, is_empty_function, may_lack_return
 from grader.connection.connection import Connection
 from grader.connection.raised import TracebackLine, raised_by_student, refuses_arguments, shown_lines
 from grader.connection.record import Record
@@ -122,7 +122,7 @@ def _reason_of_stub(reason: Reason, error: BaseException | None, student: Connec
         return None
     what = [*student.record.nothing][-1]
     name = what.rpartition("`")[0].rpartition("`")[2].split(".")[-1]
-    if not is_empty(student.files.get(f"{student.module}.py", b""), name):
+    if not is_empty_function(student.files.get(f"{student.module}.py", b""), name):
         return None
     return Reason(Verdict.SKIPPED, say("{} is not written yet (it returns None)", what))
 
@@ -258,14 +258,16 @@ def _reason_of_check_error(
             own = f"a check can use {', '.join(FIXTURES)}, and those of its own file"
             return Reason(Verdict.BROKEN, f"unknown fixture `{error.argname}`: {own}")
         # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.
-        case TypeError() if _NOT_CALLABLE.match(str(error)) and (name := _called_value(error, path, student)):
+        case TypeError() if _NOT_CALLABLE.match(str(error)) and (
+            name := _value_called_as_function(error, path, student)
+        ):
             return Reason(Verdict.ERROR, say("`{}` in your file is not a function", name))
         case AssertionError():
             return Reason(Verdict.FAILED, NOT_EXPECTED, _plain_assert_message(error, path, comparison))
     return Reason(Verdict.BROKEN, f"{type(error).__name__}: {error}")
 
 
-def _called_value(error: TypeError, path: Path, student: Connection) -> str:
+def _value_called_as_function(error: TypeError, path: Path, student: Connection) -> str:
     """Return the name of a student's value that a check called like a function, or ""."""
     statement = raising_statement(error, path)
     for node in ast.walk(statement) if statement is not None else ():

@@ -95,7 +95,7 @@ def read_class(path: Path, server: str) -> list[Repository]:
 
 
 def parse_moment(text: str) -> datetime:
-    """Parse a date, which means its end, or a time; one without a zone is in the zone of this machine.
+    """Parse a time, or a date as the end of that day; without a zone it is in the zone of this machine.
 
     Raises:
         CourseError: it is not a time.

@@ -130,7 +130,7 @@ class Wishes:
 
     @property
     def requirements(self) -> bytes:
-        """The requirements.txt by which a job installs the grader."""
+        """The content of the requirements.txt from which a job installs the grader."""
         index = f"--index-url {self.index}\n" if self.index else ""
         return f"{index}{f'./{self.wheel.name}' if self.wheel else self.package}\n".encode()
 
@@ -172,7 +172,7 @@ def package_here() -> str:
 
 
 def platform_files(platform: str, wishes: Wishes, course: Course | None = None) -> Files:
-    """Return the files of a platform, by path.
+    """Return the files that a CI platform needs, by path.
 
     Args:
         platform: its name, as `grade init-ci` takes it.

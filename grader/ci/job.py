@@ -174,7 +174,7 @@ class Platform:
         return cls(environ, FORMATS["log"], "", False, root)
 
     def folder_of(self, submission: Path) -> str | None:
-        """Return the submission's folder from the root of the repository; None if it lies outside."""
+        """Return the submission's folder, relative to the root of the repository; None if it lies outside."""
         path = Path(os.path.relpath(submission.resolve(), self.root))
         if path.is_absolute() or ".." in path.parts:
             return None

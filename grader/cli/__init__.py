@@ -122,7 +122,7 @@ class _Commands(click.Group):
         return _import_command(cmd_name) if cmd_name in COMMANDS else None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; an error of ours or of the course's becomes lines and an exit status."""
+        """Run a command; if it raises an error of ours or of the course's, print it and exit with a status."""
         from grader.report.console import errors_as_lines
 
         with errors_as_lines():

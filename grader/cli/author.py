@@ -74,7 +74,7 @@ def new_command(
 
 def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[str, bytes]]:
     """Return the draft of an exercise from a test file or notebook, sentences on what is left to do, and data files."""
-    from grader.author.port.draft import Port, data_of, missing_part_sentences, texts_for_student_code
+    from grader.author.port.draft import Port, literals_for_student_code, missing_part_sentences, read_data_files
     from grader.author.port.notebooks import MODULE, assignment_of
 
     try:
@@ -82,12 +82,12 @@ def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[s
         folder, assignment = tests.parent, assignment_of(text)
         if assignment is None:
             draft = Port(text, solution).draft("@title@")
-            named = [solution, texts_for_student_code(f"{draft.shown}\n{draft.hidden}")]
-            data, left_out = data_of(folder, named=named)
+            named = [solution, literals_for_student_code(f"{draft.shown}\n{draft.hidden}")]
+            data, left_out = read_data_files(folder, named=named)
             return draft, [*left_out.values(), *missing_part_sentences(solution, [*data, *left_out])], data
         text, listed = assignment.test_file(), assignment.files
         # Which students have beside the notebook.
-        data, left_out = data_of(folder, named=[solution or assignment.reference(), text], listed=listed)
+        data, left_out = read_data_files(folder, named=[solution or assignment.reference(), text], listed=listed)
         solution = solution or assignment.reference(data)
         port = Port(text, solution, MODULE, assignment.points, assignment.hidden, assignment.given_code(), data)
         draft = port.draft("@title@")

@@ -50,7 +50,7 @@ def _check_percent(ctx: click.Context, param: click.Parameter, value: str | None
 @click.option("--changed-since", metavar="COMMIT", help="Grade only what was changed since a commit.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
 @options.staff
-@options.formats()
+@options.format_option()
 @options.points
 @options.hidden
 @click.option(

@@ -158,7 +158,7 @@ def _parse_formats(
     return pairs
 
 
-def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
+def format_option(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
     """Return a decorator that adds the option `--format`.
 
     Args:

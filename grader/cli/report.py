@@ -201,7 +201,7 @@ def _say_changes(say: Say, changes: Sequence[RegradedExercise]) -> None:
 
 @click.command("export")
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=options.PATH)
-@options.formats(required=True, more=options.LMS)
+@options.format_option(required=True, more=options.LMS)
 @click.option("--into", type=options.PATH, help="The file downloaded from Canvas or Moodle, to fill in.")
 @click.option("--handin", metavar="HANDIN", help="Fill in this hand-in alone; other folders count for grace days.")
 @click.option("--column", default="", help="With --into: the title of the column; by default what course.yaml says.")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support import COURSES, WarmGrade
 
-from grader.author.port.draft import Port, data_of, missing_part_sentences
+from grader.author.port.draft import Port, missing_part_sentences, read_data_files
 from grader.author.port.notebooks import MODULE, assignment_of
 from grader.model.errors import CourseError
 
@@ -422,7 +422,7 @@ def test_data_that_the_notebook_names_comes_along(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     text = "A = Path('data') / 'a.csv'\n\ndef load(path='./c.csv', other='g.py'):\n    return open(path)\n"
-    data, left_out = data_of(tmp_path, named=[text], listed=["listed/"])
+    data, left_out = read_data_files(tmp_path, named=[text], listed=["listed/"])
     assert (list(data), left_out) == (["data/a.csv", "c.csv", "listed/e.csv"], {})
 
 

@@ -9,7 +9,7 @@ import torch
 from check_process.courses import course_with
 from support import FORK, WarmGrade, grader_of, open_lane, written
 
-from grader.check_process.reproduce import reproduce
+from grader.check_process.reproduce import calls_as_lines
 from grader.connection.record import Call
 from grader.model import Course, DeviceKind, Verdict
 from grader.model.errors import ConfinementError, DeviceError, StartError
@@ -177,12 +177,12 @@ def test_a_simulated_device_under_the_name_cuda(course: Course, tmp_path: Path) 
 
 def test_lines_for_a_simulated_device() -> None:
     """Lines that repeat a call on a simulated accelerator switch it on first."""
-    lines = reproduce("work", [Call("total", (torch.ones(1),), {})], "", DeviceKind.SIM)
+    lines = calls_as_lines("work", [Call("total", (torch.ones(1),), {})], "", DeviceKind.SIM)
     assert lines is not None
     typed = [line.strip() for line in lines.text.splitlines()]
     assert typed[2:4] == ["from grader import accelerator", 'accelerator.enable("sim")']
     assert typed[-1] == lines.calls == "print(total(torch.tensor([1.0], dtype=torch.float32)))"
-    named = reproduce("work", [Call("total", (torch.ones(1),), {})], "", DeviceKind.SIM_CUDA)
+    named = calls_as_lines("work", [Call("total", (torch.ones(1),), {})], "", DeviceKind.SIM_CUDA)
     assert named is not None and 'accelerator.enable("cuda")' in named.text
 
 

@@ -15,7 +15,7 @@ from check_process.courses import course_with, graded
 from support import Grade
 
 from grader.check_process.hidden_words import Words
-from grader.check_process.student_error import known_error, placeholders_note
+from grader.check_process.student_error import known_error_text, placeholders_note
 from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
 from grader.model.public_text import Limit, say
 from grader.report.schema import report_json
@@ -301,7 +301,7 @@ ABSENT = "is not available here: this exercise is solved in plain Python, with t
 )
 def test_texts_of_exceptions(text: str, line: str, shown: str) -> None:
     """A known text is shown without its numbers, with a common type and a name of the line at most; no other is."""
-    assert known_error(text, line) == shown
+    assert known_error_text(text, line) == shown
 
 
 @pytest.mark.parametrize(

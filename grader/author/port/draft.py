@@ -117,7 +117,7 @@ class Port:
         helpers = [f"{HELPERS}{word}" for word in WORDS]
         self._has_points = bool(points)
         self._points = {test: (points or {}).get(test, Fraction(1)) for test in plain.tests}
-        whole = with_helpers("\n\n".join([*helpers, *filter(None, map(plain.for_checks, plain.items))]))
+        whole = with_helpers("\n\n".join([*helpers, *filter(None, map(plain.rewrite_for_checks, plain.items))]))
         self._items = top_statements(whole)
         self._beside = list(self._tests_for_probe(whole))
         # The student's functions and classes that each test is about: those that it names itself come first.
@@ -185,7 +185,7 @@ class Port:
                 names & flagged
                 or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes)
                 or (frames and self._plain.needs_data_frames(test, others))
-                or self._plain.uses_pictures(needed)
+                or self._plain.draws_figures(needed)
             ):
                 yield test
 
@@ -204,7 +204,7 @@ class Port:
 
     def _probe_file(self) -> str:
         items = statements_needed(self._plain.items, self._beside)
-        code = top_statements("\n\n".join([_PROBE_IMPORTS, *filter(None, map(self._plain.for_probe, items))]))
+        code = top_statements("\n\n".join([_PROBE_IMPORTS, *filter(None, map(self._plain.rewrite_for_probe, items))]))
         wanted = statements_needed(code, map(self._plain.name_in_probe, self._beside))
         text = source_of_file("Runs beside the student's code.", wanted)
         return with_todos(text, of_checks=False, data=self._data) if items else ""
@@ -405,7 +405,7 @@ def _find_todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator
 def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data: Container[str]) -> str:
     """Return what is left to do about a call in a ported file, as the text of a TODO; "" if nothing is."""
     path = source.path(call) or ast.unparse(call.func)
-    if _reads_file(source, call) and _first_text(call) not in data:
+    if _reads_file(source, call) and _first_literal(call) not in data:
         return _ELSEWHERE
     if _CLOCKS.fullmatch(path):
         return _OF_CLOCK
@@ -433,10 +433,10 @@ def files_read(text: str) -> list[str]:
     """Return the names of the files that Python source opens by a string literal, each once, without "./"."""
     source = CheckSource(ast.parse(text))
     calls = [node for node in source.nodes if isinstance(node, ast.Call) and _reads_file(source, node)]
-    return list(dict.fromkeys(name for name in map(_first_text, calls) if name))
+    return list(dict.fromkeys(name for name in map(_first_literal, calls) if name))
 
 
-def _first_text(call: ast.Call) -> str:
+def _first_literal(call: ast.Call) -> str:
     """Return the string literal that is the first argument of a call, without "./"; "" without one."""
     match call.args:
         case [ast.Constant(value=str() as name), *_]:
@@ -459,7 +459,7 @@ def _files_in_literals(text: str, folder: Path) -> Iterator[str]:
         yield from (f"{before}{name}" for before in folders if (folder / f"{before}{name}").is_file())
 
 
-def data_of(
+def read_data_files(
     folder: Path, *, named: Sequence[str] = (), listed: Sequence[str] = ()
 ) -> tuple[dict[str, bytes], dict[str, str]]:
     """Return the contents of the data files in a folder, and a sentence for each that is too large for an exercise.
@@ -490,7 +490,7 @@ def data_of(
     return {name: (folder / name).read_bytes() for name in sizes}, left_out
 
 
-def texts_for_student_code(checks: str) -> str:
+def literals_for_student_code(checks: str) -> str:
     """Return the source of a list with the string literals that checks pass to student code."""
     calls = [node for node in ast.walk(ast.parse(checks)) if isinstance(node, ast.Call)]
     calls = [call for call in calls if ast.unparse(call.func).startswith("student.")]
@@ -529,7 +529,7 @@ def _has_ellipsis(node: ast.AST) -> bool:
 
 
 def _is_reassigned(node: ast.AST, body: Sequence[ast.stmt]) -> bool:
-    """Return whether a later statement assigns the variable again, as a solution does below `x = ...`."""
+    """Return whether a statement below a node assigns its variable again, as a solution does below `x = ...`."""
     if not isinstance(node, ast.Assign):
         return False
     later = [one for one in body if isinstance(one, ast.Assign) and one.lineno > node.lineno]

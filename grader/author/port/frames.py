@@ -40,8 +40,8 @@ def imports_data_frames(items: Sequence[TopStatement]) -> bool:
     return any(module.split(".")[0] in FRAMES for module in modules)
 
 
-def uses_pictures(items: Sequence[TopStatement], source: CheckSource) -> bool:
-    """Return whether one of these statements, unless it is an import, uses a package that draws."""
+def draws_figures(items: Sequence[TopStatement], source: CheckSource) -> bool:
+    """Return whether one of these statements uses a package that draws figures; imports do not count."""
     return any(_uses_packages(item.node, source, _PICTURES) for item in items if not imported_names(item.node))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from grader.author.port.rewrite import names_loaded
+from grader.author.port.rewrite import loaded_variables
 from grader.author.port.text import TopStatement, missing_packages, statements_needed, top_statements
 from grader.course.answers import names_of
 from grader.course.files import parse_yaml
@@ -153,7 +153,7 @@ class Assignment:
         own = self._items()
         items = [*tested, *own]  # a test may import what the solution uses
         names = [item.name for item in items if isinstance(item.node, (Function, ast.ClassDef))]
-        names += sorted(self._tested_variables() | (names_loaded(own, data) & self._names_used_by_tests()))
+        names += sorted(self._tested_variables() | (loaded_variables(own, data) & self._names_used_by_tests()))
         kept = statements_needed(items, names)
         unused = [item for item in own if imported_names(item.node) and item not in kept]
         imports = [item for item in unused if not missing_packages(item.node)]

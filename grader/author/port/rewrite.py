@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import numpy as np
 
 from grader.author.port.asserts import convert_to_pytest
-from grader.author.port.frames import needs_data_frames, uses_pictures
+from grader.author.port.frames import draws_figures, needs_data_frames
 from grader.author.port.text import Edits, TopStatement, indent_block, source_of_file, top_statements
 from grader.course.answers import first_line_number, lines_of, names_of
 from grader.lint.lines import graph_attribute
@@ -104,7 +104,7 @@ class Tests:
         self.fixtures = {item.name: item for item in self._functions if item.name in fixtures}
         others = [item for item in self._functions if item.name not in self.tests.keys() | fixtures]
         self._helpers = {item.name: item for item in others}
-        self._loaded = names_loaded(self.items, data)
+        self._loaded = loaded_variables(self.items, data)
         self.needs = self._collect_needs(self._check_needs, self._helpers)
         self.beside = self._collect_needs(self.student_names, self._helpers | self.fixtures)
 
@@ -169,9 +169,9 @@ class Tests:
         assert isinstance(node, Function)
         return needs_data_frames(node, others, self._source, self._names)
 
-    def uses_pictures(self, items: Sequence[TopStatement]) -> bool:
+    def draws_figures(self, items: Sequence[TopStatement]) -> bool:
         """Return whether one of these statements uses a package that draws figures, such as matplotlib."""
-        return uses_pictures(items, self._source)
+        return draws_figures(items, self._source)
 
     def _check_needs(self, node: ast.AST) -> list[str]:
         draws = (
@@ -216,7 +216,7 @@ class Tests:
 
     # -- check files ----------------------------------------------------------------------------------------------
 
-    def for_checks(self, item: TopStatement) -> str:
+    def rewrite_for_checks(self, item: TopStatement) -> str:
         """Return a statement rewritten for the check file; "" if nothing is left of it."""
         node, edits = item.node, Edits(item.text)
         if all(map(self._is_seed, node.body if isinstance(node, Function) else [node])):
@@ -360,7 +360,7 @@ class Tests:
 
     # -- probe files ----------------------------------------------------------------------------------------------
 
-    def for_probe(self, item: TopStatement) -> str:
+    def rewrite_for_probe(self, item: TopStatement) -> str:
         """Return a statement rewritten for the probe file, where fixtures are functions that tests call."""
         node = item.node
         if not isinstance(node, Function):
@@ -400,7 +400,7 @@ class Tests:
         return f"try_{short}" if taken or not short.isidentifier() else short
 
 
-def names_loaded(items: Sequence[TopStatement], data: Collection[str]) -> set[str]:
+def loaded_variables(items: Sequence[TopStatement], data: Collection[str]) -> set[str]:
     """Return the variables of a file that are loaded from data files, or computed from such variables.
 
     Args:
@@ -507,7 +507,7 @@ def with_helpers(text: str) -> str:
                 case ast.Attribute(value=value, attr=name) if graph_attribute(scope, node):
                     new = f"facts({edits.text(value)}).{name}"
                 case ast.Expr(value=ast.Call() as call):
-                    new = _assert_values(scope, edits, call)
+                    new = _as_assert_values(scope, edits, call)
                 case ast.Assert(test=test):
                     new = _rewrite_assert(scope, edits, test)
                 case _:
@@ -526,7 +526,7 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
                 return f"assert_tensor({edits.text(value)})"
             return f"assert_isinstance({edits.text(value)}, {edits.text(kind)})" if path.startswith("torch.") else ""
         case ast.Call():
-            return _assert_values(scope, edits, test)
+            return _as_assert_values(scope, edits, test)
         case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
             for one, expected in ((left, right), (right, left)):
                 args = one.args if isinstance(one, ast.Call) and ast.unparse(one.func) in ("tuple", "list") else []
@@ -539,7 +539,7 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
     return ""
 
 
-def _assert_values(scope: Scope, edits: Edits, call: ast.Call) -> str:
+def _as_assert_values(scope: Scope, edits: Edits, call: ast.Call) -> str:
     """Return a call such as `torch.allclose` as `assert_values`; "" if `assert_values` does not compare the same."""
     path, words = scope.source.path(call), {word.arg or "**": edits.text(word.value) for word in call.keywords}
     exact = _EQUAL.fullmatch(path) is not None
