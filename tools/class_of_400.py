@@ -93,7 +93,7 @@ def _fault(row: Mapping[str, Any] | None, expect: str) -> str | None:
 def killed(
     folder: Path, whole: Path, exercises: Sequence[Exercise], kills: int, seconds: float, rng: random.Random
 ) -> Iterator[str]:
-    """Begin the batch anew, kill it so often, then let it end; what differs from the one that nobody killed."""
+    """Start a batch again, kill it `kills` times, and let it end; yield what differs from the batch never killed."""
     out = whole.with_name(f"{whole.name}-killed")
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(mode=0o700)
@@ -126,7 +126,7 @@ def killed(
 
 
 def _reports(out: Path) -> int:
-    """Return how many submissions have a report: the journal is locked while it is written."""
+    """Return the number of reports in a folder of results; the journal, which has more, is locked by the batch."""
     return sum(1 for _ in (out / "reports").glob("*.json"))
 
 

@@ -117,7 +117,11 @@ class Bench:
         assert self.exercise.reference is not None
         reference = self.exercise.reference.read_text(encoding="utf-8")
         texts = {path: path.read_text(encoding="utf-8") for path in self.exercise.wrong}
-        apart = [pair for pair in combinations(texts, 2) if not _written(texts[pair[0]]) & _written(texts[pair[1]])]
+        apart = [
+            pair
+            for pair in combinations(texts, 2)
+            if not _defined_names(texts[pair[0]]) & _defined_names(texts[pair[1]])
+        ]
         for one, other in apart[::every] if every else []:
             source = "\n\n".join((reference, texts[one], texts[other]))
             answer = Answer(self.exercise.reference, source.encode(), "", "")
@@ -154,7 +158,7 @@ class Bench:
             yield f"  {fate:<18} {mutant.told[:90]}" + (f"\n{'':21}{found}" if found else "")
 
     def _alike(self, one: Answer, other: Answer) -> bool:
-        """Return whether this answer fails all that the other fails, and in the same way."""
+        """Return whether `one` fails each check that `other` fails, and in the same way, with all seeds."""
         for seed in FURTHER:
             mine, theirs = (traces_of(self.graded(each, seed).checks) for each in (one, other))
             costs = {check.id for check in self.lane.checks_of(self.exercise) if check.category == COSTS}
@@ -170,13 +174,13 @@ class Bench:
 _SENTENCES = re.compile(" (?:Or|And): ")
 
 
-def _written(text: str) -> set[str]:
-    """Return the names of the functions and classes that a wrong answer defines itself."""
+def _defined_names(text: str) -> set[str]:
+    """Return the names of the functions and classes at the top of a wrong answer's source."""
     return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 def row_of(exercise: Exercise, tally: Tally) -> str:
-    """Return the row of an exercise in the table."""
+    """Return the row of an exercise in a Markdown table: how its wrong answers and mutants were diagnosed."""
     own, mutants = tally.own, tally.mutants
     lose = own.total() - own["keeps its points"]
     lost = mutants.total() - mutants["keeps its points"]
@@ -190,7 +194,7 @@ def row_of(exercise: Exercise, tally: Tally) -> str:
 @click.option("--every", default=0, help="Take each N-th mutant; none without this.")
 @click.option("--pairs", default=0, help="Take each N-th pair of wrong answers; none without this.")
 def command(names: tuple[str, ...], every: int, pairs: int) -> None:
-    """Print what was told, and the numbers."""
+    """Print the diagnosis of each answer, and how many diagnoses are right."""
     course = load_course(find_course(Path.cwd()))
     for exercise in [item for name in names for item in find_exercises(course, name)]:
         setup = replace(setup_of(), seed=SEED)

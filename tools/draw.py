@@ -24,8 +24,8 @@ class Function(NamedTuple):
 
     Attributes:
         place: the path from the root of the repository, with the line.
-        signature: as it is written, with the class of a method.
-        docstring: without its indentation.
+        signature: the signature as it is written, with the class of a method.
+        docstring: the docstring without its indentation.
     """
 
     place: str
@@ -48,12 +48,12 @@ def functions_in(path: Path) -> Iterator[Function]:
 
 
 def draw(seed: int, count: int, folder: Path) -> list[Function]:
-    """Draw so many functions from a folder; the same seed draws the same ones of the same code.
+    """Draw functions at random from the files of a folder; a seed always draws the same ones of the same code.
 
     Args:
-        seed: of the generator.
-        count: how many.
-        folder: where they are drawn from.
+        seed: the seed of the generator.
+        count: the number of functions.
+        folder: the folder from whose files they are drawn.
     """
     everything = [function for path in sorted(folder.rglob("*.py")) for function in functions_in(path)]
     return random.Random(seed).sample(everything, min(count, len(everything)))

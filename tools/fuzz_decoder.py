@@ -108,7 +108,7 @@ class Worker:
 
 
 def layouts(text: bytes) -> None:
-    """Decode one row that describes an object over one block."""
+    """Decode one row that describes an object in a block of memory, and use the object."""
     table = ObjectTable()
     tree = {"roots": [["ref", 0]], "rows": [[0, parsed(text)]], "blocks": [[0, BLOCK]]}
     with contextlib.suppress(ProtocolError):
@@ -124,7 +124,7 @@ def refuse(*child: Any) -> Any:
 
 
 def replies(text: bytes) -> None:
-    """Decode a reply: its tree, and after the first line break its data."""
+    """Decode a reply, whose tree is the first line of `text` and whose data is the rest, and use its values."""
     text, _, data = text.partition(b"\n")
     tree = parsed(text)
     if isinstance(tree, dict):
@@ -132,7 +132,7 @@ def replies(text: bytes) -> None:
 
 
 def frames(text: bytes) -> None:
-    """Read a stream; its first three bytes say whether a descriptor comes along, and how much memory it has."""
+    """Read a stream and use its frame; the first three bytes have whether shared memory comes along, and its size."""
     stream = Stream(text[3:], int.from_bytes(text[1:3], "big") if text[:1] == b"\1" else None)
     channel = Channel(stream, CAPS)
     try:
@@ -181,10 +181,10 @@ class Stream(SocketTransport):
 
 
 def take(tree: dict[str, Any], data: bytes, frame: Frame | None = None) -> None:
-    """Read a reply as a check's call does, and use what came of it.
+    """Read a reply as a call of a check does, and use its values.
 
     Raises:
-        Harm: it did harm.
+        Harm: the reply changed an argument that it does not name, or memory that is read-only.
     """
     ours = Ours()
     untouched = [(leaf, shown(leaf)) for leaf in not_named(ours, tree)]

@@ -130,7 +130,7 @@ class Fuzzer:
         self.inside = collections.Counter[str]()
 
     def once(self) -> None:
-        """Change one input, have it read, note what is wrong."""
+        """Change one input, have it read, and report a crash, an error of ours, or too much time or memory."""
         (kind,) = self.random.choices(list(WEIGHTS), [*WEIGHTS.values()])
         chosen = self.random.choice(self.pools[kind])
         for _ in range(self.random.choice((0, 1, 1, 1, 2, 4))):
@@ -142,11 +142,11 @@ class Fuzzer:
         except GraderError as error:  # for people
             said = f"{type(error).__name__}: {error}"
             if not isinstance(error, SubmissionError) and kind in ("hand_in", "text"):
-                self.finding(kind, chosen, f"an error of ours: {error}")
+                self.report_finding(kind, chosen, f"an error of ours: {error}")
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
-            self.finding(kind, chosen, traceback.format_exc())
+            self.report_finding(kind, chosen, traceback.format_exc())
             said = "finding"
         seconds = time.monotonic() - began
         self.rounds[kind] += 1
@@ -155,9 +155,9 @@ class Fuzzer:
             print(f"slow: {kind} {chosen.name} {seconds:.1f} s: {said[:200]}", flush=True)
         self.longest[kind] = max(self.longest[kind], int(seconds * 1000))
         if seconds > LIMITS_S.get(kind, HOST_S):
-            self.finding(kind, chosen, f"it took {seconds:.0f} s\nreading of kind {kind}")
+            self.report_finding(kind, chosen, f"it took {seconds:.0f} s\nreading of kind {kind}")
         if (used := resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10) > self.most_mb:
-            self.finding(kind, chosen, f"this process has {used} MiB\nreading of kind {kind}")
+            self.report_finding(kind, chosen, f"this process has {used} MiB\nreading of kind {kind}")
             self.most_mb = 2 * used
         if unexpected := re.search(r"reading it failed \((\w+): ", said):
             self.inside[unexpected[1]] += 1
@@ -171,16 +171,16 @@ class Fuzzer:
             pool.append(chosen)
 
     def read(self, kind: str, chosen: Input) -> str:
-        """Read an input in a folder of its own, and return in words what came of it.
+        """Read an input in a folder of its own, and return in words what the reader found.
 
         Raises:
-            GraderError: for people.
+            GraderError: the reader refuses the input, with a message for people.
         """
         with tempfile.TemporaryDirectory(prefix="fuzz-", ignore_cleanup_errors=True) as folder:
             return READERS[kind](Path(folder), chosen, self.course)
 
-    def finding(self, kind: str, chosen: Input, text: str) -> None:
-        """Print what is wrong, once for each place, and keep the input."""
+    def report_finding(self, kind: str, chosen: Input, text: str) -> None:
+        """Print what is wrong and write the input to a file, unless the same place in our code was reported before."""
         place = "".join(re.findall(r"File .*, line \d+, in \w+", text)[-2:]) or text.split("\n")[-1]
         if place in self.places:
             return
@@ -370,7 +370,7 @@ def _keys(holder: Any) -> list[Any]:
 
 
 def read_hand_in(folder: Path, one: Input, course: Course) -> str:
-    """Read an input as a batch reads what one author handed in; return what was wrong."""
+    """Read an input as a batch reads what one author handed in; return the problems that it reports."""
     path = _written(folder, one)
     handed = Handed("ada", ("ada",), (Part(path, PurePosixPath(path.name)),))
     submissions, unmatched = collect.collect(handed, course.exercises, course.exercises, every=True)
@@ -396,13 +396,13 @@ def read_download(folder: Path, one: Input, course: Course) -> str:
 
 
 def read_text(folder: Path, one: Input, course: Course) -> str:
-    """Read an input as a diagnosis, a page of a class and `grade similar` read a file."""
+    """Read an input as a diagnosis, a class page and `grade similar` read a file; return in words what they found."""
     names, tokens = collect.names_in({"total.py": one.data}), collect.tokens_in(one.data)
     return f"{len(names)} {tokens is None} {collect.anonymous_code(one.data, ('Ada',), ())[:100]}"
 
 
 def read_table(folder: Path, one: Input, course: Course) -> str:
-    """Read an input as a roster, as overrides, and as a list of repositories."""
+    """Read an input as a roster, as overrides, and as a list of repositories; return what each reader said."""
     path, said = _written(folder, Input(OVERRIDES, one.data)), list[str]()
     readers: tuple[Callable[[], object], ...] = (
         lambda: len(people_in(path, {"12": "Ada Lovelace"}, "canvas").persons),

@@ -58,7 +58,7 @@ Rows = dict[tuple[str, str], list[tuple[int, str]]]
 
 
 def results(out: Path) -> dict[str, object]:
-    """Return the gradebook and the reports, without what is measured."""
+    """Return the gradebook and the reports by name, without times, counts and speeds, which differ in each run."""
     reports = {path.name: json.loads(path.read_text()) for path in sorted((out / "reports").iterdir())}
     for report in reports.values():
         report["graded_at"] = ""
@@ -87,7 +87,7 @@ def rows(out: Path) -> Rows:
 
 
 def problems(whole: dict[str, object], before: Rows, out: Path) -> list[str]:
-    """Return a sentence for each thing that is wrong after the last run."""
+    """Return a sentence for each result that was lost or doubled, and each file that differs from the whole run's."""
     after, now = rows(out), results(out)
     differ = [f"{name} differs" for name in {*whole, *now} if whole.get(name) != now.get(name)]
     return lost_or_twice(before, after) + differ
@@ -145,7 +145,7 @@ class ForkedReader:
         return self.returncode
 
     def wait(self, timeout: float) -> int:
-        """Wait until it has ended."""
+        """Wait until the process has ended, and return its exit status."""
         latest = time.monotonic() + timeout
         while (code := self.poll()) is None:
             if time.monotonic() > latest:
@@ -154,7 +154,7 @@ class ForkedReader:
         return code
 
     def kill(self) -> None:
-        """Kill it."""
+        """Kill the process."""
         os.kill(self.pid, signal.SIGKILL)
 
 
@@ -250,7 +250,7 @@ class Real:
 
 
 def main() -> None:
-    """Do the rounds; the exit status is 1 if anything is wrong."""
+    """Kill batches round after round, and print what is wrong; exit with status 1 if anything is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["host", "power", "process"])
     parser.add_argument("--rounds", type=int, default=1000)

@@ -86,7 +86,7 @@ def faults(exercise: Exercise, lane: Lane, tally: Counter[str]) -> list[str]:
 @click.command()
 @click.argument("names", nargs=-1, required=True)
 def command(names: tuple[str, ...]) -> None:
-    """Print what does not hold, and how many lines there are."""
+    """Print each line to try that does not show the failure, and how many lines there are for each exercise."""
     course = load_course(find_course(Path.cwd()))
     rows, bad = [], 0
     for exercise in [item for name in names for item in find_exercises(course, name)]:

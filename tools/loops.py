@@ -61,14 +61,14 @@ MANY = 300_000
 
 @contextmanager
 def function(starter: ForkStarter, body: str, owner: str = "your") -> Iterator[Proxy]:
-    """Yield a function of a body, in a worker."""
+    """Yield a proxy of a function with the body `body`, in a worker of its own."""
     text = f"import torch\n\n\ndef total(x):\n{body}\n".encode()
     with closing(Connection(starter, "work", {"work.py": text}, LIMITS, owner)) as connection:
         yield proxy_of_name(connection, "total")
 
 
 def is_found(starter: ForkStarter, body: str, judge: Callable[[Proxy, Proxy], Any]) -> bool:
-    """Return whether one kind of evidence finds the loop in a body, compared with the reference."""
+    """Return whether a judge fails a function with the body `body`, compared with the reference."""
     with function(starter, body) as mine, function(starter, REFERENCE, "the reference's") as other:
         connection_of(other).student = connection_of(mine)
         try:
@@ -79,24 +79,24 @@ def is_found(starter: ForkStarter, body: str, judge: Callable[[Proxy, Proxy], An
 
 
 def by_count(size: int) -> Callable[[Proxy, Proxy], Any]:
-    """Return a judge that counts operators and lines, without a reference."""
+    """Return a judge that fails a function if `size` elements take more operators or lines of Python than 10 do."""
     return lambda mine, other: assert_no_loop(mine, (torch.rand(10),), (torch.rand(size),))
 
 
 def by_time(size: int) -> Callable[[Proxy, Proxy], Any]:
-    """Return a judge that compares CPU time."""
+    """Return a judge that fails a function if `size` elements take far more CPU time than with the reference."""
     return lambda mine, other: assert_no_slow_loop(mine, other, (torch.rand(10),), (torch.rand(size),))
 
 
 def found_from(starter: ForkStarter, body: str, judge: Callable[[int], Callable[..., Any]], rounds: int) -> str:
-    """Return as text the least size at which the judge finds the loop in every round; "no" if there is none."""
+    """Return as text the smallest size at which the judge fails a loop in every round; "no" if there is none."""
     sizes = (size for size in SIZES if all(is_found(starter, body, judge(size)) for _ in range(rounds)))
     least = next(sizes, None)
     return "no" if least is None else f"{least:,}"
 
 
 def element_ns(starter: ForkStarter, body: str) -> float:
-    """Return the CPU nanoseconds for each of many elements, in a worker that has made a call before."""
+    """Return the CPU nanoseconds per element of a call with many elements, without the cost of an empty call."""
     took = []
     for each in (body, "    return 0"):
         with function(starter, each) as mine:

@@ -55,7 +55,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def row(root: Path, groups: cgroup.ControlGroup | None) -> dict[str, int]:
-    """Return the present counts, after a moment in which the kernel may take the last worker apart."""
+    """Wait a second, so that the kernel can clean up the last worker; return what now exists, by name."""
     time.sleep(1)
     pids = [os.getpid(), *sorted(descendants(os.getpid()))]
     return {

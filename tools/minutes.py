@@ -45,7 +45,7 @@ def estimate(exercise: Exercise) -> tuple[int, int, float]:
 @click.command()
 @click.option("--write", is_flag=True, help="Write the minutes into the files.")
 def main(write: bool) -> None:
-    """Print the table, or write the numbers."""
+    """Print the estimated minutes of each exercise, and write them into exercise.yaml if asked to."""
     differ = 0
     print("     exercise                      words  statements  minutes")
     for exercise in load_course(find_course(Path())).exercises:

@@ -77,12 +77,12 @@ class Met:
 
     @property
     def lost(self) -> int:
-        """Hundredths of a point."""
+        """The points that the mistake loses, in hundredths."""
         return self.graded.score.possible - self.graded.score.earned
 
     @property
     def rule(self) -> str:
-        """Under which rule its first message stands, or what stands for one."""
+        """The rule of the first message, or the cause that stands in place of a rule, such as "load"."""
         cause = Causes.of(self.graded.checks).cause
         if cause is None:
             return ""
@@ -91,12 +91,12 @@ class Met:
 
     @property
     def is_named_right(self) -> bool:
-        """Whether that is one which it breaks."""
+        """Whether the first message names a rule that the mistake breaks."""
         return self.rule in self.mistake.rules
 
     @property
     def sentence(self) -> str:
-        """The first that is told of it."""
+        """The first line of the message that a student reads first; "(nothing)" if no check failed."""
         cause = Causes.of(self.graded.checks).cause
         return cause.outcome.message.split("\n")[0] if cause is not None else "(nothing)"
 
@@ -107,13 +107,21 @@ def mistakes_of(text: str) -> Iterator[Mistake]:
     right = parts[2].strip() + "\n"
     for name, rules, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         try:
-            yield Mistake(name, tuple((rules or "").split()), right if name == RIGHT else _changed(right, name, body))
+            yield Mistake(
+                name, tuple((rules or "").split()), right if name == RIGHT else _with_change(right, name, body)
+            )
         except (ValueError, SyntaxError) as error:
             raise click.ClickException(f"mistake {name!r}: {error}") from error
 
 
-def _changed(right: str, name: str, body: str) -> str:
-    """Return the right answer with the change of a section."""
+def _with_change(right: str, name: str, body: str) -> str:
+    """Return the right answer with the change that a section of the file describes.
+
+    Args:
+        right: the source of the right answer.
+        name: the heading of the section.
+        body: the whole new source, lines to remove and to add with "-" and "+", or functions to replace.
+    """
     lines = body.strip("\n").split("\n")
     if name.split(",")[0] == WHOLE:
         return body.strip("\n") + "\n"
@@ -164,7 +172,7 @@ def _name(node: ast.stmt) -> str:
 
 
 def met(course: Course, exercise: Exercise, mistake: Mistake, lanes: Runtime, setup: Setup, store: Store) -> Met:
-    """Grade a mistake as `grade` does, unless the store has its result."""
+    """Grade a mistake as `grade` does, unless the store has its result; return what a student meets."""
     source = mistake.source.encode()
     submission = Submission(
         "student",
@@ -197,7 +205,7 @@ def _steady(sentence: str) -> str:
 
 
 def written(pages: dict[str, str]) -> str:
-    """Return the page: the new tables, and the others as they stand, in the order of the course."""
+    """Return the whole page: the new tables, and all others from the file, in the order of the course."""
     old = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
     there = {part.split()[1]: "\n" + part for part in re.split(r"\n(?=## )", old)[1:]}
     every = {number: part.rstrip("\n") + "\n" for number, part in {**there, **pages}.items()}

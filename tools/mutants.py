@@ -172,7 +172,7 @@ def _become(node: ast.AST, other: ast.AST) -> None:
 
 
 def judged(source: str, exercise: Exercise) -> frozenset[str]:
-    """Return the names of a reference that its rules mention, and the names that these use."""
+    """Return the names of the functions and classes of a reference that rules name, and of those that these use."""
     uses = {
         node.name: {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
         for node in ast.parse(source).body
@@ -224,7 +224,7 @@ def fate_of(course: Course, setup: Setup, lanes: Runtime, exercise: Exercise, mu
 @click.option("--seeds", default=3, help="How often one that keeps full marks is tried.")
 @click.option("--show", is_flag=True, help="Print every mutant.")
 def command(names: tuple[str, ...], seeds: int, show: bool) -> None:
-    """Print what survives."""
+    """Print how many mutants lose points, and each mutant that loses none or breaks a check."""
     course = load_course(find_course(Path.cwd()))
     exercises = [item for name in names for item in find_exercises(course, name)] or list(course.exercises)
     known = yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) or {}

@@ -38,7 +38,7 @@ from grader.model.messages import Setup, Start
 
 
 def run(path: Path, names: list[str], options: argparse.Namespace) -> None:
-    """Grade all programs, a round of each load in turn, until each has enough runs or the time is over."""
+    """Grade all programs under each load in turn, until each program has enough runs or the time is over."""
     course = load_course(find_course(Path.cwd()))
     exercises = [item for name in names for item in find_exercises(course, name)] or list(course.exercises)
     done = collections.Counter((row["load"], row["exercise"], row["program"], row["seed"]) for row in read(path))
@@ -75,7 +75,7 @@ def cases_of(exercise: Exercise, seeds: int) -> Iterator[Case]:
 
 
 def graded(course: Course, case: Case, lanes: Runtime, *, once_lost: bool = False) -> dict[str, Any]:
-    """Return the score of one run, and which checks were not passed; with `once_lost` the run ends at the first."""
+    """Grade a case, and return its score and the checks that lose points; with `once_lost` stop at the first loss."""
     setup = Setup(Start.FORK, seed=case.seed)
     plan = RunPlan(course, [case.exercise], setup, runs_untouched=True, stops=once_lost)
     started = time.monotonic()
@@ -98,7 +98,7 @@ def graded(course: Course, case: Case, lanes: Runtime, *, once_lost: bool = Fals
 
 
 def table(path: Path) -> None:
-    """Print the table in Markdown, and each run whose score differs."""
+    """Print a Markdown table of the runs, and each run whose score is not the usual one of its program."""
     rows = read(path)
     usual = {
         key: collections.Counter(map(score, group)).most_common(1)[0][0] for key, group in by_program(rows).items()

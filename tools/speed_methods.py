@@ -35,7 +35,7 @@ CPU, WALL = 0, 1
 
 
 def record(path: Path, minutes: float) -> None:
-    """Write down laps, a block of each load in turn."""
+    """Time pairs of functions under each load in turn, and append the laps to a file."""
     import torch
 
     torch.set_num_threads(1)
@@ -63,7 +63,7 @@ def record(path: Path, minutes: float) -> None:
 
 
 def laps(starter: Any, kind: str, times: int) -> dict[str, list[tuple[float, float]]]:
-    """Return all laps of one pair, and some calls that do nothing: CPU and wall seconds."""
+    """Time two functions in turn; return the CPU and wall seconds of each lap, also of calls that do nothing."""
     import torch
 
     from grader.speed.timing import Inputs, TimedWorker
@@ -96,7 +96,7 @@ def lowest(times: Sequence[float]) -> float:
 
 
 def distance(row: dict[str, Any], count: int, average: Callable[[Sequence[float]], float], clock: int) -> float:
-    """Return the logarithm of the ratio that is found, relative to the true one."""
+    """Return the logarithm of the measured ratio over the true one, when `count` laps of each side are averaged."""
     idle = min(lap[clock] for lap in row["idle"])
     mine, other = (average([lap[clock] for lap in row[name][WARM : WARM + count]]) for name in ("mine", "other"))
     return math.log(max(mine - idle, 1e-6) / max(other - idle, 1e-6)) - math.log(row["times"] / TIMES)

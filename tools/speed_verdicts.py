@@ -142,7 +142,7 @@ def busy(programs: list[str]) -> Iterator[None]:
 
 
 def run(path: Path, verdicts: int, minutes: float, *, far: bool) -> None:
-    """Take verdicts, a round of each load in turn, until each cell has enough or the time is over."""
+    """Take speed verdicts under each load in turn, until each cell of the table has enough or the time is over."""
     import torch
 
     torch.set_num_threads(1)
@@ -176,7 +176,7 @@ def run(path: Path, verdicts: int, minutes: float, *, far: bool) -> None:
 
 
 def sides_of(starter: Any, ratio: float | str, kind: str) -> tuple[Any, Any, float, int]:
-    """Return both functions of a cell, the limit, and the size of their input."""
+    """Return both functions of a cell of the table, the limit of their ratio, and the size of their input."""
     if isinstance(ratio, str):
         mine, other, limit = FAR[ratio]
         times = [max(1, round(ms * TIMES_PER_MS)) for ms in (mine, other)]
@@ -189,7 +189,7 @@ def sides_of(starter: Any, ratio: float | str, kind: str) -> tuple[Any, Any, flo
 
 
 def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any]:
-    """Return one verdict and its cost. What fails or is undecided at first is measured again, as in a batch.
+    """Measure two functions and return the verdict and its cost; measure again what fails or is undecided at first.
 
     A batch does so later, when the load may be another one. Here it is the same, which is harder.
     """
@@ -267,7 +267,7 @@ def is_wrong(row: dict[str, Any]) -> bool:
 
 
 def right_for(ratio: float | str) -> str:
-    """Return the right verdict of a cell."""
+    """Return the verdict, "passed" or "failed", that is right for a cell of the table."""
     if isinstance(ratio, str):
         mine, other, limit = FAR[ratio]
         return "passed" if mine / other < limit else "failed"

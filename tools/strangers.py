@@ -61,7 +61,7 @@ def graded(course: Course, answer: Answer, lanes: Runtime, seed: int) -> GradedE
 
 
 def surprise(answer: Answer, found: GradedExercise) -> str:
-    """Return why the result is not what the answer's first line promises; "" if it is."""
+    """Return in words how a result differs from what the answer's first line promises; "" if it does not."""
     # What a cap holds back was earned: it is not lost on the rule of that check.
     lost = [row for row in found.checks if row.score.earned + row.held_back < row.score.possible]
     told = "\n".join(

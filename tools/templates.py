@@ -130,7 +130,7 @@ class Place:
 
 @contextmanager
 def place(root: Path, words: argparse.Namespace) -> Iterator[Place]:
-    """Yield a new layer above a root, and remove it afterwards."""
+    """Yield a file system with a new writable layer above a root, and unmount it afterwards."""
     with tempfile.TemporaryDirectory(prefix="templates-", ignore_cleanup_errors=True) as name:
         made = Place(root, Path(name), words)
         try:
@@ -140,7 +140,7 @@ def place(root: Path, words: argparse.Namespace) -> Iterator[Place]:
 
 
 def hand_in(target: Path, solved: str, *, flat: bool = False) -> None:
-    """Put a student's files there: of the exercises that are solved the reference, else the starter."""
+    """Copy a student's files to a folder: the reference of each solved exercise, the starter of each other one."""
     for number, exercise in enumerate(EXERCISES):
         name = f"{exercise}/{exercise.rpartition('/')[2]}.py"
         file = target / Path(name).name if flat else target / "exercises" / name
@@ -151,7 +151,7 @@ def hand_in(target: Path, solved: str, *, flat: bool = False) -> None:
 
 
 def lay_course(folder: Path) -> None:
-    """Put the whole course there."""
+    """Copy the whole course to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["cp", "-r", *COURSE, folder], cwd=HOME, check=True)
 
@@ -162,7 +162,7 @@ def say(platform: str, case: str, text: str) -> None:
 
 
 def in_a_repository(platform: str, words: argparse.Namespace) -> None:
-    """Try the templates for a student's repository."""
+    """Run the templates for a student's repository, and print how each case ends."""
     with place(words.root, words) as here:
         repository = here.path / "repo"
         grade("start", str(repository))
@@ -190,7 +190,7 @@ def in_a_repository(platform: str, words: argparse.Namespace) -> None:
 
 
 def keep(words: argparse.Namespace, platform: str, case: str, log: str, made: Path) -> None:
-    """Keep what came out, for the readers."""
+    """Copy the log of a run, and the files that it made, to the folder of results."""
     target = words.out / f"{platform}-{case.replace(' ', '-')}"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -215,7 +215,7 @@ def build(here: Place, folder: Path, words: argparse.Namespace) -> subprocess.Co
 
 
 def in_an_image(platform: str, words: argparse.Namespace) -> None:
-    """Try Gradescope and PrairieLearn, which grade in an image of their own."""
+    """Run the templates of Gradescope or PrairieLearn, which grade in an image, and print how each case ends."""
     with place(words.root, words) as here, tempfile.TemporaryDirectory() as name:
         begun, draft = time.monotonic(), Path(name)
         options = ("--handin", HANDIN, "--package", str(words.wheel))
@@ -264,14 +264,14 @@ def in_an_image(platform: str, words: argparse.Namespace) -> None:
 
 
 def installed(platform: str, ran: subprocess.CompletedProcess[str], begun: float) -> bool:
-    """Return whether the installation succeeded, and print a line about it."""
+    """Print a line about an installation, and return whether it succeeded."""
     took = f"{time.monotonic() - begun:.0f} s"
     say(platform, "install", f"status {ran.returncode}: {ran.stdout[-600:]}" if ran.returncode else took)
     return not ran.returncode
 
 
 def of_a_class(platform: str, words: argparse.Namespace) -> None:
-    """Try the templates for the private repository of the course."""
+    """Run the templates for a course's private repository, which grades a class, and print how each case ends."""
     with place(words.root, words) as here:
         top = here.path / "job"
         course = top / "course" if platform == "github-class" else top

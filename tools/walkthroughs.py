@@ -43,7 +43,7 @@ _MADE_ELSEWHERE = {"Handed", "Submission"}
 
 
 def watched(run: Callable[[], None], see: Callable[[FrameType], None]) -> None:
-    """Run something, and show each Python call in it, in all threads of this process."""
+    """Run a function, and call `see` with the frame of each Python call in it, in all threads of this process."""
 
     def on(frame: FrameType, event: str, _: Any) -> None:
         if event == "call":
@@ -83,7 +83,7 @@ def files_of_grade(folder: Path) -> dict[str, set[str]]:
 
 
 def shapes_of_batch(folder: Path) -> tuple[list[str], list[str]]:
-    """Return the types of a submission in a batch, and all other types of which more authors make more instances."""
+    """Return the types that architecture.md lists for a batch, and others whose instances grow with the authors."""
     made = []
     for authors in (2, 4):
         created: Counter[type] = Counter()
