@@ -78,7 +78,7 @@ def step_of(device: str, layers: int, width: int, sequences: int) -> Callable[[]
 
 
 def report_steps() -> None:
-    """Print the times of steps on the CPU and the device by turns, so that a busy machine slows both."""
+    """Time training steps on the CPU and on the device in turn, so that a busy machine slows both; print the times."""
     for name, size in _SIZES.items():
         steps = [step_of(device, *size) for device in ("cpu", "sim")]
         for step in steps:
@@ -135,7 +135,7 @@ def _costs_of_program(name: str, mode: str) -> tuple[float, object]:
 
 
 def measure() -> None:
-    """Print, as JSON, what this build adds to the CPU's time, and what it counts."""
+    """Print as JSON the CPU seconds that this build's device adds to each program, and the device's counters."""
     accelerator.preload()
     accelerator.preload_operations()
     added: dict[str, float] = {}
@@ -165,7 +165,7 @@ def _cpu_seconds(step: Callable[[], object]) -> float:
 
 
 def compare(against: tuple[str, ...], rounds: int) -> None:
-    """Let builds take turns, and print for each number the ratio of this build to the others."""
+    """Measure each build in turn, and print the ratio of this build's added time to each other build's."""
     with builds.opened(against) as found:
         taken: dict[str, list[dict[str, Any]]] = {build.name: [] for build in found}
         for turn in range(rounds):
@@ -195,7 +195,7 @@ def compare(against: tuple[str, ...], rounds: int) -> None:
 @builds.rounds
 @click.option("--measure", "only_measure", is_flag=True, help="Print what this build costs as JSON.")
 def main(against: tuple[str, ...], rounds: int, only_measure: bool) -> None:
-    """Print what the simulated accelerator costs."""
+    """Print the time that the simulated accelerator costs, in this build or compared with others."""
     if only_measure:
         measure()
     elif against:
@@ -205,7 +205,7 @@ def main(against: tuple[str, ...], rounds: int, only_measure: bool) -> None:
 
 
 def report() -> None:
-    """Print what this build costs, beside the CPU."""
+    """Print the times of enabling this build's device, and of operators and training steps on it and on the CPU."""
     accelerator.preload()
     accelerator.preload_operations()
     gc.collect()

@@ -60,11 +60,11 @@ def make_course(folder: Path, exercises: Sequence[Exercise], root: Path) -> None
 def without_speed(text: str) -> str:
     """Return a check file without its checks of speed."""
     tree = ast.parse(text)
-    tree.body = [node for node in tree.body if not _measures(node)]
+    tree.body = [node for node in tree.body if not _is_speed_check(node)]
     return ast.unparse(tree)
 
 
-def _measures(node: ast.stmt) -> bool:
+def _is_speed_check(node: ast.stmt) -> bool:
     """Return whether a statement is a check of speed: `@check(..., category="performance")`."""
     calls = [each for each in getattr(node, "decorator_list", ()) if isinstance(each, ast.Call)]
     words = {word.arg: ast.unparse(word.value) for call in calls for word in call.keywords}
@@ -91,7 +91,7 @@ def _needs(source: bytes, packages: Sequence[str]) -> bool:
 
 
 def ours(build: builds.Build, work: Path, course: Path, lanes: int, passed: Counter[str]) -> float:
-    """Grade the class by `grade batch`, note how many checks passed, and return the seconds."""
+    """Grade the class with `grade batch`, put the number of passed checks into `passed`, and return the seconds."""
     out = Path(tempfile.mkdtemp(dir=work)) / "out"
     options: list[str | Path] = ["--out", out, "-j", str(lanes), "--course", course, "-q"]
     ran = builds.run(build.grade("batch", work / "class", *options), work, build.environment())
@@ -104,7 +104,7 @@ def ours(build: builds.Build, work: Path, course: Path, lanes: int, passed: Coun
 
 
 def unisolated(exercises: Sequence[Exercise], folder: Path, passed: Counter[str]) -> float:
-    """Run a plain session for all submissions in a folder, note how many checks passed, and return the seconds."""
+    """Run a plain pytest session on all submissions in a folder, as `ours` grades them, and return the seconds."""
     files = [str(path) for item in exercises for path in (item.shown_checks, item.hidden_checks) if path is not None]
     ini = str(builds.ROOT / "grader" / "check_process" / "pytest.ini")
     own = ["-c", ini, "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "unisolated", *files]
@@ -124,7 +124,7 @@ def unisolated(exercises: Sequence[Exercise], folder: Path, passed: Counter[str]
 @builds.rounds
 @builds.against
 def main(submissions: int, lanes: tuple[int, ...], rounds: int, against: tuple[str, ...]) -> None:
-    """Time all sides in turns."""
+    """Time a plain pytest session and `grade batch` of each build in turn; print the ratios."""
     exercises = [exercise for exercise in load_course(builds.ROOT).exercises if exercise.id in IDS]
     passed: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="two-exercises-") as folder, builds.opened(against) as found:

@@ -34,10 +34,10 @@ ROUNDS = 3
 
 
 class Author:
-    """Saves files one after another, each when all of the last one was told, and takes the times.
+    """Saves files one after another, each after all lines about the last one were printed, and takes the times.
 
     Args:
-        files: what is saved, by a name for it.
+        files: the files to save, each with its name in the table.
     """
 
     def __init__(self, files: list[tuple[str, Path]]) -> None:
@@ -47,7 +47,7 @@ class Author:
         self.times: dict[str, list[tuple[float, float]]] = {}
 
     def say(self, *lines: str) -> None:
-        """Read lines: a verdict begins with its table, and ends with the seconds that it took."""
+        """Time a verdict from its lines, in place of printing them; after the last line save the next file."""
         now = time.monotonic() - self._saved
         if not self._first and any(line.startswith("exercise ") for line in lines):
             self._first = now
@@ -64,7 +64,7 @@ class Author:
         self._paths = {path}
 
     def saves(self, folder: Path, **options: Any) -> Iterator[set[Path]]:
-        """Yield the saved files, in place of the library that watches files."""
+        """Yield the paths that were saved last, again and again, in place of the library that watches files."""
         del folder, options
         while True:
             yield self._paths
@@ -88,14 +88,14 @@ def import_seconds() -> float:
 @click.argument("name")
 @click.option("--course", type=click.Path(path_type=Path), help="A folder with a course; by default the one around.")
 def command(name: str, course: Path | None) -> None:
-    """Print how long each save takes."""
+    """Print the seconds from a save to the first verdict and to the last one, for each kind of file."""
     unit = statistics.median(import_seconds() for _ in range(ROUNDS))
     with tempfile.TemporaryDirectory() as folder:
         kept = ignore_patterns(".*", "docs", "tests", "grader", "build")
         root = Path(copytree(course or find_course(Path.cwd()), Path(folder, "course"), ignore=kept))
         (exercise,) = (item for item in load_course(root).exercises if name in (item.id, item.number))
         author = Author(files_of(exercise) * ROUNDS)
-        with patch.object(verify, "saves", author.saves), suppress(KeyboardInterrupt), open_store(None) as store:
+        with patch.object(verify, "watch_files", author.saves), suppress(KeyboardInterrupt), open_store(None) as store:
             prover = Prover(load_course(root), setup_of(), store, verify.WATCH_SEEDS, known_only=True)
             prover.watch([exercise.id], author.say)
     click.echo(f"{exercise.id}, in parts of one import of torch ({unit:.2f} s)")

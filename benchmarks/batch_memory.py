@@ -43,7 +43,7 @@ def peak_mb(command: list[str], build: builds.Build, cwd: Path) -> float:
 
 
 def _family(pid: int) -> list[int]:
-    """Return a process and all that descend from it."""
+    """Return the ids of a process and all its descendants."""
     parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it ended meanwhile
@@ -68,7 +68,7 @@ def _pss_kb(pid: int) -> int:
 @click.option("--rounds", default=1)
 @builds.against
 def main(submissions: int, lanes: int, rounds: int, against: tuple[str, ...]) -> None:
-    """Measure each build in turns."""
+    """Measure the peak memory of a batch with each build in turn, and print the ratios."""
     with tempfile.TemporaryDirectory(prefix="batch-memory-") as folder, builds.opened(against) as found:
         work = Path(folder)
         make_course(work / "course")

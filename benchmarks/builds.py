@@ -48,7 +48,7 @@ class Build:
     root: Path
 
     def grade(self, *arguments: str | Path) -> list[str]:
-        """Return a command, as it is typed."""
+        """Return the command `grade` with these arguments, as a list for `subprocess`."""
         return [str(Path(sys.executable).with_name("grade")), *map(str, arguments)]
 
     def environment(self, **more: str) -> dict[str, str]:
@@ -68,7 +68,7 @@ class Ran:
 
 @contextmanager
 def opened(commits: Sequence[str]) -> Iterator[list[Build]]:
-    """Lay out the builds: this tree first, then the commits.
+    """Check the commits out into worktrees, yield their builds after that of this tree, and remove the worktrees.
 
     Raises:
         click.ClickException: git knows no such commit.
@@ -106,12 +106,12 @@ def copy_course(course: Path, build: Build, folder: Path) -> Path:
 
     Args:
         course: the course.
-        build: the one that is to grade; keys of exercise.yaml that it does not know are left out, and words of checks
+        build: the build that is to grade; keys of exercise.yaml that it does not know are left out, and words of checks
             have the names that they had there.
-        folder: where the copy is put, under the build's name.
+        folder: the folder for the copy, which has the build's name.
 
     Returns:
-        The copy.
+        The path of the copy.
     """
     copied = folder / build.name.replace("/", "_")
     shutil.copytree(course, copied)
@@ -139,7 +139,7 @@ def _git(*words: str) -> None:
 
 
 def run(command: Sequence[str], cwd: Path = ROOT, environment: Mapping[str, str] | None = None) -> Ran:
-    """Run a command to its end; its status may be any."""
+    """Run a command to its end; return its times, output and exit status, and do not raise for any status."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -151,8 +151,8 @@ def in_turns(sides: Mapping[str, Callable[[], float]], rounds: int) -> dict[str,
     """Run all sides in turns, every other round backwards.
 
     Args:
-        sides: by name what is run; it returns seconds, or another number.
-        rounds: how many count; one more goes before them.
+        sides: the functions to run, by name; each returns seconds, or another number.
+        rounds: the number of rounds that count; one more goes before them.
 
     Returns:
         The numbers of each side, without those of the first round.

@@ -63,7 +63,7 @@ class Cost:
 
 
 def cost_of(command: Sequence[str]) -> Cost:
-    """Run a command to its end."""
+    """Run a command to its end, and return its wall time, CPU time and peaks of memory."""
     started, begun, typed = time.monotonic(), 0, [sys.executable, *command]
     if counted := os.access(_ACCOUNT.parent, os.W_OK):
         _ACCOUNT.mkdir(exist_ok=True)
@@ -112,7 +112,7 @@ def _pss_mb(pid: int) -> float:
 
 
 def checks_s(out: Path) -> tuple[float, Counter[str]]:
-    """Return the seconds that all checks took, and those of each exercise."""
+    """Return the seconds that all checks of a batch took, and those of each exercise."""
     by_exercise: Counter[str] = Counter()
     with closing(sqlite3.connect(out / "journal.sqlite")) as journal:
         for exercise, told in journal.execute("SELECT exercise, outcomes FROM results"):
@@ -127,7 +127,7 @@ def batch(root: Path, exercises: Sequence[Exercise], out: Path, rest: Sequence[s
 
 
 def graded(root: Path, exercises: Sequence[Exercise], count: int, rest: Sequence[str]) -> Cost:
-    """Make a class of a size, grade it, and tell what that cost."""
+    """Make a class of `count` authors, grade it, and print and return the cost."""
     make_class(root, exercises, "folders", count, count)
     out = root / "out"
     cost = cost_of(["-m", "grader", *batch(root, exercises, out, rest)])
@@ -154,7 +154,7 @@ def graded(root: Path, exercises: Sequence[Exercise], count: int, rest: Sequence
 def command(
     sizes: Sequence[int], names: tuple[str, ...], profile: bool, keep: Path | None, rest: Sequence[str]
 ) -> None:
-    """Print what classes of these sizes cost."""
+    """Print the time and memory that classes of several sizes cost, and how the cost of a submission grows."""
     root = keep or Path(tempfile.mkdtemp(prefix="class-growth-"))
     exercises = exercises_named(names, len(names))
     click.echo(f"{len(exercises)} exercises, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")

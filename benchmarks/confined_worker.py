@@ -71,7 +71,10 @@ def main() -> None:
 
 
 def block(starter: ForkStarter, count: int = 5) -> tuple[float, float]:
-    """Return the mean times of several rounds in a row, so that work done ahead of need is paid for."""
+    """Return the mean seconds to the first reply, and the mean seconds of a whole round, of rounds in a row.
+
+    In a row, the whole includes work that is done ahead of need, such as forking spare workers.
+    """
     started = time.perf_counter()
     replies = [round_of(starter)[0] for _ in range(count)]
     return statistics.mean(replies), (time.perf_counter() - started) / count

@@ -55,7 +55,7 @@ def _linked(source: str, target: str) -> None:
 @click.argument("exercise", default="read_the_storage")
 @builds.rounds
 def main(exercise: str, rounds: int) -> None:
-    """Time the steps of both in turns; the first round is left out."""
+    """Time the first steps after an installation with and without bytecode, in turn; the first round does not count."""
     (found,) = find_exercises(load_course(builds.ROOT), exercise, ())
     taken: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="first-run-") as folder:
@@ -70,7 +70,7 @@ def main(exercise: str, rounds: int) -> None:
 
 
 def steps(place: Path, exercise: Exercise, *, compiled: bool) -> dict[str, float]:
-    """Install, take the steps with a right answer, remove all of it, and return the seconds of each step."""
+    """Install, run each step with a right answer, remove the installation, and return the seconds of each step."""
     python = install(place / "env", compiled=compiled)
     course, taken = place / "course", {}
     environment = os.environ | {"TENSORGRADE_WARM": "0"}

@@ -47,7 +47,7 @@ LanePool._call_with_lane = on_a_core
 
 
 def hand_in(course: Course, handin: str, folder: Path, authors: int) -> set[tuple[str, str]]:
-    """Lay a class out; tell which author's which exercise is right."""
+    """Write the submissions of a class; return (author, exercise) of each right answer."""
     luck, right = random.Random(15), set()
     asked = next(item.exercises for item in course.handins if item.id == handin)
     for number in range(authors):
@@ -65,7 +65,7 @@ def hand_in(course: Course, handin: str, folder: Path, authors: int) -> set[tupl
 
 
 def run(code: str, lanes: int, handin: str, folder: Path, out: Path) -> float:
-    """Grade it all; the seconds that it took."""
+    """Grade the class with a number of lanes, and return the seconds."""
     out.mkdir(mode=0o700)
     (out / "seed").write_text(f"{bytes(32).hex()}\n")
     command = [sys.executable, "-c", code, "batch", str(folder), "--out", str(out), "--handin", handin, "-q"]

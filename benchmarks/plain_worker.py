@@ -29,7 +29,7 @@ PACKAGES = ("torch", "numpy")
 
 
 def round_of(starter: ForkStarter, without: tuple[str, ...]) -> dict[str, float]:
-    """Start a worker, call a function of it, end it; what that took."""
+    """Start a worker, call a function in it, and end it; return its times and its memory by name."""
     started = time.perf_counter()
     connection = Connection(starter, "small", FILES, Limits(), without=without)
     connection.names()

@@ -165,7 +165,7 @@ def plain_tests() -> str:
 
 
 def ours(build: builds.Build, work: Path, course: Path, lanes: int, failures: int) -> float:
-    """Grade the class by `grade batch`, and return its seconds.
+    """Grade the class with `grade batch`, and return its seconds.
 
     Raises:
         click.ClickException: not every author was graded, or other checks failed than expected.
@@ -185,7 +185,7 @@ def ours(build: builds.Build, work: Path, course: Path, lanes: int, failures: in
 
 
 def unisolated(work: Path, folder: Path, failures: int, *options: str) -> float:
-    """Run a plain pytest session on a class, and return its seconds."""
+    """Run one plain pytest session on a whole class, and return its seconds."""
     own = ["-p", "no:cacheprovider", *options, str(work / "test_plain.py")]
     environment = os.environ | {"CLASS": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     ran = builds.run([sys.executable, "-m", "pytest", "-q", *own], work, environment)
@@ -196,7 +196,7 @@ def unisolated(work: Path, folder: Path, failures: int, *options: str) -> float:
 
 
 def for_each(work: Path, submissions: int) -> float:
-    """Run a plain session for each of a few authors, and return the seconds that it would take for the whole class."""
+    """Run a plain pytest session for each of a few authors; return their mean seconds times the size of the class."""
     walls = []
     for number, path in enumerate(sorted((work / "few").iterdir())):
         own = Path(tempfile.mkdtemp(dir=work))
@@ -206,7 +206,7 @@ def for_each(work: Path, submissions: int) -> float:
 
 
 def _failures(authors: int) -> int:
-    """Return how many checks fail in a class of so many authors."""
+    """Return the number of checks that fail in a class of `authors` authors."""
     return authors // 2 * WRONG
 
 
@@ -217,7 +217,7 @@ def _failures(authors: int) -> int:
 @builds.rounds
 @builds.against
 def main(submissions: int, lanes: tuple[int, ...], single: int, rounds: int, against: tuple[str, ...]) -> None:
-    """Time all sides in turns."""
+    """Time plain pytest sessions and `grade batch` of each build in turn; print the ratios."""
     with tempfile.TemporaryDirectory(prefix="short-checks-") as folder, builds.opened(against) as found:
         work, failures = Path(folder), _failures(submissions)
         make_course(work / "course")

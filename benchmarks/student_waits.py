@@ -38,7 +38,7 @@ _WITHOUT_WARM = {"TENSORGRADE_WARM": "0"}
 @builds.rounds
 @builds.against
 def main(exercise: str, saves: int, rounds: int, against: tuple[str, ...]) -> None:
-    """Time commands in turns, then saves."""
+    """Time the commands of each build in turn, then the saves in its `grade watch`."""
     (found,) = find_exercises(load_course(builds.ROOT), exercise, ())
     assert found.reference is not None
     answer = read_answer(found, found.reference).source
@@ -80,7 +80,7 @@ def _graded(build: builds.Build, file: Path, exercise: str, text: bytes, *option
 
 
 def _seconds(command: list[str], build: builds.Build, cwd: Path, environment: Mapping[str, str] | None = None) -> float:
-    """Return the seconds of a command that may find a wrong answer, but not a fault of ours."""
+    """Run a command and return its seconds; raise unless its exit status is 0, or 1 for a wrong answer."""
     ran = builds.run(command, cwd, build.environment(**(environment or {})))
     if ran.status not in (0, 1):
         raise click.ClickException(f"{' '.join(command)} ended with {ran.status}:\n{ran.text}")
@@ -91,11 +91,11 @@ def saves_of(build: builds.Build, file: Path, exercise: str, text: bytes, times:
     """Return the milliseconds from each save of a right answer, with a comment that differs, to its verdict.
 
     Args:
-        build: whose `grade watch` it is.
-        file: of the exercise.
-        exercise: its id.
-        text: of the answer.
-        times: how many saves.
+        build: the build whose `grade watch` runs.
+        file: the student's file of the exercise.
+        exercise: the id of the exercise.
+        text: the source of the answer.
+        times: the number of saves.
     """
     file.write_bytes(text)
     process = subprocess.Popen(
@@ -126,7 +126,7 @@ def saves_of(build: builds.Build, file: Path, exercise: str, text: bytes, times:
 
 
 def _wait_for(lines: Iterable[str], words: str) -> None:
-    """Read lines until one holds the words."""
+    """Read lines until one contains `words`; raise if there is none."""
     for line in lines:
         if words in line:
             return

@@ -53,13 +53,13 @@ class Counting:
         self.lane.run = self.run  # type: ignore[method-assign]
 
     def run(self, *args: Any, **kwargs: Any) -> JobResult:
-        """Run a job."""
+        """Run a job in the lane, and add the number of its workers to the count."""
         run: JobResult = self._run(*args, **kwargs)
         self.workers += run.workers
         return run
 
     def submit(self, work: Work) -> Future[WorkResult]:
-        """Grade it."""
+        """Grade a work at once, and return a future that is done."""
         future: Future[WorkResult] = Future()
         future.set_result(grade_exercise(work, self.lane, self.known))
         return future
@@ -67,7 +67,7 @@ class Counting:
 
 @click.command(help=__doc__)
 def main() -> None:
-    """Count them."""
+    """Print how many workers are started for a right, a wrong and a crashing answer."""
     kinds: dict[str, Callable[[short_checks.Task], str]] = {
         "right": lambda task: short_checks.module(task, wrong=False),
         "wrong": lambda task: short_checks.module(task, wrong=True),
