@@ -300,7 +300,10 @@ def _is_builtin(name: str, imports: Imports, source: SubmittedSource) -> bool:
 
 
 def _may_get_tensor(call: ast.Call | None, scope: _Scope) -> bool:
-    """Return whether a call of a builtin such as `sum` may pass a tensor alone; True for None, a builtin not called."""
+    """Return whether a builtin such as `sum` may get a tensor as its only argument; True if `call` is None.
+
+    Then the builtin is not called here, but passed on as a value.
+    """
     match call:
         case None:
             return True

@@ -141,20 +141,20 @@ class SubmittedSource:
     def _statements_run_at_import(self, file: str, body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         """Yield the top-level statements of a file that run when it is imported."""
         for statement in body:
-            if isinstance(statement, ast.If) and self._never_holds(file, statement.test):
+            if isinstance(statement, ast.If) and self._is_false_at_import(file, statement.test):
                 yield from self._statements_run_at_import(file, statement.orelse)
             else:
                 yield statement
 
-    def _never_holds(self, file: str, test: ast.expr) -> bool:
-        """Return whether a condition cannot hold while the file is imported."""
+    def _is_false_at_import(self, file: str, test: ast.expr) -> bool:
+        """Return whether a condition is surely false while the file is imported, as `TYPE_CHECKING` is."""
         match test:
             case ast.Compare() if ast.unparse(test) in _AS_PROGRAM:
                 return not any(may_set(tree, "__name__") for tree in self.trees.values())
             case ast.Constant(value=value):
                 return not value
             case ast.BoolOp(op=ast.And(), values=[first, *_]):  # what follows is not evaluated
-                return self._never_holds(file, first)
+                return self._is_false_at_import(file, first)
             case ast.Name(id=name):
                 wanted = "typing.TYPE_CHECKING"
             case ast.Attribute(value=ast.Name(id=name), attr="TYPE_CHECKING"):
@@ -387,7 +387,7 @@ def _is_method_decorator(decorator: ast.expr) -> bool:
 
 
 def _signature_code(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
-    """Yield the expressions that run when a function is defined: defaults, and annotations beyond names of classes."""
+    """Yield the expressions that run when a function is defined: defaults, and annotations with more than names."""
     arguments = function.args
     yield from (each for each in (*arguments.defaults, *arguments.kw_defaults) if each is not None)
     notes = [each.annotation for each in ast.walk(arguments) if isinstance(each, ast.arg)]
