@@ -120,7 +120,7 @@ def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: 
     source = source_of(connection_of(function))
     child = target_of(function).child
     name = str(child[2]) if child[0] == "name" else ""
-    known = _parameters_that_are_no_tensors(function, name, args)
+    known = _parameters_not_tensors(function, name, args)
     loops = [each for each in loops_of(source, name, known) if each.name not in allow]
     if len(loops) > most:
         contains = "more loops than the rule allows" if most else "a loop"
@@ -138,7 +138,7 @@ def rows_hint(function: Proxy, args: Sequence[Any]) -> Public | None:
     """
     child = target_of(function).child
     name = str(child[2]) if child[0] == "name" else ""
-    loops = loops_of(source_of(connection_of(function)), name, _parameters_that_are_no_tensors(function, name, args))
+    loops = loops_of(source_of(connection_of(function)), name, _parameters_not_tensors(function, name, args))
     return next((_OVER_ROWS[each.name] for each in loops if each.name in _OVER_ROWS), None)
 
 
@@ -157,7 +157,7 @@ def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] |
     return sorted(loops, key=lambda each: (each.file, each.line))
 
 
-def _parameters_that_are_no_tensors(function: Proxy, name: str, args: Sequence[Any]) -> dict[int, bool]:
+def _parameters_not_tensors(function: Proxy, name: str, args: Sequence[Any]) -> dict[int, bool]:
     """Return a dict from the `id` of each parameter's node to whether the parameter is surely not a tensor.
 
     The reference's annotations and the arguments of a call show that; the student's own annotations do not count.
@@ -194,7 +194,7 @@ def _add_helper_parameters(
 
     Args:
         statements: the statements that define the function and its helpers.
-        function: the name of the function, which is no helper: checks call it.
+        function: the name of the function. It is not a helper: checks call it.
         known: whether each parameter is surely not a tensor, by the `id` of its node.
     """
     scopes = [nodes for statement in statements for nodes in _scopes(statement)]
@@ -215,7 +215,7 @@ def _add_helper_parameters(
         for helper in helpers:
             for place, parameter in enumerate((*helper.args.posonlyargs, *helper.args.args)):
                 given = [(_argument_of(call, place, parameter.arg), nodes) for call, nodes in calls[helper.name]]
-                if all(one is not None and _is_surely_no_tensor(one, _Scope(nodes, whole)) for one, nodes in given):
+                if all(one is not None and _is_surely_not_a_tensor(one, _Scope(nodes, whole)) for one, nodes in given):
                     whole[id(parameter)] = True
     return whole
 
@@ -312,13 +312,13 @@ def _may_get_tensor(call: ast.Call | None, scope: _Scope) -> bool:
             return (
                 alone
                 and not isinstance(first, ast.Starred)
-                and not _is_surely_no_tensor(first, scope)
+                and not _is_surely_not_a_tensor(first, scope)
                 and keywords is not None
             )
     return False
 
 
-def _is_surely_no_tensor(value: ast.expr, scope: _Scope, seen: frozenset[str] = frozenset()) -> bool:
+def _is_surely_not_a_tensor(value: ast.expr, scope: _Scope, seen: frozenset[str] = frozenset()) -> bool:
     """Return whether the source shows that a value is not a tensor, such as `x.shape` or a list literal.
 
     Args:
@@ -335,23 +335,23 @@ def _is_surely_no_tensor(value: ast.expr, scope: _Scope, seen: frozenset[str] = 
             return name in (*_OF_SIZES, "Size", "keys", "values", "items", "tolist")
         case ast.Call(func=ast.Name(id=name), args=args):
             return name in ("range", "map", "filter") or (
-                name in _PASSES_ON and all(_is_surely_no_tensor(each, scope, seen) for each in args)
+                name in _PASSES_ON and all(_is_surely_not_a_tensor(each, scope, seen) for each in args)
             )
         case ast.Subscript(value=inner, slice=ast.Slice()):
-            return _is_surely_no_tensor(inner, scope, seen)
+            return _is_surely_not_a_tensor(inner, scope, seen)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _is_surely_no_tensor(left, scope, seen) and _is_surely_no_tensor(right, scope, seen)
+            return _is_surely_not_a_tensor(left, scope, seen) and _is_surely_not_a_tensor(right, scope, seen)
         case ast.BinOp(left=left, op=ast.Mult()):
-            return isinstance(left, ast.List) and _is_surely_no_tensor(left, scope, seen)
+            return isinstance(left, ast.List) and _is_surely_not_a_tensor(left, scope, seen)
         case ast.IfExp(body=body, orelse=orelse):
-            return _is_surely_no_tensor(body, scope, seen) and _is_surely_no_tensor(orelse, scope, seen)
+            return _is_surely_not_a_tensor(body, scope, seen) and _is_surely_not_a_tensor(orelse, scope, seen)
         case ast.Name(id=name) if name not in seen:
             is_bound = any(_binds(node, name) for node in scope.nodes)
-            return all(_surely_no_tensor_where_bound(name, scope, seen | {name})) and is_bound
+            return all(_surely_not_a_tensor_where_bound(name, scope, seen | {name})) and is_bound
     return False
 
 
-def _surely_no_tensor_where_bound(name: str, scope: _Scope, seen: frozenset[str]) -> Iterator[bool]:
+def _surely_not_a_tensor_where_bound(name: str, scope: _Scope, seen: frozenset[str]) -> Iterator[bool]:
     """Yield for each place in a function that binds a name whether the bound value is surely not a tensor."""
     for node in scope.nodes:
         match node:
@@ -362,9 +362,9 @@ def _surely_no_tensor_where_bound(name: str, scope: _Scope, seen: frozenset[str]
                 if vararg is not None and vararg.arg == name:
                     yield True
             case ast.Assign(targets=[ast.Name(id=bound)], value=value) if bound == name:
-                yield _is_surely_no_tensor(value, scope, seen)
+                yield _is_surely_not_a_tensor(value, scope, seen)
             case ast.AnnAssign(target=ast.Name(id=bound), annotation=note, value=value) if bound == name:
-                yield _is_list_annotation(note) or (value is not None and _is_surely_no_tensor(value, scope, seen))
+                yield _is_list_annotation(note) or (value is not None and _is_surely_not_a_tensor(value, scope, seen))
             case ast.Assign(targets=[*targets]) if any(
                 _binds(part, name) for each in targets for part in ast.walk(each)
             ):

@@ -160,7 +160,7 @@ def last_name(function: ast.expr) -> str:
 
 
 def paths_of_attribute(value: ast.expr, name: str, imports: Imports, outside: Collection[int] | None) -> list[str]:
-    """Return the dotted paths for which `value.name` can stand, such as "torch.relu"; ".relu" if `value` is no module.
+    """Return the dotted paths for which `value.name` can stand: "torch.relu"; ".relu" if `value` is not a module.
 
     Args:
         value: the expression whose attribute is read.

@@ -24,7 +24,7 @@ _MOST_DIMS = 6
 
 
 def picture_of(check: Check, verdict: Verdict, error: BaseException | None, record: Record) -> Picture | None:
-    """Return the picture, as data to draw it from, that explains why a shown check failed; None if there is none.
+    """Return the picture, as data to draw it from, that explains why a shown check failed; None if nothing does.
 
     Args:
         check: the check.

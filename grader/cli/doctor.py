@@ -63,7 +63,7 @@ def doctor_command(as_json: bool, start: str | None) -> None:
 
 
 def _background_process_lines() -> Iterator[str]:
-    """Yield a sentence for each background process that waits for the next command, or why there is none."""
+    """Yield a sentence for each background process that waits for the next command, or why nothing waits."""
     from grader.runner.warm import warm_processes, why_not_warm
 
     found, problem = [], why_not_warm()
