@@ -128,7 +128,7 @@ class Rate:
         self._last = 0
 
     def text(self, done: int, total: int) -> str:
-        """Return how much is done, how fast, and how long the rest takes; if `done` is less than before, count anew."""
+        """Return how much is done, how fast, and how long the rest takes; if `done` went down, begin a new rate."""
         from rich.progress import Progress
 
         if self._progress is None or done < self._last:
@@ -149,8 +149,8 @@ def bar_text(done: int, total: int, width: int, *, colours: bool) -> str:
     """Return a bar of progress as a text of one line.
 
     Args:
-        done: how much is done.
-        total: how much there is.
+        done: the number that is done.
+        total: the number of all.
         width: columns of the bar.
         colours: whether what is done is green and the rest is dim; without, the rest is blank.
     """
@@ -168,8 +168,8 @@ def code_lines(lines: Sequence[CodeLine], indent: str, width: int, *, colours: b
     """Yield lines of code with their numbers, each cut to the width; `>` stands before each marked line.
 
     Args:
-        lines: number, text, and whether it is marked.
-        indent: what stands before the `>`.
+        lines: the number and the text of each line, and whether it is marked.
+        indent: the text before the `>`.
         width: columns of the terminal.
         colours: whether a marked line is bold, and the code coloured.
     """

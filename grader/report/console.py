@@ -76,8 +76,8 @@ class Say:
 
         Args:
             what: a text about what goes on.
-            seconds: for how long.
-            done: how much is done, and of how much; a bar shows it.
+            seconds: the seconds for which it has run.
+            done: the number that is done, and the number of all; a bar shows them.
         """
         if seconds >= _QUICK_S:
             self.meanwhile(what, f" ... {seconds:.0f} s", done)
@@ -88,7 +88,7 @@ class Say:
         Args:
             what: a text about what goes on.
             end: a text that stands behind it, even where it is cut.
-            done: how much is done, and of how much; where there is room, a bar before the text shows it.
+            done: the number that is done, and the number of all; if there is room, a bar before the text shows them.
         """
         if self._quiet or not sys.stdout.isatty():
             return
@@ -122,7 +122,7 @@ class Say:
 
 
 def _encodable(line: str) -> str:
-    """Return a line with boxes and bars of ASCII, where standard output is of another encoding than UTF."""
+    """Return a line that standard output can encode: unless that is in UTF, boxes and bars become ASCII."""
     return line if (sys.stdout.encoding or "").lower().startswith("utf") else line.translate(_AS_ASCII)
 
 
@@ -143,7 +143,7 @@ class Pace:
         self._printed = time.monotonic()
 
     def __call__(self, done: int, total: int, meanwhile: str = "") -> None:
-        """Print how much is done and how fast, and behind it `meanwhile`, a text about what is running."""
+        """Show how much is done, how fast, and how long the rest takes; and behind it `meanwhile`, a text."""
         text = f"{self._rate.text(done, total)}{meanwhile}"
         if done == total and self._at_end:
             text = self._at_end
@@ -167,7 +167,7 @@ def print_error(line: str) -> None:
 
 @contextmanager
 def errors_as_lines() -> Iterator[None]:
-    """Print a `GraderError` or a wrong use of the command line as lines, without a traceback, and exit."""
+    """Print a `GraderError` or an error of the command line from the block without a traceback, and exit."""
     try:
         yield
     except GraderError as error:
@@ -188,10 +188,14 @@ def errors_as_lines() -> Iterator[None]:
 
 @contextmanager
 def needing(package: str, extra: str) -> Iterator[None]:
-    """Raise an error that says how to install a package if the block raises an `ImportError`.
+    """If the block raises an `ImportError`, raise a `CourseError` that says how to install a package.
+
+    Args:
+        package: the package that the block imports.
+        extra: the extra of the grader that installs it.
 
     Raises:
-        CourseError: it is not installed.
+        CourseError: the package is not installed.
     """
     try:
         yield
@@ -202,7 +206,7 @@ def needing(package: str, extra: str) -> Iterator[None]:
 
 
 def extra_words(extra: str) -> str:
-    """Return the arguments of `pip install` for an extra of the grader: the packages of the extra, each by its name.
+    """Return the arguments of `pip install` that install the packages of an extra of the grader.
 
     The grader's own name is left out, as no index need have it.
     """

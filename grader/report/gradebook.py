@@ -32,9 +32,9 @@ def author_line(report: Report, number: int, total: int, names: Mapping[str, str
 
     Args:
         report: the author's report.
-        number: how many are graded now.
-        total: how many submissions there are.
-        names: the names of people, by what platforms call them.
+        number: the number of submissions that are graded now.
+        total: the number of submissions.
+        names: the names of people, by the author names that platforms have.
     """
     return f"[{number}/{total}] {score_text(report.total):>15}  {_author_and_name(report.author, names)}"
 
@@ -50,12 +50,12 @@ BY_HAND = "enter them in overrides.csv"
 def gradebook_lines(
     exercises: Sequence[Exercise], reports: Iterable[Report], names: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield the lines of the gradebook: a row for each author, the meaning of signs, how many checks are undecided.
+    """Yield the lines of the gradebook: a row for each author, a legend, and how many checks are undecided.
 
     Args:
         exercises: the exercises that have columns.
         reports: the reports of the submissions.
-        names: the names of people, by the number that is shown otherwise.
+        names: the names of people, by the author names that are shown beside them.
     """
     yield "".join(f"{exercise.number:>{_CELL}}" for exercise in exercises) + f"{'total':>16}  author"
     verdicts: Counter[Verdict] = Counter()
@@ -92,9 +92,9 @@ def needs_points_text(exercise: str, rule: str, count: int) -> str:
     """Return the sentence that says how many submissions still need points from a person.
 
     Args:
-        exercise: its number or id.
-        rule: the rule; `WHOLE` for all of it.
-        count: how many submissions.
+        exercise: the number or the id of the exercise.
+        rule: the rule; `WHOLE` for the whole exercise.
+        count: the number of submissions.
     """
     name = exercise if rule == WHOLE else f"{exercise} {rule}"
     return f"{name}: {counted(count, 'submission')} still need{'s' * (count == 1)} points from a person"
@@ -106,7 +106,7 @@ def cell_text(graded: GradedExercise | None) -> str:
 
 
 def _sign_for_no_points(graded: GradedExercise | ExerciseEntry) -> str:
-    """Return the sign in place of points for an exercise that was not handed in, or is the unchanged starter; or ""."""
+    """Return the sign for an exercise that was not handed in, or is the unchanged starter; "" for any other one."""
     if not (graded.handed_in or graded.set_by):
         return _NOTHING
     return _BLANK if graded.state == "not_started" else ""
@@ -148,7 +148,7 @@ def gradebook_csv(
 
 
 def _cells_of_author(report: ReportFile, ids: Sequence[str], needed: frozenset[str]) -> list[str]:
-    """Return the cells of an author's row that follow the name."""
+    """Return the cells that follow the author in a row: points of each exercise, totals, and what is missing."""
     total, policy = report.score, report.policy
     earned = {row.id: row.score.earned for row in report.exercises}
     signs = {row.id: _sign_for_no_points(row) for row in report.exercises}
@@ -189,18 +189,18 @@ class ClassProgress(Progress):
 
         Args:
             report: the report of the author.
-            number: how many are graded now.
-            total: how many submissions there are.
+            number: the number of submissions that are graded now.
+            total: the number of submissions.
         """
         self.done += 1
         self._say(author_line(report, number, total, self._names))
 
     def compared(self, done: int, total: int) -> None:
-        """Note how many known wrong answers were begun; `advanced` shows it."""
+        """Record how many known wrong answers were compared with submissions; `advanced` shows it."""
         self._compared = done, total
 
     def advanced(self, done: int, total: int) -> None:
-        """Show how many submissions are done; before the first one, also how many wrong answers were begun."""
+        """Show how many submissions are done; before the first one, also how many wrong answers were compared."""
         # Before the first author, wrong answers run, once for all: so long, their pace is the news.
         compared, known = self._compared
         mistakes = f"; known mistakes: {self._mistakes.text(compared, known)} at most" if compared and not done else ""

@@ -56,8 +56,8 @@ def page(report: Report, lines: Mapping[tuple[str, str], Sequence[CodeLine]] | N
 
     Args:
         report: the report.
-        lines: by exercise and check, what of the author's file is shown beside a failure; with it, the page is what is
-            returned after grading, and has the hints.
+        lines: lines of the author's file to show beside a failure, by exercise and check. With it, the page is for
+            students after grading, and has the hints.
     """
     return render_template("page.html", report=report, own_lines=lines or {}, with_hints=lines is not None)
 
@@ -67,13 +67,13 @@ def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str
 
     Args:
         graded: the exercises.
-        notes: sentences that stand before it.
+        notes: sentences that stand before the exercises.
     """
     return render_template("fragment.html", exercises=graded, notes=notes, own_lines={}, with_hints=False)
 
 
 def svg_of(picture: Picture) -> str:
-    """Return a picture, which consists of lines of characters, as an SVG with a description for screen readers."""
+    """Return a picture as an SVG, with a description for screen readers."""
     lines = lines_of(picture, _SVG_COLUMNS)
     return lines_svg(lines, title_of(picture), sentence_of(picture), _PICTURE_STYLES, 16)
 
@@ -84,8 +84,8 @@ def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles
     Args:
         lines: the lines, in characters of one column each.
         title: the title of the picture.
-        description: what it shows, for readers who cannot see it.
-        styles: patterns of what is coloured; it is bold as well, except for the lines and contents of boxes.
+        description: a description, for readers who cannot see the picture.
+        styles: patterns of the coloured parts, which are bold as well, except for the borders and contents of boxes.
         height: the height of a line, in pixels.
     """
     runs = [run for row, line in enumerate(lines) for run in _colour_runs(line, row * height, styles)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from grader.report.csv_table import CsvTable
-from grader.report.numbers import number_in
+from grader.report.numbers import parse_hundredths
 
 FEW_COLUMNS = 4
 """A worksheet has more of them."""
@@ -48,7 +48,7 @@ class Worksheet:
 
     @classmethod
     def of(cls, table: CsvTable) -> Worksheet:
-        """Find the columns of a worksheet: by their English titles, else by their contents, in the order of Moodle."""
+        """Find the columns of a worksheet by their English titles, else by their contents and Moodle's order."""
         titles = [title.casefold() for title in table.header]
         place = {title: at for at, title in enumerate(titles)}
         if titles[0] == "identifier":
@@ -74,13 +74,13 @@ class Worksheet:
 
 
 def is_yes_no(cells: Iterable[str]) -> bool:
-    """Return whether each cell says yes or no, all in one language."""
+    """Return whether all cells have the words for yes or no of one language."""
     words = {cell.casefold() for cell in cells}
     return any(words <= set(pair) for pair in _YES_NO)
 
 
 def is_no(cell: str) -> bool:
-    """Return whether a cell says no, in any of the languages of `is_yes_no`."""
+    """Return whether a cell has the word for no, in any of the languages of `is_yes_no`."""
     return cell.casefold() in {no for _, no in _YES_NO}
 
 
@@ -89,7 +89,7 @@ def _is_time(cell: str) -> bool:
 
 
 def _is_max_grade_column(cells: Sequence[str], grades: Sequence[str]) -> bool:
-    """Return whether a column has one maximum grade for everybody, which no grade exceeds."""
-    most = number_in(cells[0]) if len(set(cells)) == 1 else None
-    scores = [number_in(cell) if cell not in ("", "-") else 0 for cell in grades]
+    """Return whether a column may have Moodle's maximum grade: one number in all cells, which no grade exceeds."""
+    most = parse_hundredths(cells[0]) if len(set(cells)) == 1 else None
+    scores = [parse_hundredths(cell) if cell not in ("", "-") else 0 for cell in grades]
     return most is not None and most > 0 and all(score is not None and 0 <= score <= most for score in scores)

@@ -9,11 +9,11 @@ _LONGEST_NUMBER = 30
 _WHOLE = re.compile(r"\d{1,3}(?:([., '\u00a0\u202f])\d{3})*|\d+")
 
 
-def number_in(text: str) -> int | None:
-    """Parse a number that another program wrote, with a point or a comma; return hundredths, None if it is not clear.
+def parse_hundredths(text: str) -> int | None:
+    """Parse a number with a decimal point or comma; return it in hundredths, None if it is ambiguous or not a number.
 
-    Of two kinds of signs the last one begins the decimals: 1,000.00 and 1.000,00 are a thousand. A sign alone with
-    three digits behind it may be either kind.
+    If there are points and commas, the last one begins the decimals: 1,000.00 and 1.000,00 are a thousand. A single one
+    with three digits behind it is ambiguous.
     """
     text = text.strip()
     if len(text) > _LONGEST_NUMBER:

@@ -61,7 +61,7 @@ class Person:
         return frozenset(filter(None, map(letters_and_digits, self.keys)))
 
     def is_called(self, name: str) -> bool:
-        """Return whether this is the person's name, as a platform may write it into a file name."""
+        """Return whether `name`, as a platform may write it into a file name, is the name of this person."""
         return letters_and_digits(name) in map(letters_and_digits, self.names)
 
 
@@ -123,7 +123,7 @@ class People:
         return self.kind != "plain" and self._platform not in ("", self.kind)
 
     def _author_numbers_of(self, person: Person) -> Iterator[str]:
-        """Yield the numbers that files name a person by: a platform's, or those in a plain roster's columns."""
+        """Yield the numbers by which submissions may name a person: the platform's, or those in a plain roster."""
         if self.kind != "plain":
             yield person.author
             return
@@ -136,7 +136,7 @@ class People:
         """Return the members of the team that handed in a submission; [] if one person did, or no column names teams.
 
         Args:
-            name: what the platform wrote before the number: a team's name, or a person's, and both may be equal.
+            name: the name that the platform wrote before the number: a team's or a person's, which may be equal.
             number: the number of the submission. On Canvas it is a member's; on Moodle it is the team's own.
         """
         wanted, rows, own = letters_and_digits(name), self._rows, self._by_number.get(number)
@@ -153,10 +153,10 @@ class People:
         return members if own in members else []
 
     def authors_named_differently(self, authors: Iterable[str]) -> list[str]:
-        """Return the authors whose files have, beside their number, a name that the roster does not have for it.
+        """Return the authors of submissions on Canvas that have another name beside a number than the roster has.
 
-        It may be the name of a group, as Canvas writes one member's number after it. Where the roster has a column of
-        groups, or is not Canvas's, nobody is returned.
+        It may be the name of a group, as Canvas writes one member's number after it. If the roster has a column of
+        groups, or is not Canvas's, the list is empty.
         """
         if self._platform != "canvas" or self.kind != "canvas" or self._team_columns():
             return []
@@ -164,22 +164,22 @@ class People:
         return [who for who, person in own.items() if person and not person.is_called(self._given[who])]
 
     def _team_columns(self) -> Sequence[int]:
-        """Return the indices of the columns that may have names of teams, by Moodle's layout or by their titles."""
+        """Return the indices of the columns that may contain names of teams, by Moodle's layout or by their titles."""
         if self.kind == "moodle":
             return self.worksheet.teams
         return [at for at, title in enumerate(self._titles) if title.casefold() in _GROUP_TITLES]
 
     def names_of(self, person: Person) -> frozenset[str]:
-        """Return the folded names that mean this person and no other."""
+        """Return the texts, folded for comparison, that stand for this person and no other."""
         return frozenset(key for key in person.keys if key in self._by_key) | {fold_name(person.author)}
 
     def uid_of(self, author: str) -> str:
-        """Return the identifier of a submission's author that is the same in all hand-ins of a term."""
+        """Return an identifier of a submission's author that is the same in all hand-ins of a term."""
         person = self.person_of(author)
         return self.uid(person) if person else author
 
     def uid(self, person: Person) -> str:
-        """Return the identifier that a person has in all hand-ins of a term; if it is not unique, the author name."""
+        """Return an identifier of a person that is the same in all hand-ins of a term, else the author name."""
         return person.uid if person.uid in self._by_uid else person.author
 
     def _read_canvas_row(self, table: CsvTable, row: int) -> Person | None:
@@ -236,11 +236,11 @@ def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str 
 
     Args:
         path: the path of the file.
-        given: names by the numbers of submissions that a platform put them before.
+        given: the names that the platform put before the numbers of submissions, by number.
         platform: the platform that gave submissions their numbers: "canvas", "moodle", or "" if unknown.
 
     Raises:
-        CourseError: it cannot be read, or has nobody in it.
+        CourseError: the table cannot be read, or has nobody in it.
     """
     people = People(CsvTable(path), given, platform)
     if not people.persons:
@@ -272,7 +272,7 @@ def _lookup_keys(name: str, cells: Iterable[str]) -> frozenset[str]:
 
 
 def _map_unique_keys(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
-    """Map each key to the person whom it means, without the keys that mean several."""
+    """Return a dict from each key to the person whom it means, without keys that mean several persons."""
     meant = defaultdict[str, set[Person]](set)
     for key, person in pairs:
         meant[key].add(person)

@@ -48,7 +48,7 @@ class _Part:
 
 
 def _parts(picture: Picture) -> Iterator[_Part]:
-    """Yield the drawings of a picture's facts: values in a grid, views on storages, shapes, a timeline."""
+    """Yield the parts that a picture has facts for: values in a grid, views on storages, shapes, a timeline."""
     if (grid := picture.grid) is not None:
         title = "Expected values beside those of your code"
         yield _Part(title, partial(_grid_lines, grid), _grid_sentence(grid), marked=True)
@@ -67,9 +67,9 @@ def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool
 
     Args:
         picture: the facts.
-        width: no line is wider; where the picture does not fit, its sentence stands for it.
-        plain: its sentence stands for it in any case.
-        colours: wrong elements are red, and have no marks.
+        width: the width of the terminal; a sentence replaces a picture that does not fit.
+        plain: whether the sentence replaces it in any case.
+        colours: whether wrong elements are red, and have no marks.
     """
     drawn: list[str] = []
     fits = not plain
@@ -81,7 +81,7 @@ def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool
 
 
 def sentence_of(picture: Picture) -> str:
-    """Return what a picture shows, a sentence for each part."""
+    """Return a picture as text, a sentence for each part."""
     return " ".join(part.sentence for part in _parts(picture))
 
 
@@ -91,7 +91,7 @@ def title_of(picture: Picture) -> str:
 
 
 def _box_rows(rows: list[list[str]]) -> list[str]:
-    """Return rows of boxes side by side with their contents; all cells of a column have the same width."""
+    """Return the lines of a table with borders around its cells; all cells of a column must have the same width."""
     lines = ["─" * len(cell) for cell in rows[0]]
     return [f"┌{'┬'.join(lines)}┐", *(f"│{'│'.join(row)}│" for row in rows), f"└{'┴'.join(lines)}┘"]
 
@@ -100,7 +100,7 @@ def _box_rows(rows: list[list[str]]) -> list[str]:
 
 
 def _marks_in_red(line: str) -> str:
-    """Return a line of a grid, or of its legend, in which red replaces the marks `> <`."""
+    """Return a line of a grid, or of its legend, with red colour in place of the marks `> <`."""
     if line.startswith(_MARKS):
         return f"{_mark_red(' ' * len(_MARKS))}{line.removeprefix(_MARKS)}"
     return _MARKED.sub(lambda cell: _mark_red(f" {cell[1]} "), line)
@@ -162,12 +162,12 @@ def _view_lines(views: tuple[View, ...], width: int) -> Iterator[str]:
 
 
 def _earlier_view(views: tuple[View, ...], number: int) -> View | None:
-    """Return the first of `views` before `views[number]` that has the same storage, or None."""
+    """Return the first view before `views[number]` that has the same storage, or None."""
     return next((other for other in views[:number] if other.memory == views[number].memory), None)
 
 
-def indices_by_place(view: View) -> dict[int, list[tuple[int, ...]]]:
-    """Return, for each place in a view's storage, the indices that read it; for a large tensor the first ones alone."""
+def indices_by_offset(view: View) -> dict[int, list[tuple[int, ...]]]:
+    """Return the indices of a view that read each offset of its storage; of a large view only the first indices."""
     read: dict[int, list[tuple[int, ...]]] = {}
     # As many of each dim as are looked at in all: further ones are not reached.
     every = product(*(range(min(length, _MOST_ELEMENTS)) for length in view.shape))
@@ -178,8 +178,8 @@ def indices_by_place(view: View) -> dict[int, list[tuple[int, ...]]]:
 
 
 def _storage_boxes(view: View, width: int) -> Iterator[str]:
-    """Yield the lines of a storage's boxes, each with the index that reads it, and a plus if several indices do."""
-    read = indices_by_place(view)
+    """Yield lines with a box for each element of a storage: the index that reads it, and a plus if several do."""
+    read = indices_by_offset(view)
     rows = [read.get(place, []) for place in range(min(view.storage, _MOST_BOXES))]
     texts = [(",".join(map(str, row[0])) or "()") + ("+" if len(row) > 1 else "") if row else "" for row in rows]
     cell = max((len(text) for text in (*texts, str(len(texts)))), default=1) + 2
@@ -200,7 +200,7 @@ def _storage_boxes(view: View, width: int) -> Iterator[str]:
 
 
 def _view_sentence(views: tuple[View, ...]) -> str:
-    """Return a sentence with the layout of each view, which says what views share a storage."""
+    """Return a sentence with the layout of each view, and which views share a storage."""
     parts = []
     for number, view in enumerate(views):
         before = _earlier_view(views, number)
@@ -216,7 +216,7 @@ def _view_sentence(views: tuple[View, ...]) -> str:
 
 
 def _aligned_dims(shapes: Shapes) -> list[tuple[str, tuple[int | None, ...]]]:
-    """Return each aligned dim, from the left: a sign for how the sizes fit, and the sizes, None if absent."""
+    """Return, for each aligned dim from the left, a sign for how its sizes fit, and the sizes; None if absent."""
     dims = [*zip_longest(*(row.shape[::-1] for row in shapes.rows))][::-1]
     return [(_relation(shapes, sizes), sizes) for sizes in dims]
 
@@ -228,7 +228,7 @@ def _relation(shapes: Shapes, sizes: Sequence[int | None]) -> str:
 
 
 def _broadcast_shape(shapes: Shapes) -> tuple[int, ...] | None:
-    """Return the shape that operands of these shapes broadcast to; None where they do not fit."""
+    """Return the shape that operands of these shapes broadcast to; None if they do not broadcast."""
     fits = _aligned_dims(shapes)
     if any(relation == _CLASH for relation, _ in fits):
         return None
@@ -236,7 +236,7 @@ def _broadcast_shape(shapes: Shapes) -> tuple[int, ...] | None:
 
 
 def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
-    """Yield a line for each shape, one with a mark for each dim, and one for the result."""
+    """Yield a line for each shape, one with a sign for each dim, one for the result, and the legend."""
     fits = _aligned_dims(shapes) or [(_AGREE, tuple(None for _ in shapes.rows))]
     names = [row.name for row in shapes.rows]
     rows = [_shape_cells([sizes[place] for _, sizes in fits]) for place in range(len(names))]

@@ -29,7 +29,7 @@ class ProgressLine(NotesProgress):
     """Prints notes, and shows in a line that changes what is running, and how many exercises are done."""
 
     def running(self, what: str, seconds: float) -> None:
-        """Show what is running and for how long, from the first second on."""
+        """Show what is running and for how long, once it has taken a second."""
         self.say.running(what, seconds)
 
     def advanced(self, done: int, total: int) -> None:
@@ -45,7 +45,7 @@ class PacedProgress(NotesProgress):
         self._pace = Pace(say)
 
     def advanced(self, done: int, total: int) -> None:
-        """Show how much is done, and how fast."""
+        """Show how much is done, how fast, and how long the rest takes."""
         self._pace(done, total)
 
 
@@ -64,8 +64,8 @@ class GradedNames(Progress):
 
         Args:
             graded: the exercise.
-            confinement: the level that it reached.
-            saved: whether its result was saved before.
+            confinement: the level of confinement that its workers reached, which is not shown.
+            saved: whether its result was saved by an earlier run, which is not shown.
         """
         del confinement, saved
         self._say(f"graded {graded.exercise.id}")
@@ -98,8 +98,8 @@ class SubmissionProgress(Progress):
 
         Args:
             graded: the exercise.
-            confinement: the level that it reached.
-            saved: whether its result was saved before.
+            confinement: the level of confinement that its workers reached, which is not shown.
+            saved: whether its result was saved by an earlier run.
         """
         del confinement
         self._done, self.saved = self._done + 1, self.saved + saved
@@ -112,7 +112,7 @@ class SubmissionProgress(Progress):
             self._say.running(what, seconds)
 
     def waits(self) -> None:
-        """Show how many of the exercises are done, if there are several lanes."""
+        """Show how many exercises are done while the run waits for results, if there are several lanes."""
         if self._slots > 1:
             what, seconds = f"{self._done} of {self._total} exercises", time.monotonic() - self._started
             self._say.running(what, seconds, (self._done, self._total))

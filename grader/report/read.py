@@ -17,7 +17,7 @@ def read_report(path: Path) -> ReportFile:
     """Read a report of version 1.
 
     Raises:
-        CourseError: the file cannot be read, is too large, or is not such a report; it lists every problem.
+        CourseError: the file cannot be read, is too large, or is not such a report; the error lists every problem.
     """
     with failing_as(f"{path.as_posix()} cannot be read", "name a report that grade --json wrote"):
         return report_from(read_limited(path, MOST_BYTES), path.as_posix())
@@ -27,7 +27,7 @@ def report_from(text: bytes | str, name: str) -> ReportFile:
     """Parse the text of a report; errors begin with `name`.
 
     Raises:
-        CourseError: it is not such a report; it lists every problem.
+        CourseError: the text is not such a report; the error lists every problem.
     """
     try:
         report = from_json(ReportFile, text, name)
@@ -43,7 +43,7 @@ def report_from(text: bytes | str, name: str) -> ReportFile:
 
 
 def _version_of(text: bytes | str) -> object:
-    """Return the version that a report claims; None if it claims none."""
+    """Return the `version` in the text of a report; None without one."""
     try:
         plain = json.loads(text)
     except (ValueError, RecursionError):
@@ -52,7 +52,7 @@ def _version_of(text: bytes | str) -> object:
 
 
 def _impossible_scores(report: ReportFile) -> Iterator[str]:
-    """Yield a sentence for each score that grading cannot produce, so that somebody must have written it by hand."""
+    """Yield a sentence for each score that grading cannot produce, as somebody may have edited the report."""
     parts = [(exercise.id, exercise.score) for exercise in report.exercises]
     for name, score in [("score", report.score), *parts]:
         if min(score.earned, score.undecided) < 0 or score.earned + score.undecided > score.possible:

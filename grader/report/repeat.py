@@ -22,7 +22,7 @@ def read_like(path: Path) -> tuple[ReportFile, int]:
     """Read the report of the run that `--like` repeats, and return it with the seed of that run.
 
     Raises:
-        CourseError: it is not a report, or its seed is a secret.
+        CourseError: the file is not a report, or its seed is a secret.
     """
     report = read_report(path)
     seed = report.environment.get("seed")
@@ -35,7 +35,7 @@ def read_like(path: Path) -> tuple[ReportFile, int]:
 
 
 def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Exercise]:
-    """Return the exercises that a report names, as the course has them now, with its limits.
+    """Return the exercises of a course that a report has, as they are in the course now.
 
     Raises:
         CourseError: the report names none of these exercises.
@@ -48,7 +48,7 @@ def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Ex
 
 
 def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
-    """Yield sentences about what differs between two runs: the files, the machine, and verdicts of checks."""
+    """Yield sentences about differences between two runs: in the files, the machine, limits, and verdicts of checks."""
     if earlier.digest != report.digest:
         yield "The files differ from those of that report, or other exercises were graded."
     now = vars(report.environment)

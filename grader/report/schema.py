@@ -31,7 +31,7 @@ from grader.model.files import adapter, to_json
 from grader.model.report import score_after_policy
 from grader.model.score import function_of, held_back_text, in_points
 from grader.report.student_line import line_of
-from grader.report.words import diagnosis_text, is_shown_by
+from grader.report.words import diagnosis_text, explains
 
 Number = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(strict=True)]
@@ -132,7 +132,7 @@ class MistakeEntry(Mistake):
     @classmethod
     def of(cls, mistake: Mistake, graded: GradedExercise) -> Self:
         """Make the entry for a known mistake of a graded exercise."""
-        shown_by = tuple(row.check.id for row in graded.checks if is_shown_by(mistake, row))
+        shown_by = tuple(row.check.id for row in graded.checks if explains(mistake, row))
         return _make_entry(cls, mistake, checks=shown_by)
 
 
@@ -191,7 +191,7 @@ class ExerciseEntry:
 
     @property
     def held(self) -> str:
-        """Why points that checks earned do not count, in a sentence, or ""."""
+        """A sentence on why points that checks earned do not count; "" if all of them count."""
         return held_back_text(sum(row.held_back for row in self.checks), self.held_by)
 
 

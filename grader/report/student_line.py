@@ -11,7 +11,7 @@ _NAMED = re.compile(r"`(\w+)[`(]")
 
 
 def line_of(row: GradedCheck, graded: GradedExercise) -> int | None:
-    """Return the line of the student's file that a check is about: where it raised, or where its function begins."""
+    """Return the line of the student's file that a check is about: where it raised, or the start of its function."""
     place, check = graded.place, row.check
     if place is None:
         return None

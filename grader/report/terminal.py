@@ -35,7 +35,7 @@ def exercise_lines(
     page, exercise = _Page(width, plain, colours), graded.exercise
     explained, told = list[GradedCheck](), list[str]()
     title = two_sided_lines(
-        f"{exercise.number} {exercise.title}", f"{words.score_text(words.score_here(graded))} points", width
+        f"{exercise.number} {exercise.title}", f"{words.score_text(words.score_of_run_checks(graded))} points", width
     )
     yield from (click.style(line, bold=True) for line in title)
     for line in (
@@ -89,10 +89,10 @@ def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
     for graded in report.exercises:
         if not waiting or graded.state != "not_started":
             title = f"{graded.exercise.number} {graded.exercise.title}"
-            yield from page.table_row(title, words.state_text(graded), words.score_here(graded))
+            yield from page.table_row(title, words.state_text(graded), words.score_of_run_checks(graded))
     if waiting:
         more = "more " if len(waiting) < len(report.exercises) else ""
-        total = sum((words.score_here(graded) for graded in waiting), Score(0, 0))
+        total = sum((words.score_of_run_checks(graded) for graded in waiting), Score(0, 0))
         yield from page.table_row(f"{len(waiting)} {more}exercises:  grade list", words.state_text(waiting[0]), total)
     yield "-" * width
     withheld = any(graded.withheld_points for graded in report.exercises)

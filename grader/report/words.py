@@ -48,7 +48,7 @@ def counts_text(counters: Mapping[str, int]) -> str:
 
 
 def measured_lines(graded: GradedExercise, row: GradedCheck) -> Iterator[str]:
-    """Yield the counts of a check in words, the reference's too if they are known, and what was measured of speed."""
+    """Yield a check's counts in words, those of the reference if they are known, and its measured speeds."""
     for whose, counters in (
         ("", row.outcome.counters),
         ("the reference: ", graded.exercise.counters.get(row.check.id)),
@@ -69,12 +69,12 @@ def printed_in(output: str) -> str:
 
 
 def warnings_in(output: str) -> str:
-    """Return the warnings of an output, a line for each that differs: file, line, category and text."""
+    """Return the different warnings in an output, a line for each: file, line, category and text."""
     return "\n".join(dict.fromkeys(_INSTALLED.sub("", line) for line in _WARNING.findall(output)))
 
 
 def score_text(score: Score) -> str:
-    """Return a score as a text such as "3 / 4": the points that were earned, and all."""
+    """Return a score as a text such as "3 / 4": earned and possible points."""
     return f"{points_text(score.earned)} / {points_text(score.possible)}"
 
 
@@ -84,7 +84,7 @@ def total_score(rows: Sequence[GradedCheck]) -> Score:
 
 
 def split_at_rule(message: str, rule: str) -> tuple[str, str]:
-    """Split a message before the rule: what went wrong, and the rule with what to try. A picture goes between them."""
+    """Split a check's message in two: what went wrong; and the rule, with the lines to try. A picture goes between."""
     lines = message.split("\n")
     ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
     place = next(ends, len(lines))
@@ -92,7 +92,7 @@ def split_at_rule(message: str, rule: str) -> tuple[str, str]:
 
 
 def rules_of(rows: Sequence[GradedCheck]) -> str:
-    """Return the names of the rules of several checks, each once, in order."""
+    """Return the names of the rules of several checks in one text, each once, in order."""
     rules = {row.check.contract for row in rows if row.check.contract}
     return " ".join(sorted(rules, key=lambda rule: (len(rule), rule)))  # C2 before C10
 
@@ -107,15 +107,15 @@ def state_text(graded: GradedExercise) -> str:
     return "in part" if graded.left_out else graded.state.replace("_", " ")
 
 
-def score_here(graded: GradedExercise) -> Score:
-    """Return the score of the checks that ran, without withheld checks and checks that were left out."""
+def score_of_run_checks(graded: GradedExercise) -> Score:
+    """Return the score of an exercise over the checks that ran: without withheld checks, and without unchosen ones."""
     elsewhere = graded.withheld_points + graded.left_out_score.possible
     score = graded.score
     return Score(score.earned, score.possible - elsewhere, score.undecided - elsewhere)
 
 
 def message_beside_picture(outcome: Outcome) -> str:
-    """Return the message of a check without the lines that its picture shows as well."""
+    """Return the message of a check without the lines that repeat what its picture shows."""
     said = outcome.picture.said if outcome.picture else ""
     return outcome.message.replace(f"\n{said}", "", 1) if said else outcome.message
 
@@ -138,7 +138,10 @@ class CheckLine:
 
 
 def condense(rows: Sequence[GradedCheck]) -> Iterator[CheckLine]:
-    """Yield the rows of a short report: the first failure of each function in full, the cause first; others short."""
+    """Yield the rows of a short report: first the failure that is the cause, then one for each function, then others.
+
+    These failures have their messages; checks that failed for the same reason, or passed, share a row.
+    """
     groups = Causes.of(rows)
     if groups.cause is not None:
         yield CheckLine((groups.cause,), in_full=True)
@@ -158,9 +161,9 @@ def condense(rows: Sequence[GradedCheck]) -> Iterator[CheckLine]:
 
 
 def has_more_messages(graded: GradedExercise) -> bool:
-    """Return whether a short report leaves out messages of failed checks.
+    """Return whether a short report leaves out a message of a failed check.
 
-    Unwritten functions, and checks that stopped at the same cause, do not count.
+    Messages on unwritten functions, and of checks that failed for the same reason, do not count.
     """
     groups = Causes.of(graded.checks)
     return any(row.outcome.message for row in groups.lost if row not in groups.firsts)
@@ -173,33 +176,33 @@ def rows_in_full(graded: GradedExercise) -> list[GradedCheck]:
 
 
 def mistake_texts(graded: GradedExercise, row: GradedCheck) -> list[str]:
-    """Return a sentence for each known mistake that a check shows, to print below the check's message."""
-    return [f"This looks like: {mistake.sentence}" for mistake in graded.mistakes if is_shown_by(mistake, row)]
+    """Return a sentence for each known mistake that explains a check's failure, to print below its message."""
+    return [f"This looks like: {mistake.sentence}" for mistake in graded.mistakes if explains(mistake, row)]
 
 
 def other_mistakes(graded: GradedExercise, rows: Iterable[GradedCheck] = ()) -> list[str]:
-    """Return a sentence for each known mistake that none of these checks shows, with its function and rule."""
+    """Return a sentence for each known mistake of an exercise that explains none of these checks' failures."""
     printed = list(rows)
-    rest = (mistake for mistake in graded.mistakes if not any(is_shown_by(mistake, row) for row in printed))
+    rest = (mistake for mistake in graded.mistakes if not any(explains(mistake, row) for row in printed))
     return [f"{mistake.lead or 'This looks like: '}{mistake.sentence}" for mistake in rest]
 
 
 def diagnosis_text(graded: GradedExercise) -> str:
-    """Return an exercise's known mistakes in one text, first those that its first failure shows; "" without any."""
+    """Return an exercise's known mistakes in one text, first those that explain its first failure; "" without any."""
     cause = Causes.of(graded.checks).cause
-    shown = [mistake.sentence for mistake in graded.mistakes if cause and is_shown_by(mistake, cause)]
+    shown = [mistake.sentence for mistake in graded.mistakes if cause and explains(mistake, cause)]
     return " ".join([*shown, *other_mistakes(graded, [cause] if cause else [])]).removeprefix("This looks like: ")
 
 
-def is_shown_by(mistake: Mistake, row: GradedCheck) -> bool:
-    """Return whether a mistake explains a check; a check that calls functions must call one with the mistake."""
+def explains(mistake: Mistake, row: GradedCheck) -> bool:
+    """Return whether a known mistake explains a check's failure: the check fails by it, and calls its function."""
     called = {name.split(".")[0] for name in row.outcome.called}
     elsewhere = called and mistake.functions and called.isdisjoint(mistake.functions)
     return row.check.id in mistake.checks and not elsewhere
 
 
 def exercise_notes(graded: GradedExercise) -> Iterator[str]:
-    """Yield sentences about points that are open or do not count, and about checks that did not run."""
+    """Yield sentences about points that do not count, and about checks that did not run or did not work."""
     if graded.state == "not_started" and any(row.outcome.verdict is Verdict.PASSED for row in graded.checks):
         yield "The file is the unchanged starter, so no points count yet."
     if held := held_back_text(graded.held_back, graded.held_by):
@@ -217,7 +220,7 @@ def exercise_notes(graded: GradedExercise) -> Iterator[str]:
 
 def total_text(report: Report) -> str:
     """Return the total points of the checks that ran as a text, and after them the points of other checks."""
-    total = sum((score_here(graded) for graded in report.exercises), Score(0, 0))
+    total = sum((score_of_run_checks(graded) for graded in report.exercises), Score(0, 0))
     withheld = sum(graded.withheld_points for graded in report.exercises)
     left_out = sum(graded.left_out_score.possible for graded in report.exercises)
     later = f", {points_text(withheld)} more at hand-in" if withheld else ""
@@ -228,7 +231,7 @@ def total_text(report: Report) -> str:
 def undecided_lines(report: Report) -> Iterator[str]:
     """Yield a sentence about the undecided points of checks that ran, if there are any."""
     rows = [row for graded in report.exercises for row in graded.checks]
-    rest = sum(score_here(graded).undecided for graded in report.exercises)
+    rest = sum(score_of_run_checks(graded).undecided for graded in report.exercises)
     if rest > 0:
         kinds = sorted({row.outcome.verdict.value.replace("_", " ") for row in rows if row.score.undecided})
         yield f"{points_text(rest)} points are undecided ({', '.join(kinds)}): neither earned nor lost"

@@ -15,7 +15,7 @@ from grader.batch.journal import open_journal
 from grader.batch.overrides import OVERRIDES
 from grader.cli import main
 from grader.course.load import load_course
-from grader.report.numbers import number_in
+from grader.report.numbers import parse_hundredths
 from grader.report.people import people_in
 
 pytestmark = pytest.mark.lane
@@ -348,7 +348,7 @@ def test_split_names_of_canvas(term: Term, tmp_path: Path) -> None:
 )
 def test_numbers_of_other_programs(text: str, hundredths: int | None) -> None:
     """They are read whole, or not at all."""
-    assert number_in(text) == hundredths
+    assert parse_hundredths(text) == hundredths
 
 
 def test_never_lower_hides_no_broken_check(term: Term) -> None:

@@ -11,7 +11,7 @@ from grader.model.files import from_json, to_json
 from grader.model.picture import Grid, Moment, NamedShape, Picture, Shapes, View
 from grader.report.console import Say
 from grader.report.html import svg_of
-from grader.report.pictures import indices_by_place, lines_of, sentence_of
+from grader.report.pictures import indices_by_offset, lines_of, sentence_of
 
 GRID = Picture(grid=Grid((("1", "2"), ("3", "4")), (("1", "3"), ("2", "4")), ((False, True), (True, False))))
 VIEWS = Picture(
@@ -82,7 +82,7 @@ def test_a_narrow_terminal_has_pictures() -> None:
 
 def test_each_place_of_a_storage_tells_who_reads_it() -> None:
     """Boxes hold indices; what nobody reads is empty; a plus marks what several indices read."""
-    assert indices_by_place(View("w", (2, 2), (0, 2), 1, 4)) == {1: [(0, 0), (1, 0)], 3: [(0, 1), (1, 1)]}
+    assert indices_by_offset(View("w", (2, 2), (0, 2), 1, 4)) == {1: [(0, 0), (1, 0)], 3: [(0, 1), (1, 1)]}
     assert lines_of(Picture(views=(View("w", (2, 2), (0, 2), 1, 4),)), 60) == [
         "w: shape (2, 2), strides (0, 2), offset 1",
         "     0      1      2      3",

@@ -140,14 +140,14 @@ def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[Rep
 
 
 def _mistakes_by_check(exercise: ExerciseEntry, firsts: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return sentences about known mistakes by check: by the first failure that a mistake explains, else by the cause.
+    """Return the sentences on known mistakes for each first failure that they explain, or else for the cause.
 
     Args:
         exercise: an exercise of a report.
         firsts: ids of the first failure of each function, the cause first.
 
     Returns:
-        The sentences by the id of their check.
+        The sentences, by the id of the failed check.
     """
     below: dict[str, list[str]] = {id: [] for id in firsts}
     if not firsts:
@@ -164,7 +164,7 @@ def _mistakes_by_check(exercise: ExerciseEntry, firsts: Sequence[str]) -> Mappin
 def _undecided_item(
     exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True
 ) -> ReportItem:
-    """Return an undecided item that stands for checks that did not run."""
+    """Return one item for checks that did not run, with all of their points undecided."""
     return ReportItem(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
 
 
@@ -225,7 +225,7 @@ class Options:
 
 
 def cut_text(text: str, most: int) -> str:
-    """Cut a text to at most `most` characters, and add a line that says how many more there were."""
+    """Return a text; if it has more than `most` characters, cut it at a line, and add how many characters follow."""
     if len(text) <= most:
         return text
     beginning = text[:most].rpartition("\n")[0] or text[:most]
@@ -233,7 +233,7 @@ def cut_text(text: str, most: int) -> str:
 
 
 def number(hundredths: int) -> float | int:
-    """Return points as JSON has them: whole ones without a fraction."""
+    """Return points for JSON, from hundredths: an int if they are whole, else a float."""
     return hundredths // 100 if hundredths % 100 == 0 else hundredths / 100
 
 

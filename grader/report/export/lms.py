@@ -15,7 +15,7 @@ from grader.model.errors import CourseError
 from grader.model.score import counted, listed, points_text
 from grader.report.csv_table import CsvTable
 from grader.report.moodle_worksheet import Worksheet, is_no, is_yes_no
-from grader.report.numbers import number_in
+from grader.report.numbers import parse_hundredths
 from grader.report.people import People, Person
 
 _POINTS_POSSIBLE = "points possible"
@@ -72,11 +72,11 @@ class Filled:
     named: dict[str, list[str]] = field(default_factory=lambda: {why: [] for why in (UNDECIDED, LOCKED, OVER, UNKNOWN)})
 
     def lines(self, place: str, names: Mapping[str, str], *, zeros: bool = False) -> Iterator[str]:
-        """Yield sentences: how many scores were filled in, how many others they replaced, who got no score, and why.
+        """Yield sentences: how many scores were filled in, how many older ones they replaced, who got none, and why.
 
         Args:
-            place: the file that was written.
-            names: the names of people that are shown beside their numbers; none where numbers are enough.
+            place: the path of the file that was written.
+            names: the names of people, by the numbers that they are shown beside.
             zeros: whether people who handed in nothing got 0.
         """
         replaced = f", {self.replaced} in place of another score" if self.replaced else ""
@@ -117,8 +117,8 @@ def fill_columns(
         zeros: whether people without a submission get 0.
 
     Raises:
-        CourseError: the file is not of this kind, lacks a column, has other points for it, is of another assignment, or
-            would give 0 to somebody who may have handed in.
+        CourseError: the file is not of this kind, lacks a column, has other points for it, or is of another assignment;
+            or somebody who may have handed in would get 0.
     """
     for column in columns:
         if not count_authors_in(table, kind, column) and column.scores:
@@ -154,7 +154,11 @@ def count_authors_in(table: CsvTable, kind: str, column: ScoreColumn) -> int:
 
 
 def _column_index(table: CsvTable, kind: str, title: str) -> int:
-    """Return the index of a hand-in's column in a table."""
+    """Return the index of the column for a hand-in's scores in a table, by its title.
+
+    Raises:
+        CourseError: there is no such column, or several.
+    """
     titles = [re.sub(r" \(\d+\)$", "", name) if kind == "canvas" else name for name in table.header]
     sheet = Worksheet.of(table) if kind == "moodle" else None
     if sheet and not title and sheet.grade is not None:
@@ -176,7 +180,7 @@ def _column_index(table: CsvTable, kind: str, title: str) -> int:
 def _fill_column(
     table: CsvTable, people: People, column: ScoreColumn, place: int, done: Filled, *, scales: bool, zeros: bool
 ) -> None:
-    """Fill the scores of one hand-in into its column, and note for whom that is not possible."""
+    """Fill the scores of one hand-in into its column; add counts, and people without a score, to `done`."""
     owners = defaultdict[Person | None, list[str]](list)
     for author in column.scores:
         owners[people.person_of(author)].append(author)
@@ -213,17 +217,17 @@ def _fill_column(
             if people.kind == "moodle" and most is not None and points > most:  # Moodle would leave out the row
                 points = most
                 done.named[OVER] += authors
-            text, earlier = points_text(points), number_in(before)
+            text, earlier = points_text(points), parse_hundredths(before)
             done.scores += 1
             done.replaced += earlier is not None and earlier != points
             table.put(person.row, place, text.replace(".", ",") if comma else text)
 
 
 def _scale_score(table: CsvTable, column: ScoreColumn, score: int, most: int | None, *, scales: bool) -> int:
-    """Return a score in points of the platform, scaled if the platform has another maximum for the column.
+    """Return a score in hundredths of the platform's points, scaled if the column has another maximum there.
 
     Raises:
-        CourseError: they differ from the hand-in's, and scores are not to be scaled.
+        CourseError: the column has another maximum there, and scores are not to be scaled.
     """
     if most is None or most == column.possible or (column.is_bonus and not most):
         return score
@@ -245,10 +249,10 @@ class _Maxima:
 
 
 def _find_most_points(table: CsvTable, people: People, place: int) -> _Maxima:
-    """Return the most points that the platform allows each person in a column, with the column that says so.
+    """Return the maximum points of each person in a column of the platform, with the column that states them.
 
     Raises:
-        CourseError: the column takes no points from us, or its points cannot be read.
+        CourseError: the column is read only, or its maximum cannot be read.
     """
     rows = [person.row for person in people.persons]
     if people.kind == "canvas":
@@ -268,7 +272,7 @@ def _find_most_points(table: CsvTable, people: People, place: int) -> _Maxima:
 
 
 def _parse_points(table: CsvTable, at: int, text: str) -> int:
-    most = number_in(text)
+    most = parse_hundredths(text)
     if most is None:
         raise CourseError(
             f"{table.path}: the column {table.header[at]} says {text!r}, which is not a number of points; give it "
@@ -278,10 +282,10 @@ def _parse_points(table: CsvTable, at: int, text: str) -> int:
 
 
 def _changeable_column(table: CsvTable, people: People, place: int) -> int | None:
-    """Return the index of the column in which Moodle says whether a grade can be changed; None without one.
+    """Return the index of the column in which Moodle states whether a grade can be changed; None without one.
 
     Raises:
-        CourseError: it says so in a language that is not known here.
+        CourseError: the column is in a language that is not known here.
     """
     sheet = people.worksheet
     if people.kind != "moodle" or sheet.maximum is None:
