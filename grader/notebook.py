@@ -41,8 +41,8 @@ def pack(handin: str = "", course: str | os.PathLike[str] | None = None, *, forc
     The cells that ran until now count; for an exercise that no cell solves, its file in the course's folder does.
 
     Args:
-        handin: which hand-in; needed only if the course has several.
-        course: as for `check`.
+        handin: the id of the hand-in, which is needed only if the course has several.
+        course: the folder of the course; by default as for `check`.
         force: pack also if an exercise is missing or does not load.
     """
     typed = f"grade pack{' --handin ' if handin else ''}{handin}"
@@ -137,8 +137,8 @@ def _ask(request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]
     """Send a request to the process that grades, and return its answer.
 
     Args:
-        request: what to grade.
-        wait: receives what is running, again and again until the answer comes.
+        request: the request, with the cells to grade.
+        wait: a callback, which is called with a text on what is running, until the answer comes.
 
     Raises:
         OSError: the process has ended.

@@ -169,7 +169,7 @@ class ClassProgress(Progress):
     """Prints a line for each author of a class who was graded, and shows the rate of the run.
 
     Args:
-        say: prints them.
+        say: the object that prints them.
         names: the names of authors, where they are printed.
 
     Attributes:

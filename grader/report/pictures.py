@@ -35,9 +35,9 @@ class _Part:
     """A part of a picture.
 
     Attributes:
-        title: what it shows.
-        draw: yields its lines, none wider than so many columns.
-        sentence: says the same.
+        title: the title.
+        draw: a function of a width that yields its lines.
+        sentence: a sentence that says the same.
         marked: whether marks in the lines stand for a colour.
     """
 

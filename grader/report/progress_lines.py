@@ -14,7 +14,7 @@ class NotesProgress(Progress):
     """Prints notes, and nothing else.
 
     Args:
-        say: prints them.
+        say: the object that prints them.
     """
 
     def __init__(self, say: Say) -> None:
@@ -53,7 +53,7 @@ class GradedNames(Progress):
     """Prints the id of each exercise that was graded.
 
     Args:
-        say: prints the line.
+        say: the object that prints the line.
     """
 
     def __init__(self, say: Say) -> None:
@@ -75,10 +75,10 @@ class SubmissionProgress(Progress):
     """Prints the exercises of one submission as they are graded, and shows in a line that changes what is running.
 
     Args:
-        say: prints them.
-        shown: returns the lines of an exercise.
-        total: how many exercises there are.
-        slots: how many lanes there are; what a lane is running is shown only if there is one lane.
+        say: the object that prints them.
+        shown: a function that returns the lines of an exercise.
+        total: the number of exercises.
+        slots: the number of lanes; what a lane is running is shown only if there is one lane.
 
     Attributes:
         saved: how many were graded by an earlier run.

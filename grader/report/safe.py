@@ -127,7 +127,7 @@ def two_sided_lines(left: str, right: str, width: int, *, head: str = "") -> lis
         left: the left text.
         right: the right text, in the first line.
         width: columns of all of it.
-        head: what stands before the left text and is safe already, such as a verdict; further lines stand below `left`.
+        head: a safe text before the left one, such as a verdict; further lines stand below `left`.
     """
     taken = columns(head and unstyle(head))
     room = width - len(right) - 1 - taken

@@ -28,9 +28,9 @@ def advice_after_run(course: Course, report: Report, width: int, whole: Whole = 
 
     Args:
         course: the course; where starters are kept in its folder, with all exercises.
-        report: of the run.
+        report: the report of the run.
         width: columns of the terminal.
-        whole: see `advice`.
+        whole: the argument of `advice`.
     """
     before = folder.read_progress(course)
     after = before.after(report)
@@ -68,10 +68,10 @@ def advice(
 
     Args:
         course: the course.
-        report: of the run.
-        progress: after it.
-        saved: whether later commands know the progress: they show the reference to those who have solved the exercise.
-        whole: returns a module with all of its exercises, where the course has only those that were run.
+        report: the report of the run.
+        progress: the student's progress after the run.
+        saved: whether the progress is saved, so that later commands show the reference of a solved exercise.
+        whole: a function that returns a module with all its exercises, as `course` may have only those that were run.
     """
     lost = [item for item in report.exercises if item.state == "started" and item.score.earned < item.score.possible]
     if lost:

@@ -19,10 +19,10 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) 
     """Yield the counts of the shown checks for the student's code, for all right solutions, and for the starter.
 
     Args:
-        course: of the exercise.
+        course: the course of the exercise.
         exercise: an exercise with a reference.
-        setup: how lanes are made.
-        width: of a line, in characters.
+        setup: the set-up of the lanes.
+        width: the width of a line, in characters.
 
     Raises:
         GraderError: a process of ours cannot be started.

@@ -47,7 +47,7 @@ def start(source: Path, folder: Path) -> Course:
 
     Args:
         source: the course.
-        folder: where; files whose names begin with a dot, such as .git or .venv, may be there already.
+        folder: the new folder; files whose names begin with a dot, such as .git, may be in it already.
 
     Raises:
         CourseError: something else is there, or nothing can be written.
@@ -111,10 +111,10 @@ def _update_file(folder: Path, path: Path, text: bytes | None, given: str | None
     """Update one file in a student's folder, and return a sentence on what was done; "" if nothing was.
 
     Args:
-        folder: the student's.
-        path: of the file, in it.
-        text: what the course has there now; None for nothing.
-        given: the digest of what was given out there.
+        folder: the student's folder.
+        path: the path of the file in this folder.
+        text: the content of the file in the course now; None if the course has no such file.
+        given: the digest of the file that was given out; None if none was.
     """
     place, name, here = folder / path, path.as_posix(), _digest_of(folder / path)
     if text is None:

@@ -25,10 +25,10 @@ def run_lines_to_try(
     An unchanged file is not graded again.
 
     Args:
-        course: of the exercise.
+        course: the course of the exercise.
         exercise: the exercise, which is graded again if it has changed.
-        setup: how lanes are made.
-        progress: what the run is reported to.
+        setup: the set-up of the lanes.
+        progress: the progress that the run reports to.
 
     Returns:
         The check, the lines, and what they printed.
@@ -71,10 +71,10 @@ def run_lines(
     Args:
         runtime: the runtime whose workers run them.
         exercise: the exercise whose files the lines may import.
-        lines: of Python.
-        seed: of the run.
-        files: what was handed in to the exercise; by default an empty file.
-        check: the id of the check in whose place they run; by default the first shown one without a device.
+        lines: lines of Python.
+        seed: the seed of the run.
+        files: the student's files of the exercise; by default an empty file.
+        check: the id of the check in whose place they run, which decides the device; by default one without a device.
 
     Raises:
         CourseError: there is no such check.

@@ -25,9 +25,9 @@ def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]
     """Yield the lines of `grade list`: exercises below their modules, with state and points; then the totals.
 
     Args:
-        course: of the exercises.
+        course: the course of the exercises.
         rows: the rows of the chosen exercises.
-        width: of a line, in characters.
+        width: the width of a line, in characters.
     """
     for module in course.modules:
         mine = [row for row in rows if row.exercise.module == module.id]

@@ -55,7 +55,7 @@ class NotebookGrader:
     """Answers the requests of one kernel. Its runtime is of one module, and stays open until a request names another.
 
     Args:
-        progress: learns what is running.
+        progress: the progress that runs report to.
     """
 
     def __init__(self, progress: Progress) -> None:

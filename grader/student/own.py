@@ -28,7 +28,7 @@ def read_own_file(course: Course, exercise: Exercise) -> Submission:
     """Return the files of one exercise in a student's folder, as a submission.
 
     Raises:
-        CourseError: there is no file, or it cannot be read.
+        CourseError: there is no file, or the file cannot be read.
     """
     handed_in = read_own_files(course, [exercise])
     if problem := handed_in.of(exercise).problem:
@@ -43,7 +43,7 @@ class OwnExercise:
     Attributes:
         course: the student's folder.
         exercise: the exercise.
-        setup: how the run is set up.
+        setup: the set-up of the run.
         lanes: what grades it.
     """
 
@@ -56,9 +56,9 @@ class OwnExercise:
         """Grade the exercise, even if its file is the starter, and return the report.
 
         Args:
-            handed_in: what is graded; by default the student's file as it is now.
+            handed_in: the submission that is graded; by default the student's file as it is now.
             store: the store with the results of earlier runs.
-            choices: of a `RunPlan`.
+            choices: further arguments of `RunPlan`.
 
         Raises:
             CourseError: the file cannot be read.
@@ -75,10 +75,10 @@ def own_exercise(
     """Yield an `OwnExercise` with a runtime whose workers do not see the student's folder.
 
     Args:
-        course: of the exercise.
+        course: the course of the exercise.
         exercise: the exercise that is graded.
-        setup: how lanes are made.
-        progress: what the run is reported to.
+        setup: the set-up of the lanes.
+        progress: the progress that the run reports to.
     """
     with Runtime([exercise], setup, hidden=(course.root,), progress=progress, warm=True) as runtime:
         yield OwnExercise(course, exercise, setup, runtime)

@@ -35,11 +35,11 @@ class Receipt:
     """The receipt of one zip.
 
     Attributes:
-        name: of the zip.
+        name: the name of the zip.
         archive: the zip.
-        files: what is in it, by path.
-        report: of grading the files, with its time.
-        problems: what is wrong with the files.
+        files: the contents of the zip, by path.
+        report: the report on the files, with the time of grading.
+        problems: sentences on what is wrong with the files.
     """
 
     name: str
@@ -109,12 +109,12 @@ def pack(
     """Grade the files of a hand-in, and return a `Receipt`: their zip, the report, and problems of the files.
 
     Args:
-        course: in the student's folder.
+        course: the course in the student's folder.
         handin: the hand-in whose exercises are packed; None for all.
-        setup: of the run.
+        setup: the set-up of the run.
         out: the folder that the zip will be written to.
-        progress: learns what is running, and for how many seconds.
-        cells: by exercise, what the cells of a notebook have; it counts in place of the file in the folder.
+        progress: the progress that the run reports to.
+        cells: the files that are made of a notebook's cells, by exercise; they replace files in the folder.
 
     Raises:
         CourseError: there is no file to pack, or the folder cannot be written to.

@@ -104,7 +104,7 @@ class PytestCheckFile(pytest.File):
     """A file of checks, which is read here to see in which line each begins, and never run.
 
     Args:
-        lane: of its course.
+        lane: the lane of its course.
         exercise: the exercise that the checks belong to.
     """
 
@@ -128,7 +128,7 @@ class CheckItem(pytest.Item):
     """A check as pytest shows it.
 
     Args:
-        line: where it begins.
+        line: the line at which it begins.
     """
 
     parent: PytestCheckFile

@@ -25,7 +25,7 @@ class Row:
 
     Attributes:
         exercise: the exercise.
-        progress: what is saved of the student's progress in it.
+        progress: the saved progress of the student in it.
         state: not_started, started, shown_pass, done, or known: not started, and the last one of its module is done.
         earned: hundredths of a point, of the last run.
         fast: whether it is on the fast track: the last one of its module.
@@ -79,10 +79,10 @@ def filter_rows(
 
     Args:
         course: the course.
-        rows: all of them.
-        names: of exercises or modules; none for all.
+        rows: the rows of all exercises.
+        names: the names of exercises or modules; empty for all.
         topic: a topic's id, or some words of its name.
-        states: with a hyphen, as they are typed; none for all.
+        states: the states, typed with a hyphen; empty for all.
 
     Raises:
         CourseError: there is no such exercise, module or topic.
@@ -96,7 +96,7 @@ def ids_of(course: Course, names: Collection[str], topic: str | None) -> set[str
 
     Args:
         course: the course.
-        names: of exercises or modules; none for all.
+        names: the names of exercises or modules; empty for all.
         topic: a topic's id, or some words of its name; None for all.
 
     Raises:
@@ -134,8 +134,8 @@ def next_row(
     Args:
         course: the course.
         start: an exercise or a module to go on from instead.
-        progress: by default that which is saved.
-        whole: returns a module with all of its exercises, where the course has only some, that in hand among them.
+        progress: the student's progress; by default the saved one.
+        whole: a function that returns a module with all its exercises, as `course` may have only some of them.
 
     Raises:
         CourseError: there is no such exercise or module.

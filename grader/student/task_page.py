@@ -32,8 +32,8 @@ def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bo
     Args:
         exercise: the exercise.
         width: columns of the terminal.
-        rules: also what broken rules cost where marks are given, and the checks that the student can read.
-        plain: a sentence in place of a picture.
+        rules: whether the costs of broken rules, and the checks that the student can read, are shown, too.
+        plain: whether a sentence replaces the picture.
 
     Raises:
         CourseError: its text is lost.

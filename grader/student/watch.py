@@ -54,9 +54,9 @@ class Watch(Progress):
     Args:
         course: the course.
         exercise: the exercise that is watched first.
-        setup: how runs are set up.
+        setup: the set-up of the runs.
         say: prints lines.
-        plain: for a screen reader, sentences stand for pictures, and the screen is not cleared.
+        plain: whether sentences replace pictures and the screen is not cleared, for a screen reader.
     """
 
     def __init__(self, course: Course, exercise: Exercise, setup: Setup, say: Say, *, plain: bool = False) -> None:

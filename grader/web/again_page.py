@@ -26,7 +26,7 @@ def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
     """Build the page on which staff grade the class again.
 
     Args:
-        folder: of the class.
+        folder: the folder of the class.
         now: the class as it is.
         regrade: the run that goes on, or that comes next.
     """

@@ -29,7 +29,7 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
     """Build the page of one author: files, checks, and forms for points, comments and an extension.
 
     Args:
-        folder: of the class.
+        folder: the folder of the class.
         now: the class as it is.
         author: the name of the report.
     """
@@ -88,8 +88,8 @@ def numbered_code_html(text: bytes, path: str = "", graded: GradedExercise | Non
     """Return a file as HTML with line numbers to click, comments, and marks on the lines that raised.
 
     Args:
-        text: of the file.
-        path: of the file.
+        text: the text of the file.
+        path: the path of the file.
         graded: the exercise, which has the checks and the comments.
     """
     comments = {one.line: one.text for one in graded.comments if one.line} if graded is not None else {}

@@ -30,9 +30,9 @@ def show_checks(folder: ClassFolder, now: Snapshot, id: str) -> None:
     """Build the page of an exercise's checks: how many submissions pass or lose each, and a form to make one void.
 
     Args:
-        folder: of the class.
+        folder: the folder of the class.
         now: the class as it is.
-        id: of the exercise.
+        id: the id of the exercise.
     """
     tally = next((one for one in now.overview.exercises if one.exercise.id == id), None)
     if tally is None:
@@ -84,9 +84,9 @@ def _show_form(exercise: Exercise, names: dict[str, str], label: str, plan: Call
 
     Args:
         exercise: the exercise of the checks.
-        names: what the checks are called, by what is saved.
-        label: the name of the box.
-        plan: works out the change for a check.
+        names: the names of the checks on the page, by the id that is saved.
+        label: the label of the box.
+        plan: a function that works out the change for the id of a check.
     """
     check = ui.select(names, value=next(iter(names)), label=label).props("outlined dense")
     check.style("min-width:min(24rem,100%)")

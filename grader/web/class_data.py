@@ -51,14 +51,14 @@ class Snapshot:
     """A graded class as it was read from the folder of results and from the course.
 
     Attributes:
-        course: as it was then.
-        overview: its rows and groups.
-        reports: of all authors, by the name of the report.
-        files: by author and exercise, the path and the text of the module.
-        rules: of staff and the policy.
-        version: of what it was read from.
-        options: those of the last run that hold for the next one.
-        note: why this is an earlier state, or "".
+        course: the course as it was then.
+        overview: the summary of the class, with its rows and groups.
+        reports: the reports of all authors, by author name.
+        files: the path and the text of each module, by author and exercise.
+        rules: the tables of staff and the policy.
+        version: a text that changes with the files that it was read from.
+        options: the options of the last run that hold for the next one.
+        note: a sentence on why this is an earlier state, or "".
     """
 
     course: Course
@@ -97,11 +97,11 @@ class PlannedChange:
     """A change that was worked out, and that nothing has written yet.
 
     Attributes:
-        file: the file that it changes, for people.
-        changed: by author, the report before and after, of those whose score or line changes.
-        diff: what it changes in the file.
-        replaces: what it replaces, in a sentence, or "".
-        write: writes it, unless somebody changed the file meanwhile.
+        file: the name of the file that it changes, as pages show it.
+        changed: the reports before and after, by author, of those whose score or line changes.
+        diff: the diff of the file.
+        replaces: a sentence on the entry that it replaces, or "".
+        write: a function that writes it, unless somebody changed the file meanwhile.
     """
 
     file: str
@@ -117,10 +117,10 @@ class PagesWritten:
 
     Attributes:
         is_running: whether they are being written.
-        done: how many are written.
-        total: how many there are.
-        lines: what came of it.
-        problem: why it ended, or "".
+        done: the number of written pages.
+        total: the number of all pages.
+        lines: sentences on the result.
+        problem: a sentence on why it ended, or "".
     """
 
     is_running: bool = False
@@ -148,8 +148,8 @@ class ClassFolder:
     Attributes:
         root: the folder of the course.
         results: the folder of results.
-        busy: says what holds the journal for a long time, or "".
-        pages: those of authors, as they were last written.
+        busy: a function that returns what keeps the journal in use for a long time, or "".
+        pages: the state of writing the pages of authors.
         shows_names: whether pages name people of whom the platform gave a number, too.
     """
 
@@ -170,7 +170,7 @@ class ClassFolder:
         """The course as its files are now.
 
         Raises:
-            CourseError: it cannot be read.
+            CourseError: the course cannot be read.
         """
         if self._course is not None and self._course[0] == _modification_times(_files_of(self._course[1])):
             return self._course[1]
@@ -182,7 +182,7 @@ class ClassFolder:
         """Return the exercise with this id, as the course is now.
 
         Raises:
-            CourseError: the course has it no more.
+            CourseError: the course has no such exercise any more.
         """
         for exercise in self.course.exercises:
             if exercise.id == id:
@@ -239,7 +239,7 @@ class ClassFolder:
         """Return the path and the text of a draft of a known wrong answer, made of a group's shortest file.
 
         Raises:
-            CourseError: none can be made of it, or there is a file already.
+            CourseError: no draft can be made of the file, or there is a draft already.
         """
         course = self.course
         path = draft_path(course, group)
@@ -252,8 +252,8 @@ class ClassFolder:
         """Return the change that enters points by hand; without points and a reason, one that removes them.
 
         Args:
-            author: the name of the report.
-            fields: exercise, check, points and why, as they were typed.
+            author: the author name in the report.
+            fields: the texts of the form, by `exercise`, `check`, `points` and `why`.
 
         Raises:
             GraderError: a field is wrong, or the journal or the table cannot be read.
@@ -299,10 +299,10 @@ class ClassFolder:
         """Return the change to a comment on a line of code, which changes no points; an empty text removes the comment.
 
         Args:
-            author: the name of the report.
-            exercise: its id.
-            line: the number, as it was typed.
-            text: the comment.
+            author: the author name in the report.
+            exercise: the id of the exercise.
+            line: the line number, as it was typed.
+            text: the comment; "" removes it.
 
         Raises:
             GraderError: there is no such line, or the journal or the table cannot be read.
@@ -332,7 +332,7 @@ class ClassFolder:
         """Return the change that makes a check void, with the scores of the class that it changes.
 
         Raises:
-            GraderError: it is void already, or a file cannot be read or changed.
+            GraderError: the check is void already, or a file cannot be read or changed.
         """
         return self._planned_edit(edit_to_void(self.course, exercise, check))
 
@@ -340,7 +340,7 @@ class ClassFolder:
         """Return the change that makes a void check count again, with the scores of the class that it changes.
 
         Raises:
-            GraderError: it is not void, or a file cannot be read or changed.
+            GraderError: the check is not void, or a file cannot be read or changed.
         """
         return self._planned_edit(edit_to_unvoid(self.course, exercise, check))
 
@@ -348,12 +348,12 @@ class ClassFolder:
         """Return the change that gives an author another due date.
 
         Args:
-            author: the name of the report.
+            author: the author name in the report.
             handin: the hand-in that was graded.
-            until: the date, as it was typed.
+            until: the due date, as it was typed.
 
         Raises:
-            GraderError: it is not a date, or a file cannot be read or changed.
+            GraderError: the text is not a date, or a file cannot be read or changed.
         """
         with self._open_journal() as journal:
             rules = self._rules(journal)
@@ -365,7 +365,7 @@ class ClassFolder:
         """Return the change that adds a known wrong answer; scores change when the class is graded again.
 
         Raises:
-            CourseError: there is a file already.
+            CourseError: there is a known wrong answer of this name already.
         """
         course = self.course
         path = draft_path(course, group)
@@ -415,7 +415,7 @@ class ClassFolder:
         """Yield the names of files that decide scores and were changed after the gradebook was written.
 
         Args:
-            course: of the class.
+            course: the course of the class.
         """
         book = self.results.path / GRADEBOOK
         written = book.stat().st_mtime_ns if book.is_file() else 0

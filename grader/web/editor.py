@@ -59,10 +59,10 @@ def show_editor(
     """Build an editor of Python in the browser's colours; its `value` is the text that the browser sent last.
 
     Args:
-        text: at first.
-        name: for readers who cannot see it.
-        on_change: called after each change in the browser.
-        keys: what is called when a key is pressed.
+        text: the text of the editor at first.
+        name: a name of the editor for screen readers.
+        on_change: a callback for each change in the browser.
+        keys: the callbacks for keys, by the name of the key.
         reads_only: whether nothing can be typed.
     """
     editor = ui.codemirror(text, language="Python", line_wrapping=True, on_change=on_change, keymap=dict(keys or {}))
@@ -90,8 +90,8 @@ async def replace_text(editor: ui.codemirror, text: str, expected: str | None = 
 
     Args:
         editor: the editor; its cursor and its history stay.
-        text: to show.
-        expected: what is replaced; if something else was typed meanwhile, nothing is changed.
+        text: the new text.
+        expected: the text that is replaced; if the editor has another one by then, nothing is changed.
 
     Raises:
         TimeoutError: there is no connection.
@@ -104,9 +104,9 @@ def mark(editor: ui.codemirror, start: int, end: int, name: str) -> None:
 
     Args:
         editor: the editor.
-        start: of the part, as a place in the text.
-        end: of the part; nothing is marked if that is not after its start.
-        name: the class of the style.
+        start: the start of the part, as an index of the text.
+        end: the end of the part; if it is not after the start, nothing is marked.
+        name: the CSS class of the mark.
     """
     part = {"kind": "mark", "from": start, "to": end, "class": name}
     _run_script(editor, _MARK, parts=[part] if start < end else [])

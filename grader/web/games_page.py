@@ -109,7 +109,7 @@ def shuffled_choices(question: drilling.Question, answer: drilling.DrillAnswer, 
     Args:
         question: the question.
         answer: its answer, with the choices.
-        chance: draws the order.
+        chance: the generator that draws the order.
     """
     return list(answer.choices) if question.watch else chance.sample(answer.choices, len(answer.choices))
 

@@ -64,10 +64,10 @@ def show_group(folder: ClassFolder, now: Snapshot, exercise: str, name: str) -> 
     """Build the page of a group: its answers, and a form for a draft of a known wrong answer.
 
     Args:
-        folder: of the class.
+        folder: the folder of the class.
         now: the class as it is.
-        exercise: its id.
-        name: of the group.
+        exercise: the id of the exercise.
+        name: the name of the group.
     """
     group = next((one for one in now.overview.groups if (one.exercise.id, one.name) == (exercise, name)), None)
     if group is None:

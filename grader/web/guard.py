@@ -41,12 +41,12 @@ class RequestGuard:
     """An application that hands allowed requests on to another one.
 
     Attributes:
-        app: the other one.
-        token: which requests must have.
-        port: of the server.
-        prefix: what a proxy takes away from the beginning of paths, such as /user/me/proxy/8123, or "".
+        app: the other application.
+        token: the token that requests must have.
+        port: the port of the server.
+        prefix: the beginning of paths that a proxy takes away, such as /user/me/proxy/8123, or "".
         hosts: names that this server has besides 127.0.0.1 and localhost: that of a proxy.
-        ends: is set when the server ends: a page that is still open asks again and again.
+        ends: an event that is set when the server ends: a page that is still open asks again and again.
     """
 
     app: App

@@ -38,11 +38,11 @@ class Result:
     """The result that a page shows after a file was graded.
 
     Attributes:
-        exercise: its id.
-        graded: None while it is graded.
-        advice: sentences of what to do next.
+        exercise: the id of the exercise.
+        graded: the graded exercise; None while it is graded.
+        advice: sentences on what to do next.
         is_complete: whether known mistakes were looked for, and the advice is there; verdicts are sent before that.
-        problem: why it could not be graded, or "".
+        problem: a sentence on why it could not be graded, or "".
         solved: whether the student has had full marks at some time.
     """
 
@@ -84,7 +84,7 @@ class LiveGrading:
 
     Attributes:
         course: the student's folder.
-        setup: how runs are set up.
+        setup: the set-up of the runs.
         last: the last result of each exercise, by id.
     """
 
@@ -122,9 +122,9 @@ class LiveGrading:
         """Call a listener with each result of an exercise, until `forget` is called.
 
         Args:
-            key: of the page.
-            exercise: its id.
-            listener: called with each result.
+            key: the page, which `forget` names.
+            exercise: the id of the exercise.
+            listener: the callback, which is called with each result.
         """
         self._listeners[key] = exercise, listener
 
@@ -151,9 +151,9 @@ class LiveGrading:
         """Run lines of Python in a worker, and return what they print.
 
         Args:
-            exercise: whose files the lines may import.
-            lines: of Python.
-            check: the id of the check whose surroundings they get; by default one without a device.
+            exercise: the exercise whose files the lines may import.
+            lines: lines of Python.
+            check: the id of the check in whose place they run, which decides the device; by default one without a device.
             own: whether the student's file is there; else it is empty.
 
         Raises:
@@ -183,7 +183,7 @@ class LiveGrading:
         """Run a job that opens processes of its own, in a thread beside the one that grades; return its result.
 
         Args:
-            job: it gets a progress that ends it when the server ends.
+            job: the function, which gets a progress that cancels it when the server ends.
 
         Raises:
             CourseError: another such job is not done yet.

@@ -22,9 +22,9 @@ def noting_end(work: LongWork, *, stopped: str, failed: str) -> Iterator[None]:
     """Record in `work`, when the `with` block ends, that the work has ended, and why.
 
     Args:
-        work: receives its end.
-        stopped: its problem if it was stopped.
-        failed: its problem after a fault of ours, which is raised again, so that the terminal shows it.
+        work: the state of the work.
+        stopped: the sentence to record if the work was stopped.
+        failed: the sentence to record after a fault of ours, which is raised again, so that the terminal shows it.
     """
     try:
         yield

@@ -132,8 +132,8 @@ def page(title: str, links: Sequence[tuple[str, str]]) -> Iterator[None]:
     """Build the head of a page; what is built within this context becomes its content.
 
     Args:
-        title: of the course or class.
-        links: words and addresses.
+        title: the title of the course or class.
+        links: the texts and addresses of the links.
     """
     add_style_sheet()
     html('<a class="skip" href="#main">Skip to the content</a>')
@@ -155,10 +155,10 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
     """Build a button that can be reached with the keyboard.
 
     Args:
-        words: on the button.
-        on_click: called by a click; None for nothing of the server's.
+        words: the text on the button.
+        on_click: the callback for a click; None if the server need not know of it.
         first: whether it is the page's main button.
-        label: what a screen reader says, if not the words.
+        label: the name for screen readers, if not the text.
     """
     made = ui.element("button").classes("b first" if first else "b").props('type="button"')
     if label:
@@ -185,8 +185,8 @@ def code_area(text: str, name: str) -> ui.textarea:
     """Make a box for some lines of code, which grows with them.
 
     Args:
-        text: at first.
-        name: for readers who cannot see it.
+        text: the text of the box at first.
+        name: a name of the box for screen readers.
     """
     area = ui.textarea(value=text).props("outlined dense autogrow spellcheck=false autocapitalize=off")
     return area.props(f'aria-label="{escape(name)}"').classes("code-area").style("width:100%")

@@ -60,8 +60,8 @@ class MemoryPanel:
     Its elements become a part of the page when it is constructed; `draw` runs the lines and fills the drawing.
 
     Args:
-        live: runs the lines.
-        exercise: in whose worker they run.
+        live: the grading, whose workers run the lines.
+        exercise: the exercise in whose worker they run.
         own: whether the lines may use the names of the student's file.
     """
 
@@ -165,8 +165,8 @@ def place_of(text: str, views: list[View]) -> tuple[str, str]:
     """Return a sentence on where an element is in its storage, and the name of that place in the drawing, or "".
 
     Args:
-        text: such as `y[1, 0]`.
-        views: what is drawn.
+        text: the element, such as `y[1, 0]`.
+        views: the views that are drawn.
     """
     name, _, rest = text.strip().rpartition("[")
     if not name:

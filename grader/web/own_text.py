@@ -18,9 +18,9 @@ class OnDisk:
     """A file as it is on the disk.
 
     Attributes:
-        text: with line feeds at the ends of lines; "" if there is no file.
+        text: the text, with line feeds at the ends of lines; "" if there is no file.
         is_there: whether there is a file.
-        problem: why it cannot be edited here, or "".
+        problem: a sentence on why it cannot be edited on a page, or "".
         crlf: whether its lines end as on Windows.
     """
 
@@ -48,15 +48,15 @@ def save(path: Path, text: str, base: str) -> OnDisk | None:
     """Write a text, if the file still is as the page read it.
 
     Args:
-        path: of the file.
-        text: the page's.
-        base: the file's, as the page read it last.
+        path: the path of the file.
+        text: the text of the page.
+        base: the text of the file, as the page read it last.
 
     Returns:
-        None if the file has the text now; else the file as somebody else changed it, and nothing is written.
+        None if the file has the text now; else the file as somebody else changed it, and then nothing was written.
 
     Raises:
-        CourseError: it cannot be written.
+        CourseError: the file cannot be written.
     """
     now = read(path)
     if now.text == text and now.is_there:
@@ -71,12 +71,12 @@ def keep_both(path: Path, winner: str, loser: str) -> Path:
     """Write one of two texts into the file, and the other beside it; return the path of the other.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         winner: the text that goes into the file.
         loser: the text that goes beside it.
 
     Raises:
-        CourseError: they cannot be written.
+        CourseError: a file cannot be written.
     """
     crlf = read(path).crlf
     beside = free_name(path)

@@ -27,13 +27,13 @@ class Regrade(Progress):
 
     Attributes:
         out: the folder of results.
-        setup: how student code runs.
-        folder: of the submissions, of the last run.
-        is_running: whether it goes on.
-        done: of how many submissions all is graded.
-        total: how many there are.
-        lines: what came of the last submissions, and what the run said.
-        problem: why it ended, or "".
+        setup: the set-up of the run.
+        folder: the folder with the submissions of the last run.
+        is_running: whether the run goes on.
+        done: the number of graded submissions.
+        total: the number of submissions.
+        lines: the scores of the last submissions, and sentences of the run.
+        problem: a sentence on why it ended, or "".
     """
 
     out: Path
@@ -51,9 +51,9 @@ class Regrade(Progress):
         """Start a run of `grade batch` in a thread, unless one is running.
 
         Args:
-            course: of the class.
+            course: the course of the class.
             handin: the id of the hand-in that is graded, or None.
-            options: what of it is graded, and where it lies.
+            options: the options of the run, with the folder of submissions.
         """
         if self.is_running:
             return
@@ -93,9 +93,9 @@ class Regrade(Progress):
         """Record the score of a submission that was graded.
 
         Args:
-            report: of the submission.
-            number: its place in the class.
-            total: how many there are.
+            report: the report of the submission.
+            number: the number of submissions reported so far, this one included.
+            total: the number of submissions.
         """
         score = report.total
         self.lines.append(f"{report.author}: {points_text(score.earned)} / {points_text(score.possible)}")

@@ -29,7 +29,7 @@ def show_return(folder: ClassFolder, now: Snapshot) -> None:
     """Build the page that returns results: the gradebook, a platform's file with scores, and everybody's pages.
 
     Args:
-        folder: of the class.
+        folder: the folder of the class.
         now: the class as it is.
     """
     look.heading("Return scores and pages", 1)
@@ -111,14 +111,14 @@ def fill_scores(
 
     Args:
         out: the folder of results.
-        name: of the file, for messages.
-        content: of the file, as it was downloaded there.
-        title: of the column.
+        name: the name of the file, for messages.
+        content: the content of the file, as it was downloaded from the platform.
+        title: the title of the column.
         scales: whether scores are scaled, where the platform has another number of points.
         zeros: whether people without a submission get 0.
 
     Raises:
-        GraderError: the scores or the file cannot be read, or the file is of something else.
+        GraderError: the scores or the file cannot be read, or the file belongs to another assignment.
     """
     marks = read_scores(out)
     with tempfile.TemporaryDirectory(prefix="grade-web-") as place:

@@ -29,9 +29,9 @@ class Address:
     """The address of the server.
 
     Attributes:
-        port: of 127.0.0.1.
-        token: in the address.
-        prefix: of a proxy, or "".
+        port: the port on 127.0.0.1.
+        token: the token in the address.
+        prefix: the prefix of a proxy, or "".
     """
 
     port: int
@@ -48,7 +48,7 @@ def open_socket(port: int) -> socket.socket:
     """Return a socket that listens on this machine alone.
 
     Args:
-        port: 0 for any free one.
+        port: the port; 0 for any free one.
 
     Raises:
         CourseError: the port is taken.
@@ -77,11 +77,11 @@ def serve(
     """Run the server of all declared pages, until Ctrl-C or SIGTERM.
 
     Args:
-        listener: of `open_socket`.
-        title: of pages.
-        ready: called with the address before the first request.
-        prefix: what a proxy takes away from the beginning of paths.
-        hosts: names of a proxy, with its port if that is unusual.
+        listener: the socket, as `open_socket` returns it.
+        title: the title of the pages.
+        ready: a callback, which is called with the address before the first request.
+        prefix: the beginning of paths that a proxy takes away.
+        hosts: the names of a proxy, with its port if that is unusual.
         opens: whether a browser is opened.
     """
     address = Address(listener.getsockname()[1], os.environ.get("TENSORGRADE_WEB_TOKEN") or new_token(), prefix)

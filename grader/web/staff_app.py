@@ -52,8 +52,8 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
 
     Args:
         out: the folder that `grade batch` wrote.
-        course_folder: of its course; by default the course that the user's folder lies in.
-        setup: how student code runs where the class is graded again.
+        course_folder: the folder of its course; by default the course that the working folder lies in.
+        setup: the set-up of a run that grades the class again.
 
     Raises:
         CourseError: the folder has no results, or there is no course.

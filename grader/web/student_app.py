@@ -24,7 +24,7 @@ def declare(course: Course, setup: Setup, *, poll: bool = False) -> None:
 
     Args:
         course: the student's folder.
-        setup: how runs are set up.
+        setup: the set-up of the runs.
         poll: whether files are looked at again and again, for network drives.
     """
     live = LiveGrading(course, setup, poll)

@@ -35,7 +35,7 @@ def task_html(exercise: Exercise, marks: Mapping[str, str]) -> str:
 
     Args:
         exercise: the exercise.
-        marks: how each rule stands; rules that are missing were not examined.
+        marks: the state of each rule, as `rule_marks` returns it; a rule that is missing was not examined.
     """
     first, _, rest = exercise.task.partition("\n")
     text = rest if first.strip() == exercise.title else exercise.task

@@ -25,9 +25,9 @@ class TryIt:
     """A box of lines of Python with buttons that run and draw them.
 
     Args:
-        live: runs the lines.
+        live: the grading, whose workers run the lines.
         exercise: the exercise whose file they may import.
-        draw: draws what lines make, in the panel beside the exercise; None if there is no panel.
+        draw: a function that draws the tensors of lines, in the panel below; None if there is no panel.
     """
 
     def __init__(self, live: LiveGrading, exercise: Exercise, draw: Callable[[str], Awaitable[None]] | None) -> None:

@@ -55,10 +55,10 @@ def play(
     Args:
         course: the student's folder.
         exercise: the exercise.
-        setup: how workers are started.
+        setup: the set-up of the lanes.
         seed: the seed that chooses the fault.
-        progress: learns what is running, and for how many seconds.
-        give_up: whether the fault is named, and the student's own file brought back.
+        progress: the progress that the run reports to.
+        give_up: whether the student gives up: the fault is then named, and the student's own file restored.
 
     Raises:
         CourseError: no fault is planted, or none can be.
@@ -144,7 +144,7 @@ def plant_fault(course: Course, exercise: Exercise, fault: PlantedFault) -> Faul
     """Save the student's file beside itself, and write the version with the fault in its place.
 
     Args:
-        course: of the exercise.
+        course: the course of the exercise.
         exercise: the exercise whose file it is.
         fault: the fault that is planted.
 
@@ -169,7 +169,7 @@ def restore_own_file(course: Course, exercise: Exercise, planted: FaultyFile) ->
     """Restore the student's own file; return the path of the one with the fault if that was changed, else None.
 
     Args:
-        course: of the exercise.
+        course: the course of the exercise.
         exercise: the exercise whose file it is.
         planted: the fault, and the student's own file.
 

@@ -65,11 +65,11 @@ def run_own_check(
     """Run a student's own check on all known answers; return lines about the result, and whether it is perfect.
 
     Args:
-        course: of the exercise.
+        course: the course of the exercise.
         exercise: an exercise with known answers.
-        setup: how lanes are made.
-        width: of a line, in characters.
-        progress: learns what is running; None for nobody.
+        setup: the set-up of the lanes.
+        width: the width of a line, in characters.
+        progress: the progress that the run reports to, if there is one.
 
     Returns:
         What it caught, in lines; and whether it caught each wrong answer and no right one.
@@ -123,10 +123,10 @@ def caught_lines(
     """Yield how many wrong answers a check catches, which rules the others break, and how many right ones it fails.
 
     Args:
-        right: how many right answers there are.
-        refused: for each of them that failed, the message of the check.
-        wrong: how many wrong answers there are.
-        missed: for each of them that passed, the rules that it breaks.
+        right: the number of right answers.
+        refused: the message of the check for each right answer that it fails.
+        wrong: the number of wrong answers.
+        missed: the rules that are broken, for each wrong answer that the check passes.
         width: columns of the terminal.
     """
     if refused:

@@ -40,9 +40,9 @@ class Question:
     Attributes:
         module: the id of its module.
         exercise: the id of the exercise that teaches it; "" for none.
-        place: where it is written, for messages.
+        place: the place in the file, for messages.
         start: lines that are run first and not shown.
-        lines: what is shown, and run.
+        lines: the lines of code that are shown and run.
         asked: the words of the question.
         watch: the name that the last line may change; "" where the question is what the last line shows.
         wrong: other answers.
@@ -287,10 +287,10 @@ def choose_questions(
     """Return `count` questions, those with the lowest rank first, and at random among equal ranks.
 
     Args:
-        questions: all of them.
-        count: how many.
-        seed: of the choice; None for another one each time.
-        rank: how late a question comes.
+        questions: all questions.
+        count: the number of questions to choose.
+        seed: the seed of the choice; None for another choice each time.
+        rank: a function that returns the rank of a question; low ranks come first.
     """
     mixed = random.Random(seed).sample(questions, len(questions))  # noqa: S311  a game
     return sorted(mixed, key=rank)[:count]

@@ -44,7 +44,7 @@ class PlantedFault:
     """One fault.
 
     Attributes:
-        what: what is wrong, in a clause; faults of one kind have the same.
+        what: a clause that says what is wrong, the same for all faults of one kind.
         line: the number of the line.
         source: the whole text with the fault.
     """

@@ -38,7 +38,7 @@ def trace_runs(
     Args:
         course: the student's folder.
         exercise: the exercise.
-        setup: how workers are started.
+        setup: the set-up of the lanes.
         lines: of Python, with the names of the exercise's file; None for the checks of devices that students see, and
             the examples of the hidden ones.
 
@@ -70,9 +70,9 @@ def traced_lines(runs: Sequence[TracedRun], width: int, *, plain: bool) -> Itera
     """Yield a timeline of each run in which something took virtual time.
 
     Args:
-        runs: of the checks.
-        width: of a line, in characters.
-        plain: whether timelines are written as sentences.
+        runs: the runs of the checks.
+        width: the width of a line, in characters.
+        plain: whether sentences replace timelines.
     """
     for run in (run for run in runs if run.moments):
         yield from prose(for_terminal(run.title, one_line=True), width)
