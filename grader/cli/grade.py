@@ -159,7 +159,7 @@ def _grade(
     from grader.grading.store import open_store
     from grader.report.progress_lines import SubmissionProgress
     from grader.runner.compiled import is_compiled
-    from grader.student.advice import advice_after_run, unchanged_note
+    from grader.student.advice import advice_after_run, unchanged_lines
     from grader.student.folder import keeps_starters
 
     course, width = plan.course, terminal_width()
@@ -191,7 +191,7 @@ def _grade(
             if plan.rules and not any(graded.checks for graded in report.exercises):
                 return report  # a table of 0 of 0 points would say nothing; `_only_hidden_note` says why
             say(*summary_lines(report, width))
-            details(*unchanged_note(progress.saved, width))
+            details(*unchanged_lines(progress.saved, width))
             if submission is None:
                 known = course
                 if keeps_starters(course):

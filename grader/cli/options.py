@@ -261,10 +261,10 @@ def course_and_exercises(
 
 def exercise_here(name: str | None) -> tuple[Course, Exercise]:
     """Return the course in the user's folder, and the exercise with this name, by default the next one."""
-    from grader.student.rows import exercise_in_hand
+    from grader.student.rows import named_or_next_exercise
 
     course = course_here()
-    return course, exercise_in_hand(course, name)
+    return course, named_or_next_exercise(course, name)
 
 
 def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None = None) -> list[Broken]:

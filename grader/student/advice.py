@@ -53,8 +53,8 @@ def advice_after_run(course: Course, report: Report, width: int, whole: Whole = 
         yield from prose(text, width, "", "  ")
 
 
-def unchanged_note(count: int, width: int) -> Iterator[str]:
-    """Yield a sentence on how many exercises were not run again because they are unchanged."""
+def unchanged_lines(count: int, width: int) -> Iterator[str]:
+    """Yield the lines of a sentence on how many exercises were not run again because they are unchanged."""
     if count:
         since = "has not changed since it was" if count == 1 else "have not changed since they were"
         text = f"{counted(count, 'exercise')} {since} last run, so this is the result of that run (--fresh runs all)"

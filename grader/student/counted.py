@@ -27,7 +27,7 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) 
     Raises:
         GraderError: a process of ours cannot be started.
     """
-    from grader.student.own import own_exercise, read_own_files
+    from grader.student.own import open_own_exercise, read_own_files
 
     assert exercise.reference is not None
     texts = {"reference": exercise.reference.read_bytes(), "starter": folder.starter_of(course, exercise)}
@@ -38,7 +38,7 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) 
         for name, text in texts.items()
         if text is not None
     }
-    with own_exercise(course, exercise, setup) as own:
+    with open_own_exercise(course, exercise, setup) as own:
         graded = {name: own.grade(answer, with_tries=False).exercises[0] for name, answer in answers.items()}
     counts = {
         name: {row.check.id: counts_text(row.outcome.counters) for row in it.checks} for name, it in graded.items()

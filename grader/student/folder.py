@@ -80,9 +80,9 @@ def _refuse_used_folder(folder: Path) -> None:
 def update(source: Path, folder: Path) -> list[str]:
     """Bring a folder that `start` made up to date with a course, and return sentences on what was done.
 
-    What the student changed stays, but for checks and descriptions (course.yaml, exercise.yaml): these are as the
-    course has them again, with the student's beside them. A file that the course no longer has is removed, unless the
-    student changed it.
+    Files that the student changed stay, but for checks and descriptions (course.yaml, exercise.yaml): these become as
+    the course has them, and the student's version is kept beside them. A file that the course does not have any more is
+    removed, unless the student changed it.
 
     Raises:
         CourseError: the folder was not made by `start`, or cannot be written to.
@@ -213,7 +213,7 @@ def save_starters(course: Course) -> None:
 
 
 def restore_starter(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Restore a starter, and yield sentences on that; the old file stays beside it, and tries restart at zero.
+    """Restore a starter, keep the student's file beside it, and count tries from 0 again; yield sentences on that.
 
     Raises:
         CourseError: the file is the starter already, there is no copy of the starter, or nothing can be written.

@@ -89,7 +89,7 @@ def run_lines(
 
 
 def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
-    """Yield the lines to try at the end of a check's message; to an example, add imports and a `print`."""
+    """Yield the lines to try in a check's message, or lines made of its example, with imports and `print`."""
     message = row.outcome.message
     _, heading, lines = message.rpartition(f"\n{LINES_TO_TRY}")
     if heading:
@@ -113,7 +113,7 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
 
 
 def with_printed_expressions(lines: str) -> str:
-    """Return a program's lines with `print` around each expression statement, as a prompt shows its value."""
+    """Return lines of a program with `print` around each expression statement, as a prompt would show its value."""
     tree = _parse_example(lines)
     rows = [row.encode() for row in lines.split("\n")]  # places in a tree count bytes
     for node in reversed(tree.body if tree is not None else []):

@@ -129,9 +129,10 @@ class NotebookGrader:
         return {"text": "\n".join([*receipt.problems, *receipt.lines(), *places])}
 
     def _read_cells(self, course: Course, exercise: Exercise, request: Mapping[str, Any]) -> tuple[bytes, ModuleText]:
-        """Return the student's source of an exercise, and the module made of the cells, which may be empty.
+        """Return the student's source of an exercise, and the module that was made of the notebook's cells.
 
-        If the cells import the functions from a file beside the notebook, that file counts.
+        If the cells import the functions from a file beside the notebook, the source is that file, and the module is
+        empty.
         """
         cells, needed = [Cell(**row) for row in request["cells"]], starter_names(exercise)
         answer = Path(request["folder"]) / exercise.file_name
@@ -158,9 +159,9 @@ class NotebookGrader:
     def _grade(
         self, course: Course, exercise: Exercise, folder: Path, source: bytes, module: ModuleText, *, own: bool
     ) -> dict[str, str]:
-        """Grade source as if it were a file in a folder, and return the report as `html` and `text`."""
+        """Grade a source as if it were the exercise's file in a folder, and return the report as `html` and `text`."""
         handed_in = _submission_of(exercise, folder, source)
-        lanes = self._lanes_for(course, exercise, own=own)
+        lanes = self._open_runtime(course, exercise, own=own)
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
         graded = grade_submission(plan, handed_in, lanes).exercises[0]
         if module.lines:
@@ -168,8 +169,14 @@ class NotebookGrader:
         lines = [*module.notes, *exercise_lines(graded)]
         return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
 
-    def _lanes_for(self, course: Course, exercise: Exercise, *, own: bool) -> Runtime:
-        """Return the runtime for the module of an exercise, which collects the module's checks once."""
+    def _open_runtime(self, course: Course, exercise: Exercise, *, own: bool) -> Runtime:
+        """Return the open runtime if it is for the exercise's module; else close it, and open one for the module.
+
+        Args:
+            course: the course of the exercise.
+            exercise: the exercise.
+            own: whether the course is in the student's own folder, where results may be saved.
+        """
         if self._lanes is None or exercise not in self._exercises:
             self.close()
             (self._exercises,) = (module.exercises for module in course.modules if exercise in module.exercises)
@@ -194,7 +201,7 @@ class KernelProgress(Progress):
 
 
 def _submission_of(exercise: Exercise, folder: Path, source: bytes) -> Submission:
-    """Return a submission whose file has this source, with the Python files of the folder that it imports."""
+    """Return a submission with a source as the exercise's file, and the Python files of the folder that it imports."""
     files = {**_files_beside(folder, source), exercise.file_name: source}
     return submission_of(folder.name, exercise, folder / exercise.file_name, files)
 

@@ -38,13 +38,13 @@ def read_own_file(course: Course, exercise: Exercise) -> Submission:
 
 @dataclass(frozen=True)
 class OwnExercise:
-    """An exercise in a student's folder, with what grades it: `own_exercise` opens one.
+    """An exercise in a student's folder, with the lanes that grade it: `open_own_exercise` opens one.
 
     Attributes:
         course: the student's folder.
         exercise: the exercise.
         setup: the set-up of the run.
-        lanes: what grades it.
+        lanes: the executor that grades it.
     """
 
     course: Course
@@ -69,10 +69,10 @@ class OwnExercise:
 
 
 @contextmanager
-def own_exercise(
+def open_own_exercise(
     course: Course, exercise: Exercise, setup: Setup, progress: Progress | None = None
 ) -> Iterator[OwnExercise]:
-    """Yield an `OwnExercise` with a runtime whose workers do not see the student's folder.
+    """Open a runtime whose workers do not see the student's folder, and yield an `OwnExercise` that uses it.
 
     Args:
         course: the course of the exercise.

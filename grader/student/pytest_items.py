@@ -139,12 +139,12 @@ class CheckItem(pytest.Item):
         self.line = line
 
     def limit_own_time(self, seconds: float) -> bool:
-        """Limit the time of a check's own code, without calls, for this and later checks of the course; return True."""
+        """Limit how long the code of a check may take without its calls, now and later in this course; return True."""
         self.parent.lane.check_s = seconds
         return True
 
     def setup(self) -> None:
-        """Grade the exercise, once for all of its checks that pytest runs; fail here if the fault is ours."""
+        """Grade the exercise, once for all checks of it that pytest runs; fail if the grader itself failed."""
         try:
             row, _, _ = self._results()
         except GraderError as error:
@@ -170,7 +170,7 @@ class CheckItem(pytest.Item):
         _fail(row, cases)
 
     def _results(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
-        """Return the results of this check: for its most useful parameters, for all parameters, and of the exercise."""
+        """Return the result of this check to report, its results for all parameters, and the graded exercise."""
         exercise = self.parent.exercise
         ours = (item for item in self.session.items if isinstance(item, CheckItem))
         graded = self.parent.lane.grade(exercise, [item.check for item in ours if item.parent.exercise == exercise])
@@ -187,7 +187,7 @@ class CheckItem(pytest.Item):
 
 
 def _fail(row: GradedCheck, cases: Sequence[GradedCheck] = ()) -> NoReturn:
-    """Fail the item with the message for the student; of several cases, name those that fail."""
+    """Fail the item with the message of a check; if the check has several cases, name those that fail."""
     lines = list(message_lines(row, terminal_width()))
     lost = [case for case in cases if case.outcome.verdict.decided and case.outcome.verdict is not Verdict.PASSED]
     if len(cases) > 1:

@@ -51,7 +51,7 @@ class Row:
 def rows_of(course: Course, progress: CourseProgress | None = None) -> list[Row]:
     """Return a row for each exercise, in the course's order, by the saved progress unless another is given.
 
-    Its file shows whether it was begun, the last run how far it is.
+    The student's file shows whether the exercise was begun, and the last run how far it is.
     """
     progress = progress or folder.read_progress(course)
     return [row for module in course.modules for row in _rows_of_module(course, module, progress)]
@@ -75,7 +75,7 @@ def _rows_of_module(course: Course, module: Module, progress: CourseProgress) ->
 def filter_rows(
     course: Course, rows: Sequence[Row], names: Collection[str], topic: str | None, states: Collection[str]
 ) -> list[Row]:
-    """Return the rows that have one of the names, teach a topic, and are in one of the states.
+    """Return the rows of exercises that the names mean, that teach a topic, and that are in one of the states.
 
     Args:
         course: the course.
@@ -92,7 +92,7 @@ def filter_rows(
 
 
 def ids_of(course: Course, names: Collection[str], topic: str | None) -> set[str]:
-    """Return the ids of the exercises that have one of the names and teach a topic.
+    """Return the ids of the exercises that the names mean and that teach a topic.
 
     Args:
         course: the course.
@@ -153,11 +153,11 @@ def next_row(
     return next((row for row in rows if row.is_open or (start and row.state == KNOWN)), None)
 
 
-def exercise_in_hand(course: Course, name: str | None) -> Exercise:
-    """Return the exercise with this name, or without a name the one that comes next.
+def named_or_next_exercise(course: Course, name: str | None) -> Exercise:
+    """Return the exercise with this name, or without a name the one that comes next; see `next_row`.
 
     Raises:
-        CourseError: there is no such exercise, or nothing left to solve.
+        CourseError: there is no such exercise, or all exercises are solved.
     """
     if name is not None:
         return one_exercise(course, name)
@@ -171,7 +171,7 @@ def solved_reference(course: Course, exercise: Exercise) -> Path:
     """Return the path of an exercise's reference, if the student has solved the exercise.
 
     Raises:
-        CourseError: it is not solved, or there is no reference.
+        CourseError: the exercise is not solved, or there is no reference.
     """
     if exercise.reference is None:
         raise CourseError(f"the reference of {exercise.id} is not in this copy of the course")

@@ -20,7 +20,7 @@ from grader.web.task import pre
 _MOST_ROWS = 60
 
 Saved = Callable[[PlannedChange], str | Awaitable[str]]
-"""What is said after a change was saved, as HTML."""
+"""A function that returns the HTML to show after a change was saved."""
 
 
 def show_buttons(
@@ -31,8 +31,8 @@ def show_buttons(
     Args:
         plan: the function that works out the change from the fields; it runs in a thread.
         fields: the fields of the form; after an input, the change must be shown again before it is saved.
-        saved: the function that returns what to say after the change was saved.
-        scores: whether the change may be one of scores.
+        saved: the function that returns the HTML to show after the change was saved.
+        scores: whether the change may change scores.
     """
     shown: dict[str, PlannedChange] = {}
     save_button: list[ui.element] = []

@@ -75,7 +75,7 @@ def show_checks(folder: ClassFolder, now: Snapshot, id: str) -> None:
         with ui.element("section").classes("card").style("margin-top:1rem"):
             look.heading("Count a void check again")
             _show_form(
-                exercise, void, "Void check", lambda check: folder.plan_count(folder.exercise(exercise.id), check)
+                exercise, void, "Void check", lambda check: folder.plan_unvoid(folder.exercise(exercise.id), check)
             )
 
 

@@ -41,7 +41,7 @@ from grader.model.messages import Setup, Start
 from grader.model.progress import Cancelled
 from grader.report.csv_table import without_rows
 from grader.report.names import fold_name
-from grader.web.long_work import noting_end
+from grader.web.long_work import record_end
 
 _TABLES = (OVERRIDES, COMMENTS, ROSTER)
 
@@ -190,10 +190,10 @@ class ClassFolder:
         raise CourseError(f"the course has no exercise {id} any more")
 
     def read(self) -> Snapshot:
-        """Return the class as it is now; where that cannot be read, as it was last read, with a note that says why.
+        """Return the class as it is now; if it cannot be read, as it was last read, with a note that says why.
 
         Raises:
-            GraderError: the course, the journal or a table cannot be read, and never was.
+            GraderError: the course, the journal or a table cannot be read, and there is no earlier state.
         """
         if (why := self._why_busy()) and self._last is not None:
             return replace(self._last, note=why)
@@ -222,12 +222,12 @@ class ClassFolder:
         return Snapshot(course, overview, found, files, rules, version, BatchOptions.of_next_run(journal.options()))
 
     def name_on_page(self, now: Snapshot, author: str) -> str:
-        """Return the words for an author on a page: the platform's number, with the name if names are shown."""
+        """Return how pages call an author: by the platform's number, with the name if names are shown."""
         name = now.overview.names.get(author, "") if self.shows_names else ""
         return f"{name} ({author})" if name else author
 
     def changes(self) -> tuple[str, list[RegradedExercise], list[RegradedExercise], list[str]]:
-        """Return when the last regrade began, its changes, the changes by staff, and notes on tables of staff."""
+        """Return when the last regrade began, what it changed, what staff changed, and notes on tables of staff."""
         with self._open_journal() as journal:
             course, rules = self.course, self._rules(journal)
             at, changed = last_regrade(course, journal)
@@ -236,7 +236,7 @@ class ClassFolder:
         return at, [one for one in changed if one.differs], by_staff, notes
 
     def draft(self, group: SimilarSubmissions) -> tuple[Path, str]:
-        """Return the path and the text of a draft of a known wrong answer, made of a group's shortest file.
+        """Return the path and the text of a new known wrong answer, made of the shortest file of a group.
 
         Raises:
             CourseError: no draft can be made of the file, or there is a draft already.
@@ -249,7 +249,7 @@ class ClassFolder:
     # -- changes
 
     def plan_override(self, author: str, fields: Mapping[str, str]) -> PlannedChange:
-        """Return the change that enters points by hand; without points and a reason, one that removes them.
+        """Return the change that enters points by hand; without points and a reason, the change that removes them.
 
         Args:
             author: the author name in the report.
@@ -296,7 +296,7 @@ class ClassFolder:
         return self._planned_change(path, content, {author: (before, after)}, " ".join(said))
 
     def plan_comment(self, author: str, exercise: str, line: str, text: str) -> PlannedChange:
-        """Return the change to a comment on a line of code, which changes no points; an empty text removes the comment.
+        """Return the change that writes or removes a comment on a line of code, which changes no points.
 
         Args:
             author: the author name in the report.
@@ -336,7 +336,7 @@ class ClassFolder:
         """
         return self._planned_edit(edit_to_void(self.course, exercise, check))
 
-    def plan_count(self, exercise: Exercise, check: str) -> PlannedChange:
+    def plan_unvoid(self, exercise: Exercise, check: str) -> PlannedChange:
         """Return the change that makes a void check count again, with the scores of the class that it changes.
 
         Raises:
@@ -362,7 +362,7 @@ class ClassFolder:
         return self._planned_edit(edit)
 
     def plan_draft(self, group: SimilarSubmissions, text: str) -> PlannedChange:
-        """Return the change that adds a known wrong answer; scores change when the class is graded again.
+        """Return the change that adds a draft as a known wrong answer; it changes no score before a regrade.
 
         Raises:
             CourseError: there is a known wrong answer of this name already.
@@ -438,7 +438,7 @@ class ClassFolder:
     def _write_pages(self, pages: PagesWritten) -> None:
         stopped = "Stopped: some pages are of the state before."
         failed = "The pages were not written, by a fault of ours; the terminal says more."
-        with noting_end(pages, stopped=stopped, failed=failed):
+        with record_end(pages, stopped=stopped, failed=failed):
             if why := self.busy():
                 raise CourseError(f"{why} Wait until it has ended.")
             with self._lock, self.results.journal(self._known) as journal:
@@ -484,7 +484,7 @@ class ClassFolder:
 
 
 def _score_of(report: Report) -> tuple[object, ...]:
-    """Return the parts of a report that are its author's score: the total, the policy, and each exercise's score."""
+    """Return the parts of a report that decide whether a score changed: the total, the policy, and all scores."""
     return report.total, report.policy, tuple(one.score for one in report.exercises)
 
 
@@ -493,7 +493,7 @@ def _is_same_check(one: Override, other: Override) -> bool:
 
 
 def _files_of(course: Course) -> Sequence[Path]:
-    """Return the files and folders of a course after whose change the course must be loaded again."""
+    """Return the files and folders of a course; after a change of one, the course must be loaded again."""
     places = [Places.of(one) for one in course.exercises]
     known = [path for one in places for path in (one.wrong, one.wrong_entries, one.right, one.right_entries)]
     return [course.root / COURSE_FILE, *(course.root / path for path in [*(one.description for one in places), *known])]

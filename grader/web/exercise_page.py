@@ -107,7 +107,7 @@ class ExercisePage:
         self._live.grade(exercise)
 
     def _show_memory(self) -> Callable[[str], Awaitable[None]] | None:
-        """Show the panel that draws memory, at the end of the page; return its function that draws lines, or None."""
+        """Show the panel that draws memory; return a function that draws the tensors of lines, None without a panel."""
         exercise = self._exercise
         # Workers of an exercise without PyTorch have none: then it draws in those of another one.
         drawn = exercise if not exercise.without else first_with_tensors(self._live.course)
@@ -167,7 +167,7 @@ class ExercisePage:
         await self._reload_text()
 
     async def _ask_for_draft(self) -> str | None:
-        """Return the text that the browser kept, or ""; None if it does not answer."""
+        """Return the text that the browser kept of this exercise, "" without one; None if it does not answer."""
         key = f"{self._live.course.root}/{self._exercise.id}"
         script = f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})"
         try:
@@ -180,7 +180,7 @@ class ExercisePage:
         return found or ""
 
     async def _on_draft(self, found: str) -> None:
-        """Show the text that the browser kept because the server could not save it."""
+        """Show a text that the browser kept because the server could not save it; ask which counts if both changed."""
         try:
             draft = json.loads(found)
             text, base = str(draft["text"]), str(draft.get("base") or "")
@@ -208,7 +208,7 @@ class ExercisePage:
     # -- the file
 
     def _on_change(self) -> None:
-        """Save the text when nothing was typed for a moment."""
+        """Save the text after a moment, unless something else is typed before."""
         if self._pause is not None:
             self._pause.cancel()
         self._pause = asyncio.get_running_loop().call_later(_PAUSE_S, self._save_now)
@@ -261,7 +261,7 @@ class ExercisePage:
                 self._ask_which_text(now)
 
     def _ask_which_text(self, other: OnDisk) -> None:
-        """Ask the student whether the file's text or the page's counts; the other one is then kept beside the file."""
+        """Ask the student whether the text of the file or of the page counts; the other is kept beside the file."""
         self._conflict.clear()
         with self._conflict, ui.element("div").classes("warn"):
             name = escape(self._exercise.file_name)
@@ -319,7 +319,7 @@ class ExercisePage:
     # -- results
 
     def _on_result(self, result: Result) -> None:
-        """Show a result; a window without a connection shows it when the connection is back."""
+        """Show a result, or if the window has no connection now, keep it until the connection is back."""
         if self._client.has_socket_connection and not self._catches_up:
             with self._client:
                 background_tasks.create(self._reload_text())
@@ -328,7 +328,7 @@ class ExercisePage:
             self._missed = result
 
     def _show_planted(self) -> None:
-        """Show a warning if a game planted a fault in this file, as its failures are not the student's."""
+        """Show a warning if a game planted a fault in this file, since its failures are not the student's fault."""
         if planted_fault(self._live.course, self._exercise) is None:
             return
         with ui.element("div").classes("warn"):
@@ -352,7 +352,7 @@ class ExercisePage:
             said = "No check ran"
         self._status.content = f"<p><b>{said}</b>{'' if result.is_complete else ' ...'}</p>"
         self._first.content = first_message_html(graded)
-        self._underline(graded)
+        self._mark_wrong_line(graded)
         shown = fragment([without_lines_to_try(graded)])
         self._tries.offer(graded)
         self._following.clear()
@@ -369,8 +369,8 @@ class ExercisePage:
             with self._results:
                 self._show_after(result)
 
-    def _underline(self, graded: GradedExercise) -> None:
-        """Mark the line of the student's code that a failing check names, or the function that it called."""
+    def _mark_wrong_line(self, graded: GradedExercise) -> None:
+        """Underline the line of the student's code that a failing check names, or that its function begins at."""
         cause = Causes.of(graded.checks).cause
         lines = (self._editor.value or "").split("\n")
         number = (line_of(cause, graded) or 0) if cause is not None else 0
@@ -441,7 +441,7 @@ class ExercisePage:
 
 
 def first_message_html(graded: GradedExercise) -> str:
-    """Return what to read first, below the editor: a few lines of the message, its picture, and the known mistake."""
+    """Return the first failure as HTML: a few lines of its message, its picture, and the known mistake; or ""."""
     cause = Causes.of(graded.checks).cause
     if cause is None:
         return ""
@@ -456,7 +456,7 @@ def first_message_html(graded: GradedExercise) -> str:
 
 
 def without_lines_to_try(graded: GradedExercise) -> GradedExercise:
-    """Return the exercise with messages that do not end with lines to try: these are in a box of their own."""
+    """Return the exercise without the lines to try in its messages, as the page has a box for them."""
     heading = f"\n{LINES_TO_TRY}"
     rows = []
     for row in graded.checks:

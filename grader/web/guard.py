@@ -76,7 +76,7 @@ class RequestGuard:
             await self._pass_on(scope, receive, _with_policy(send))
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on to the application; ignore its error if the browser has left the page meanwhile."""
+        """Pass a request on to the application; ignore a `RuntimeError` of it if the browser has left meanwhile."""
         has_left = False
 
         async def receive_and_look() -> MutableMapping[str, Any]:
@@ -92,7 +92,7 @@ class RequestGuard:
                 raise
 
     def _refusal(self, headers: Mapping[str, str]) -> str:
-        """Return why a request is refused, with the token or without; "" if it comes from a page of this server."""
+        """Return why a request is refused, even if it has the token; "" if it comes from a page of this server."""
         if self.ends.is_set():
             return "The server ends."
         host = headers.get("host", "")

@@ -119,7 +119,7 @@ class LiveGrading:
     # -- pages
 
     def listen(self, key: object, exercise: str, listener: Listener) -> None:
-        """Call a listener with each result of an exercise, until `forget` is called.
+        """Have a callback called with each result of an exercise, until `forget` is called.
 
         Args:
             key: the page, which `forget` names.
@@ -144,7 +144,7 @@ class LiveGrading:
         raise CourseError(f"this course has no exercise {id!r}")
 
     def grade(self, exercise: Exercise, *, again: bool = False) -> None:
-        """Add a job that grades an exercise; unless `again`, it does nothing if the content was graded already."""
+        """Queue the grading of an exercise; unless `again`, a file that was graded already is not graded again."""
         self._jobs.put(lambda: self._grade(exercise, again=again))
 
     async def run_lines(self, exercise: Exercise, lines: str, check: str | None = None, *, own: bool = True) -> str:
@@ -153,7 +153,7 @@ class LiveGrading:
         Args:
             exercise: the exercise whose files the lines may import.
             lines: lines of Python.
-            check: the id of the check in whose place they run, which decides the device; by default one without a device.
+            check: the id of the check in whose place they run, which decides the device; None for no device.
             own: whether the student's file is there; else it is empty.
 
         Raises:
@@ -176,11 +176,11 @@ class LiveGrading:
         return await asyncio.wrap_future(future)
 
     async def do(self, job: Callable[[Runtime], Answer]) -> Answer:
-        """Run a job in the thread that has the runtime, and return its result."""
+        """Call a function with the runtime, in the thread that grades, and return its result."""
         return await self._run_job(lambda: job(self._runtime))
 
     async def run_apart(self, job: Callable[[Progress], Answer]) -> Answer:
-        """Run a job that opens processes of its own, in a thread beside the one that grades; return its result.
+        """Call a function that opens processes of its own, in a thread beside the one that grades; return its result.
 
         Args:
             job: the function, which gets a progress that cancels it when the server ends.

@@ -18,8 +18,8 @@ class LongWork(Protocol):
 
 
 @contextmanager
-def noting_end(work: LongWork, *, stopped: str, failed: str) -> Iterator[None]:
-    """Record in `work`, when the `with` block ends, that the work has ended, and why.
+def record_end(work: LongWork, *, stopped: str, failed: str) -> Iterator[None]:
+    """Record in `work`, when the `with` block ends, that the work has ended, and a sentence on the problem, if any.
 
     Args:
         work: the state of the work.

@@ -96,12 +96,12 @@ class MemoryPanel:
         self._where.on("keydown.enter", self._show_place)
 
     async def draw_lines(self, text: str) -> None:
-        """Put these lines into the box, and draw the tensors that they make."""
+        """Put lines into the box, and draw the tensors that they make."""
         self._lines.value = text
         await self.draw()
 
     async def draw(self) -> None:
-        """Run the lines and draw the tensors that they make; a call during another one makes that one draw again."""
+        """Run the lines in the box and draw the tensors that they make; if a drawing goes on, draw again after it."""
         self._asked = True
         if self._draws:
             return
@@ -155,14 +155,16 @@ class MemoryPanel:
         await self.draw_lines("\n".join([*rows, view]))
 
     def _show_place(self) -> None:
-        sentence, place = place_of(str(self._where.value), self._views)
+        sentence, place = locate_element(str(self._where.value), self._views)
         self._answer.content = f"<p>{for_html(sentence)}</p>"
         if place:
             ui.run_javascript(f"markPlace(getHtmlElement({self._picture.id}), {json.dumps(place)})")
 
 
-def place_of(text: str, views: list[View]) -> tuple[str, str]:
-    """Return a sentence on where an element is in its storage, and the name of that place in the drawing, or "".
+def locate_element(text: str, views: list[View]) -> tuple[str, str]:
+    """Return a sentence on where an element is in its storage, and the name of its cell in the drawing.
+
+    The name is "" if there is no such element.
 
     Args:
         text: the element, such as `y[1, 0]`.

@@ -23,7 +23,7 @@ _WORDS = (
 
 
 def in_page_words(sentence: str) -> str:
-    """Return a command's sentence with the name of a page's control in place of each option of the command."""
+    """Return a sentence of a command as a page says it: with a button or a box in place of an option to type."""
     for pattern, words in _WORDS:
         sentence = re.sub(pattern, words, sentence)
     return sentence

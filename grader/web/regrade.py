@@ -17,7 +17,7 @@ from grader.model import Course, Report
 from grader.model.messages import Setup
 from grader.model.progress import Cancelled, Progress
 from grader.model.score import points_text
-from grader.web.long_work import noting_end
+from grader.web.long_work import record_end
 from grader.web.page_words import in_page_words
 
 
@@ -64,16 +64,16 @@ class Regrade(Progress):
         self._thread.start()
 
     def stop(self) -> None:
-        """End the run, as Ctrl-C does: what was graded is saved."""
+        """Stop the run, as Ctrl-C does, without waiting for its end; the results so far are saved."""
         self._stops.set()
 
     def close(self) -> None:
-        """End the run, and wait until its processes have ended."""
+        """Stop the run, and wait until its processes have ended."""
         self.stop()
         if self._thread is not None:
             self._thread.join()
 
-    def busy_reason(self) -> str:
+    def why_busy(self) -> str:
         """Return a sentence that says that the class is being graded; "" if no run is going on."""
         return "This class is being graded again; what you see is the state before." if self.is_running else ""
 
@@ -110,7 +110,7 @@ class Regrade(Progress):
     def _run(self, course: Course, handin: str | None, options: BatchOptions) -> None:
         stopped = "Stopped. What was graded is saved; the next run goes on from there."
         failed = "The run ended by a fault of ours; the terminal says more."
-        with noting_end(self, stopped=stopped, failed=failed):
+        with record_end(self, stopped=stopped, failed=failed):
             self.lines += self._grade_class(course, handin, options)
 
     def _grade_class(self, course: Course, handin: str | None, options: BatchOptions) -> Sequence[str]:

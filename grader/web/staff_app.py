@@ -59,7 +59,7 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
         CourseError: the folder has no results, or there is no course.
     """
     regrade = Regrade(out, setup)
-    folder = ClassFolder(find_course((course_folder or Path.cwd()).resolve()), ResultsFolder(out), regrade.busy_reason)
+    folder = ClassFolder(find_course((course_folder or Path.cwd()).resolve()), ResultsFolder(out), regrade.why_busy)
     snapshot = folder.read()  # what is wrong is said before a browser opens
     folder.shows_names = snapshot.options.names
     title = snapshot.overview.handin or snapshot.course.title

@@ -20,7 +20,7 @@ from grader.model.messages import Setup
 from grader.model.progress import Progress
 from grader.student.folder import free_name, make_own_folder, read_progress, typed_path, write_progress
 from grader.student.games.faults import PlantedFault, faults_of, shuffle_faults
-from grader.student.own import OwnExercise, own_exercise, read_own_file
+from grader.student.own import OwnExercise, open_own_exercise, read_own_file
 
 _MOST_TRIED = 24
 _NO_TENSOR_FAULT = ("load", "name", "signature")
@@ -67,7 +67,7 @@ def play(
     planted = planted_fault(course, exercise)
     if planted is None and give_up:
         raise CourseError(f"no fault is planted in {exercise.id}. To plant one:  grade break {exercise.id}")
-    with own_exercise(course, exercise, setup, progress) as own:
+    with open_own_exercise(course, exercise, setup, progress) as own:
         if planted is not None:
             yield from _check_found(own, planted, give_up=give_up)
             return
@@ -131,7 +131,7 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
 
 
 def _first_failed_verdict(broken: GradedExercise) -> Verdict | None:
-    """Return the verdict of the first check that did not pass; None if all passed or the fault makes no sense."""
+    """Return the verdict of the first failed check; None if none failed, or if the fault does not suit the code."""
     for row in broken.checks:
         outcome = row.outcome
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
@@ -166,7 +166,7 @@ def plant_fault(course: Course, exercise: Exercise, fault: PlantedFault) -> Faul
 
 
 def restore_own_file(course: Course, exercise: Exercise, planted: FaultyFile) -> Path | None:
-    """Restore the student's own file; return the path of the one with the fault if that was changed, else None.
+    """Restore the student's own file; if the student changed the file with the fault, keep that one beside it.
 
     Args:
         course: the course of the exercise.

@@ -72,7 +72,7 @@ def run_own_check(
         progress: the progress that the run reports to, if there is one.
 
     Returns:
-        What it caught, in lines; and whether it caught each wrong answer and no right one.
+        Lines on the answers that it caught, and whether it caught each wrong answer and no right one.
 
     Raises:
         CourseError: this copy has no answers, or the check cannot be read or fails by itself.
@@ -90,16 +90,16 @@ def run_own_check(
             raise CourseError(f"{where} cannot be read\n{problem}")
         if not runtime.checks_of(own):
             raise CourseError(f"{where} has no check; write a function check_... below @check(...)")
-        against = partial(_message_against, exercise, own, runtime, setup, where)
+        against = partial(_run_check_on, exercise, own, runtime, setup, where)
         refused = [said for answer in right if (said := against(answer)) is not None]
         missed = [_broken_rules(exercise, answer) for answer in wrong if against(answer) is None]
     return [*caught_lines(len(right), refused, len(wrong), missed, width)], not refused and not missed
 
 
-def _message_against(
+def _run_check_on(
     exercise: Exercise, own: Exercise, runtime: Runtime, setup: Setup, where: str, answer: Answer
 ) -> str | None:
-    """Return the check's message about an answer; None if the answer passes."""
+    """Run the student's own check on a known answer; return its message if the answer fails it, else None."""
     run = runtime.run(own, as_submitted(exercise, answer.source), setup.seed, CheckSelection(with_tries=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
@@ -110,7 +110,7 @@ def _message_against(
 
 
 def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
-    """Return the rules that a wrong answer breaks: those that its file names, and that of the check that catches it."""
+    """Return the rules that a wrong answer breaks: those in its file, and the rule of the check that catches it."""
     files = [path for path in (exercise.shown_checks, exercise.hidden_checks) if path is not None]
     caught_by = answer.caught_by.split("[")[0]
     rules = {*answer.breaks, *(rule for path in files for id, rule, _ in declared_checks(path) if id == caught_by)}
@@ -120,7 +120,7 @@ def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
 def caught_lines(
     right: int, refused: Sequence[str], wrong: int, missed: Sequence[tuple[str, ...]], width: int
 ) -> Iterator[str]:
-    """Yield how many wrong answers a check catches, which rules the others break, and how many right ones it fails.
+    """Yield lines: how many right answers a check fails, how many wrong ones it catches, and which rules it misses.
 
     Args:
         right: the number of right answers.

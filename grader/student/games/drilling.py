@@ -261,9 +261,9 @@ class AnsweredQuestions:
         return self._path.relative_to(self._course.root).as_posix()
 
     def rank(self, question: Question) -> int:
-        """Return a question's rank in the order of questions: 0 if answered wrong before, 1 or 2 if new, 3 if right.
+        """Return the rank of a question, lower ones first: 0 if it was answered wrong, 1 or 2 if new, 3 if right.
 
-        Of those that are new, the ones of begun modules come first: others may ask what is not taught yet.
+        New questions of modules that the student has begun have rank 1: the others may ask what is not taught yet.
         """
         right = self._right.get(question.id)
         if right is None:
@@ -284,7 +284,7 @@ class AnsweredQuestions:
 def choose_questions(
     questions: Sequence[Question], count: int, seed: int | None, rank: Callable[[Question], int]
 ) -> list[Question]:
-    """Return `count` questions, those with the lowest rank first, and at random among equal ranks.
+    """Return `count` questions with the lowest ranks, in the order of ranks, and at random among equal ones.
 
     Args:
         questions: all questions.

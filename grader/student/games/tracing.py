@@ -33,17 +33,17 @@ class TracedRun(NamedTuple):
 def trace_runs(
     course: Course, exercise: Exercise, setup: Setup, lines: str | None
 ) -> tuple[list[TracedRun], list[str]]:
-    """Run an exercise's code on the simulated device; return what took virtual time, and a line for each problem.
+    """Run an exercise's code on the simulated device; return its runs with their timelines, and lines on problems.
 
     Args:
         course: the student's folder.
         exercise: the exercise.
         setup: the set-up of the lanes.
-        lines: of Python, with the names of the exercise's file; None for the checks of devices that students see, and
-            the examples of the hidden ones.
+        lines: lines of Python, with the names of the exercise's file; None to run the shown checks of devices and the
+            examples of the hidden ones.
 
     Raises:
-        CourseError: it has no check of devices, the lines are not Python, or there is no file.
+        CourseError: the exercise has no check of devices, the lines are not Python, or there is no file.
         GraderError: a process of ours cannot be started.
     """
     if lines is not None and not _is_python(lines):
@@ -83,10 +83,10 @@ def traced_lines(runs: Sequence[TracedRun], width: int, *, plain: bool) -> Itera
 
 
 def write_runs(runs: Sequence[TracedRun], path: Path) -> None:
-    """Write what took virtual time as a trace file for Perfetto and Chrome.
+    """Write the timelines of runs as a trace file for Perfetto and Chrome.
 
     Raises:
-        CourseError: nothing took time, or the file cannot be written.
+        CourseError: nothing took virtual time, or the file cannot be written.
     """
     if not any(run.moments for run in runs):
         raise CourseError("your code did nothing on the device; run lines of your own with --code")
@@ -95,7 +95,7 @@ def write_runs(runs: Sequence[TracedRun], path: Path) -> None:
 
 
 def spans_of(runs: Sequence[TracedRun]) -> list[Span]:
-    """Return the spans of all runs, one run after another from time 0, each below a span with its title."""
+    """Return the spans of all runs, one run after another from time 0, with one more span for each run's title."""
     spans: list[Span] = []
     now = 0.0
     for title, moments in (run for run in runs if run.moments):
@@ -107,7 +107,10 @@ def spans_of(runs: Sequence[TracedRun]) -> list[Span]:
 
 
 def _runs_by_check(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:
-    """Return the checks of the simulated device that are run: by id, the title and the lines to run in its place."""
+    """Return what is run in place of each check on the simulated device: a title and lines, by the check's id.
+
+    Where the lines are "", the check itself is run.
+    """
     on_device = [check for check in checks if check.device.is_simulated]
     if not on_device:
         raise CourseError(f"{exercise.id} has no check that uses a device, so it has no timeline")
