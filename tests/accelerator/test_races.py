@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -451,3 +452,98 @@ def test_backward_of_a_function_that_fails_leaves_the_stream() -> None:
     with pytest.raises(KeyError, match="True"):
         y.sum().backward()
     assert cuda.current_stream() == main
+
+
+@in_mode("cuda")
+def test_accumulators_keep_their_stream_while_a_graph_lives() -> None:
+    """The node that accumulates into a leaf runs on the stream of the graph that made it; PyTorch warns of another."""
+    side, main, seen = cuda.Stream(), cuda.default_stream(), []
+    for keeps in (False, True):
+        x = fresh().requires_grad_()
+        x.register_post_accumulate_grad_hook(lambda x: seen.append(cuda.current_stream()))
+        loss = (x * 2).sum()
+        loss.backward()
+        if not keeps:
+            del loss
+        side.wait_stream(main)
+        with cuda.stream(side), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            (x * 2).sum().backward()
+            assert cuda.current_stream() == side
+            # The stream that called backward waits for all of it.
+            assert torch.equal(grad_of(x), torch.full_like(x, 4.0))
+        assert [issubclass(one.category, accelerator.RaceWarning) for one in told] == [False] * keeps
+        assert not told or "The AccumulateGrad node's stream does not match the stream of" in str(told[0].message)
+        main.wait_stream(side)
+    assert seen == [main, side, main, main]
+
+
+@in_mode("cuda")
+def test_accumulators_from_before_there_were_streams() -> None:
+    """The default stream is that of a node made before a program had another one; it cannot be captured."""
+    x, y = fresh().requires_grad_(), fresh().requires_grad_()
+    kept, dropped = (x * 2).sum(), (y * 2).sum()
+    kept.backward()
+    dropped.backward()
+    del dropped
+    x.grad = y.grad = None
+    graph = cuda.CUDAGraph()
+    with cuda.graph(graph):
+        (y * 2).sum().backward()
+    graph.replay()
+    assert torch.equal(grad_of(y), torch.full_like(y, 2.0))
+    with pytest.raises(RuntimeError) as raised, cuda.graph(cuda.CUDAGraph()):
+        (x * 2).sum().backward()
+    if hasattr(torch._C, "_override_stale_capture_stream"):
+        error: BaseException | None = raised.value
+        texts = []
+        while error is not None:
+            texts.append(str(error))
+            error = error.__context__
+        assert any("node 'torch::autograd::AccumulateGrad' has a stale reference to the default" in t for t in texts)
+
+
+@in_mode("cuda")
+def test_the_warning_can_be_switched_off() -> None:
+    """Nothing warns of streams of accumulators after PyTorch's function for that."""
+    side = cuda.Stream()
+    torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
+    x = fresh().requires_grad_()
+    loss = (x * 2).sum()
+    side.wait_stream(cuda.current_stream())
+    loss.backward()
+    with cuda.stream(side):
+        side.wait_stream(cuda.default_stream())
+        (x * 2).sum().backward()  # a warning would be an error here
+
+
+@pytest.mark.parametrize("forward_in_a_thread", [True, False])
+@in_mode("cuda")
+def test_graphs_of_other_threads(forward_in_a_thread: bool) -> None:
+    """Backward runs on the streams of forward, whichever thread made the graph, and whichever calls backward."""
+    side, seen = cuda.Stream(), []
+    x = fresh().requires_grad_()
+    for _ in range(3):  # numbers of nodes of this thread, which those of another one repeat
+        (x * 1).sum()
+    side.wait_stream(cuda.current_stream())
+    made: list[torch.Tensor] = []
+
+    def forward() -> None:
+        with cuda.stream(side):
+            y = x * 2
+            y.register_hook(lambda grad: seen.append(cuda.current_stream()))
+            made.append((y * 3).sum())
+
+    def backward() -> None:
+        made[0].backward()
+        assert torch.equal(grad_of(x), torch.full_like(x, 6.0))
+
+    if not forward_in_a_thread:
+        forward()
+    thread = threading.Thread(target=forward if forward_in_a_thread else backward)
+    thread.start()
+    thread.join()
+    if forward_in_a_thread:
+        backward()
+    assert seen == [side]
+    assert accelerator.the_machine().races.count == 0

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from grader.accelerator.core.accumulators import note_accumulators
 from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.clock import Queue
 from grader.accelerator.sim.machine import Machine, the_machine
@@ -35,7 +36,9 @@ class Stream:
             stream_id = machine.streams
             # A new stream has nothing to do; from now on `synchronize` waits for it, too.
             machine.clock.ready[index, stream_id] = machine.clock.host
-            machine.races.several = True
+            if not machine.races.several:
+                machine.races.several = True
+                note_accumulators()
         self.device = machine.devices[index].public
         self.device_index = index
         self.stream_id = stream_id

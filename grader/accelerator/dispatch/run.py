@@ -292,6 +292,8 @@ def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
     launches = facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor))
     if launches or facts.syncs_for:
         _record_accesses(call)
+    elif machine.here.follow is not None:
+        machine.here.follow()  # a node that hands on its gradient looks at it only
     if facts.writes:
         for shell in shells:
             # What was written to may have other sizes by now, as after `out=` or `t_`; the shell must say so, too.

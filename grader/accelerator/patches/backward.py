@@ -12,6 +12,7 @@ from grader.accelerator.core.error_texts import use_public_name_in_errors
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.backward_streams import StreamsOfForward
+from grader.accelerator.sim.clock import Queue
 from grader.accelerator.sim.machine import Machine
 
 
@@ -37,7 +38,7 @@ def _patch_backward(machine: Machine) -> None:
                 machine.use(grad._place, "backward", [grad._block], [])
         args = (args[0], tuple(_check_initial_gradients(machine, args[0], args[1])), *args[2:])
         try:
-            with RaisedAfter(), StreamsOfForward(machine):
+            with RaisedAfter(), StreamsOfForward(machine, _home_of(args[0])):
                 return original(*args, **kwargs)
         finally:
             torch._C._set_multithreading_enabled(before)
@@ -63,6 +64,11 @@ def _check_initial_gradients(machine: Machine, outputs: Any, grads: Any) -> list
             raise RuntimeError(f"invalid gradient at index {i} - expected device {wanted} but got {given}")
         checked[i] = grad.to(wanted)
     return checked
+
+
+def _home_of(outputs: Any) -> Queue:
+    """Return the queue on which the first tensor of the device was made of those that backward starts from."""
+    return next((output._block.home for output in outputs if isinstance(output, SimTensor)), (0, 0))
 
 
 def _device_of(machine: Machine, output: Any) -> torch.device:

@@ -6,12 +6,14 @@ within backward, first looks which node runs.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
 
 from grader.accelerator.sim.clock import Queue
 from grader.accelerator.sim.machine import Machine
+from grader.accelerator.sim.sync_debug import warn_at_program
 
 _STALE = (
     "During CUDA graph capture, autograd node '{name}' has a stale reference to the default stream (stream 0) from "
@@ -24,18 +26,49 @@ _STALE = (
 )
 
 _ACCUMULATES = (1 << 64) - 1
-"""The sequence number of nodes that accumulate into a leaf; they run where the gradient was made."""
+"""The sequence number of nodes that accumulate into a leaf."""
+
+_STREAMS = "streams of the simulated device"
+"""The key under which the metadata of such a node, which live as long as it does, hold its streams."""
+
+_MISMATCH = (
+    "The AccumulateGrad node's stream does not match the stream of the node that produced the incoming gradient. This "
+    "may incur unnecessary synchronization and break CUDA graph capture if the AccumulateGrad node's stream is the "
+    "default stream. This mismatch is caused by an AccumulateGrad node created prior to the current iteration being "
+    "kept alive. This can happen if the autograd graph is still being kept alive by tensors such as the loss, or if "
+    "you are using DDP, which will stash a reference to the node. To resolve the mismatch, delete all references to "
+    "the autograd graph or ensure that DDP initialization is performed under the same stream as subsequent forwards. "
+    "If the mismatch is intentional, you can use torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch("
+    "False) to suppress this warning."
+)
+
+
+def note_streams_of_accumulator(node: Any, streams: dict[int, int]) -> None:
+    """Note the streams on which a node was made that accumulates into a leaf, unless that is known.
+
+    PyTorch makes such a node when a leaf is first used in a graph, and again after all graphs with it are gone.
+
+    Args:
+        node: the node.
+        streams: the streams that are current: their numbers, by the index of their device.
+    """
+    node.metadata.setdefault(_STREAMS, {index: stream for index, stream in streams.items() if stream})
 
 
 class StreamsOfForward:
     """The context of one backward, in which each node of the graph runs on the streams that were current in forward.
 
     A node waits for the one before it; at the end the caller's streams wait for the last one.
+
+    Args:
+        machine: the simulated machine.
+        home: the queue on which the tensor was made that backward starts from.
     """
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, home: Queue) -> None:
         self._machine = machine
         self._here = machine.here
+        self._history = machine.here.history.of_graph(home)
         self._node: Any = None
 
     def __enter__(self) -> None:
@@ -44,7 +77,7 @@ class StreamsOfForward:
         if self._outer is not None:
             self._outer()
         self._caller = dict(here.streams)
-        if here.history:
+        if self._history:
             here.follow = self._follow
 
     def __exit__(self, *unused: object) -> None:
@@ -60,7 +93,27 @@ class StreamsOfForward:
         if node is None:  # a callback at the end of backward
             self._switch(self._caller)
         elif (number := node._sequence_nr()) != _ACCUMULATES:
-            self._switch(self._here.history.streams_at(number))
+            self._switch(self._history.streams_at(number))
+        else:
+            self._switch_to_accumulator(node)
+
+    def _switch_to_accumulator(self, node: Any) -> None:
+        """Make the streams current on which a node was made that accumulates into a leaf; warn if they are others.
+
+        The first of the nodes that use the leaf made it, and is the last one that runs before it. A node that an
+        earlier graph kept alive has the streams of that graph: `InputBuffer::add` of PyTorch's engine warns of it.
+        """
+        place = getattr(node.variable, "_place", None)
+        if place is None:
+            return  # a leaf on the CPU
+        streams = self._here.streams
+        note_streams_of_accumulator(node, streams)
+        made: dict[int, int] = node.metadata[_STREAMS]
+        differs = made.get(place.index, 0) != streams.get(place.index, 0)
+        self._switch(made)
+        # The stream of a capture may have taken the place of that of the node.
+        if differs and streams.get(place.index, 0) == made.get(place.index, 0):
+            _warn_of_mismatch()
 
     def _switch(self, streams: dict[int, int]) -> None:
         here, changed = self._here, False
@@ -92,3 +145,10 @@ class StreamsOfForward:
         if not overrides() and not new[1]:
             raise RuntimeError(_STALE.format(name=self._node.name()))
         return bool(overrides())
+
+
+@functools.cache
+def _warn_of_mismatch() -> None:
+    """Warn once in the process, as PyTorch does, unless the program switched that off."""
+    if torch._C._warn_on_accumulate_grad_stream_mismatch():
+        warn_at_program(_MISMATCH)

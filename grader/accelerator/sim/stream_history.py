@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import bisect
+from collections import deque
 
 import torch
+
+from grader.accelerator.sim.clock import Queue
 
 _next_number = torch._C._autograd._get_sequence_nr
 
@@ -12,13 +15,21 @@ _MOST = 1 << 16
 """As many changes are kept; older nodes count as made on the default streams."""
 
 
+_HISTORIES: deque[StreamHistory] = deque(maxlen=256)
+"""The histories of the threads that made a stream current, also of those that ended: their graphs may live on."""
+
+
 class StreamHistory:
     """The changes of a thread's current streams, by the sequence number that autograd gives to the next node.
 
     A change after which no node was made is forgotten, so that a loader that copies on its own stream adds nothing.
+
+    Attributes:
+        queues: the queues of all streams but the default ones that ever were current in the thread.
     """
 
     def __init__(self) -> None:
+        self.queues: set[Queue] = set()
         self._numbers: list[int] = []
         self._streams: list[dict[int, int]] = []
 
@@ -36,6 +47,9 @@ class StreamHistory:
             return
         if len(numbers) >= _MOST:
             del numbers[: _MOST // 2], self._streams[: _MOST // 2]
+        if now and not self.queues:
+            _HISTORIES.append(self)
+        self.queues.update(now.items())
         numbers.append(number)
         self._streams.append(now)
 
@@ -43,3 +57,16 @@ class StreamHistory:
         """Return the streams that were current when the node of a sequence number was made; stream 0 is left out."""
         place = bisect.bisect_right(self._numbers, number)
         return self._streams[place - 1] if place else {}
+
+    def of_graph(self, home: Queue) -> StreamHistory:
+        """Return the history of the thread that made a graph: this one, or that of another thread.
+
+        The sequence numbers of nodes begin anew in each thread, and Python cannot ask a node for its thread. So the
+        stream tells it: threads that share no stream are told apart.
+
+        Args:
+            home: the queue on which the tensor was made that backward starts from.
+        """
+        if home[1] and home not in self.queues:
+            return next((other for other in reversed(_HISTORIES) if home in other.queues), self)
+        return self

@@ -1,0 +1,35 @@
+"""The nodes of autograd that accumulate into leaves and exist already: they were made on the streams of that time."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch.utils import _python_dispatch
+
+from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.sim.backward_streams import note_streams_of_accumulator
+from grader.accelerator.sim.machine import the_machine
+
+
+def note_accumulators(tensors: Iterable[Any] | None = None) -> None:
+    """Note the current streams as those of the nodes that accumulate into leaves on the device.
+
+    What is noted dies with its node, so nothing stays of a node that no graph keeps alive.
+
+    Args:
+        tensors: tensors of any kind; by default all that exist, for the moment before a program has other streams.
+    """
+    found = gc.get_objects() if tensors is None else tensors
+    leaves = [one for one in found if issubclass(type(one), SimTensor) and one.is_leaf and one.requires_grad]
+    if not leaves:
+        return
+    streams = the_machine().here.streams
+    disabled = _python_dispatch._disable_current_modes()
+    with torch.inference_mode(False), torch.enable_grad(), torch._C.DisableTorchFunction(), disabled:
+        for leaf in leaves:
+            # A tensor knows its node, and only a graph shows it to Python.
+            view: Any = torch.Tensor.view_as(leaf, leaf)
+            note_streams_of_accumulator(view.grad_fn.next_functions[0][0], streams)
