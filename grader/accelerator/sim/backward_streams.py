@@ -150,5 +150,6 @@ class StreamsOfForward:
 @functools.cache
 def _warn_of_mismatch() -> None:
     """Warn once in the process, as PyTorch does, unless the program switched that off."""
-    if torch._C._warn_on_accumulate_grad_stream_mismatch():
+    native: Any = torch._C
+    if native._warn_on_accumulate_grad_stream_mismatch():
         warn_at_program(_MISMATCH)

@@ -62,7 +62,7 @@ class StreamHistory:
         """Return the history of the thread that made a graph: this one, or that of another thread.
 
         The sequence numbers of nodes begin anew in each thread, and Python cannot ask a node for its thread. So the
-        stream tells it: threads that share no stream are told apart.
+        stream identifies it, provided that two threads share no stream.
 
         Args:
             home: the queue on which the tensor was made that backward starts from.
