@@ -15,7 +15,7 @@ from grader.cli import options
 from grader.cli.exit_status import UNDECIDED
 from grader.model.errors import CourseError
 from grader.model.score import counted
-from grader.report.console import INTERRUPTED, Say, needing
+from grader.report.console import INTERRUPTED, Say, explain_missing_package
 from grader.report.safe import for_terminal
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _cluster_opener(address: str | None, lanes: int | None) -> OpenExecutor | No
 
     if lanes and not address.startswith("local:"):
         raise CourseError("-j has no effect on a cluster: each of its workers has a lane for each of its threads")
-    with needing("dask.distributed", "cluster"):
+    with explain_missing_package("dask.distributed", "cluster"):
         from grader.cluster.cluster import open_cluster
 
     return lambda plan, progress: open_cluster(address, plan, lanes or lanes_here(), progress)

@@ -13,7 +13,7 @@ from grader.cli import options
 from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted, listed, points_text
-from grader.report.console import Pace, Say, needing, print_error, shows_colours, terminal_width
+from grader.report.console import Pace, Say, explain_missing_package, print_error, shows_colours, terminal_width
 from grader.report.safe import for_terminal, wrap
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     from grader.report.html import render_template
     from grader.report.progress_lines import PacedProgress
 
-    with needing("copydetect", "similarity"):
+    with explain_missing_package("copydetect", "similarity"):
         from grader.batch.similar import similar_answers
     course = options.course_here(course_folder)
     with ResultsFolder(out).journal() as journal:

@@ -607,7 +607,7 @@ class Connection:
 
     def exclusive(self) -> AbstractContextManager[None]:
         """Pause all other workers with submissions while the block runs."""
-        return self.starter.exclusive(self.worker)
+        return self.starter.pause_others(self.worker)
 
     def outputs(self) -> dict[int, tuple[str, int]]:
         """Return the beginning of what each worker printed and how many lines follow, by the worker's number from 1."""

@@ -59,7 +59,7 @@ from grader.model.files import EPOCH_SECONDS, failing_as, zip_bytes
 from grader.model.messages import CheckSelection, Setup
 from grader.model.progress import Progress
 from grader.model.score import divide, in_points, points_text
-from grader.release.proof import LeakError, SecretKind, prove, prove_sentences, secrets_of
+from grader.release.proof import LeakError, SecretKind, prove_no_secret, prove_no_secret_in_sentences, secrets_of
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _WIDTH = 110
@@ -107,14 +107,14 @@ def release(
     """
     if zipped and place.suffix != ZIP:
         place = place.with_name(place.name + ZIP)
-    _refuse_place(course, place, zipped=zipped)
+    _check_place(course, place, zipped=zipped)
     part = restrict_to_handin(course, handin)
     if not any(exercise.reference or exercise.hidden_checks for exercise in part.exercises):
         raise CourseError(f"{part.root} has no solutions and no hidden checks: it is a copy; go to the course")
     install = require_install(course)
     files = copied_files(part)
     if install.wheel:
-        files[install.wheel] = _read_proven_wheel(course, install)
+        files[install.wheel] = _read_clean_wheel(course, install)
     progress.noted(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
     facts: dict[str, CopyFacts] = {}
     secrets = tuple(secrets_of(course))
@@ -122,15 +122,15 @@ def release(
         for number, exercise in enumerate(part.exercises):
             progress.advanced(number, len(part.exercises))
             facts[exercise.id] = copy_facts_of(exercise, runtime, setup)
-            sealed, sentences = mistakes_of(exercise, runtime)
+            sealed, sentences = seal_mistakes(exercise, runtime)
             if sealed:
                 path = Places.of(exercise).mistakes.as_posix()
                 # Once they are sealed, they cannot be searched.
-                prove_sentences(path, sentences, secrets)
+                prove_no_secret_in_sentences(path, sentences, secrets)
                 files[path] = sealed_file(sealed)
     files |= yaml_files(part, facts)
     files |= page_files(part, facts, install, notebooks=notebooks)
-    prove(files, secrets)
+    prove_no_secret(files, secrets)
     _write_in_one_step(place, files, zipped=zipped)
     withheld = [fact.withheld for fact in facts.values()]
     hidden, decided = sum(row.checks for row in withheld), points_text(sum(row.points for row in withheld))
@@ -140,7 +140,7 @@ def release(
     return place
 
 
-def _refuse_place(course: Course, place: Path, *, zipped: bool) -> None:
+def _check_place(course: Course, place: Path, *, zipped: bool) -> None:
     """Raise `CourseError` if a copy cannot be written to `place`; call it before anything is run."""
     where, root = place.resolve(), course.root.resolve()
     if where == root or root in where.parents:
@@ -152,8 +152,8 @@ def _refuse_place(course: Course, place: Path, *, zipped: bool) -> None:
         raise CourseError(f"{place}: there is no folder {where.parent} to write into; create it first")
 
 
-def _read_proven_wheel(course: Course, install: Install) -> bytes:
-    """Return the bytes of the grader's wheel that goes into the copy; raise unless it is free of staff's files.
+def _read_clean_wheel(course: Course, install: Install) -> bytes:
+    """Return the bytes of the grader's wheel that goes into the copy; raise `LeakError` if it has a file of staff's.
 
     A wheel contains the course of the checkout that it was built of, which may be this course.
 
@@ -265,11 +265,11 @@ def copy_facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> CopyFac
     return CopyFacts(withheld, counters)
 
 
-def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]]:
-    """Return the sentences of the known mistakes that shown checks recognize: sealed for the copy, and in plain text.
+def seal_mistakes(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]]:
+    """Return the sentences on known mistakes that shown checks recognize: encrypted for the copy, and in plain text.
 
-    What a wrong answer does in the shown checks is the key that its sentence is sealed with, if the check that must
-    catch it is a shown one. If two wrong answers do the same there, their sentences are sealed together; if more do,
+    What a wrong answer does in the shown checks is the key that its sentence is encrypted with, if the check that must
+    catch it is a shown one. If two wrong answers do the same there, their sentences are encrypted together; if more do,
     none of these sentences is in the copy.
 
     Raises:

@@ -156,14 +156,14 @@ def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iter
             part = "".join(lines[function.lineno - 1 : function.end_lineno])
         yield function.lineno, SecretKind.FUNCTION, part
     for node in ast.walk(tree):
-        if source is SecretSource.CHECK and isinstance(node, ast.List | ast.Tuple) and _is_input(node):
+        if source is SecretSource.CHECK and isinstance(node, ast.List | ast.Tuple) and _looks_like_input(node):
             part = _remove_white_space(ast.get_source_segment(text, node) or "")
             if len(part) >= _SHORTEST:
                 yield node.lineno, SecretKind.INPUT, part
 
 
-def _is_input(node: ast.List | ast.Tuple) -> bool:
-    """Return whether a list or tuple looks like an input of a check: only constants in it, and at least one number."""
+def _looks_like_input(node: ast.List | ast.Tuple) -> bool:
+    """Return whether a list or tuple may be an input of a check: only constants in it, and at least one number."""
     leaves = [part for part in ast.walk(node) if not isinstance(part, ast.List | ast.Tuple | ast.expr_context)]
     plain = all(isinstance(part, ast.Constant | ast.UnaryOp | ast.unaryop) for part in leaves)
     return plain and any(isinstance(part, ast.Constant) and isinstance(part.value, int | float) for part in leaves)
@@ -177,8 +177,8 @@ def _remove_white_space(text: str) -> str:
 # -- the search
 
 
-def prove(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
-    """Prove that no file of a copy has a secret.
+def prove_no_secret(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
+    """Raise `LeakError` if a file of a copy has a secret.
 
     Args:
         files: the contents of the copy's files, by path.
@@ -196,12 +196,12 @@ def prove(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
         raise LeakError(*problems)
 
 
-def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secret]) -> None:
-    """Prove that no sentence has a secret; call it before they are sealed, as sealed ones cannot be searched.
+def prove_no_secret_in_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secret]) -> None:
+    """Raise `LeakError` if a sentence has a secret; call it before the sentences are encrypted.
 
     Args:
         path: the path of the file that will have them.
-        sentences: the sentences that are sealed.
+        sentences: the sentences, which are encrypted in this file.
         secrets: the texts that only staff may have.
 
     Raises:
@@ -244,7 +244,7 @@ _Stream = tuple[str, Sequence[int]]
 
 
 def _texts_to_search(path: str, data: bytes) -> list[_Stream]:
-    """Return a file's text in several forms without white space: as it is, without marks such as `#`, and others."""
+    """Return the forms of a file's text that are searched for secrets, all of them without white space."""
     plain = list(enumerate(data.decode("utf-8", "replace").splitlines(), 1))
     quoted = [(number, _MARKS.sub("", line)) for number, line in plain]
     readings = [plain, quoted, [(number, _COMMENT.sub("", line)) for number, line in quoted]]

@@ -187,7 +187,7 @@ def errors_as_lines() -> Iterator[None]:
 
 
 @contextmanager
-def needing(package: str, extra: str) -> Iterator[None]:
+def explain_missing_package(package: str, extra: str) -> Iterator[None]:
     """If the block raises an `ImportError`, raise a `CourseError` that says how to install a package.
 
     Args:

@@ -79,7 +79,7 @@ def score_text(score: Score) -> str:
 
 
 def total_score(rows: Sequence[GradedCheck]) -> Score:
-    """Return the points of several checks."""
+    """Return the sum of the scores of several checks."""
     return sum((row.score for row in rows), Score(0, 0))
 
 
@@ -108,7 +108,7 @@ def state_text(graded: GradedExercise) -> str:
 
 
 def score_of_run_checks(graded: GradedExercise) -> Score:
-    """Return the score of an exercise over the checks that ran: without withheld checks, and without unchosen ones."""
+    """Return the score of an exercise by the checks that ran: without withheld checks, and without those left out."""
     elsewhere = graded.withheld_points + graded.left_out_score.possible
     score = graded.score
     return Score(score.earned, score.possible - elsewhere, score.undecided - elsewhere)
@@ -195,7 +195,7 @@ def diagnosis_text(graded: GradedExercise) -> str:
 
 
 def explains(mistake: Mistake, row: GradedCheck) -> bool:
-    """Return whether a known mistake explains a check's failure: the check fails by it, and calls its function."""
+    """Return whether a known mistake explains a check's failure: it names the check, which calls a wrong function."""
     called = {name.split(".")[0] for name in row.outcome.called}
     elsewhere = called and mistake.functions and called.isdisjoint(mistake.functions)
     return row.check.id in mistake.checks and not elsewhere
@@ -219,7 +219,7 @@ def exercise_notes(graded: GradedExercise) -> Iterator[str]:
 
 
 def total_text(report: Report) -> str:
-    """Return the total points of the checks that ran as a text, and after them the points of other checks."""
+    """Return a text with the total score of the checks that ran, and the points of those that did not run here."""
     total = sum((score_of_run_checks(graded) for graded in report.exercises), Score(0, 0))
     withheld = sum(graded.withheld_points for graded in report.exercises)
     left_out = sum(graded.left_out_score.possible for graded in report.exercises)

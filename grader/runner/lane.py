@@ -301,14 +301,14 @@ class Lane:
         run = self._run(exercise, job, progress)
         # A student does not cause the loss of a worker server: once more, with another. After a second, the outcome
         # stays, and the next exercise gets a server of its own again.
-        if self._lost_its_workers(run):
+        if self._close_if_server_lost(run):
             again = self._run(exercise, job, progress)
             run = replace(again, starved=run.starved or again.starved)
-            self._lost_its_workers(run)
+            self._close_if_server_lost(run)
         return run
 
-    def _lost_its_workers(self, run: JobResult) -> bool:
-        """Return whether the worker server was lost during a run; if so, end the lane's check process, too."""
+    def _close_if_server_lost(self, run: JobResult) -> bool:
+        """Close the lane if the worker server was lost during a run; return whether it was."""
         suspect = any(outcome.verdict is Verdict.BROKEN for outcome in run.outcomes)
         if not suspect or not self._source.was_lost(self._generation):
             return False

@@ -101,7 +101,7 @@ class WorkerServer(WorkerSource):
                 self._process = _starter.submit(start).result()
         self._socket = ours
         self._trial = Future[ReachedLevel]()  # it answers once, and each lane asks
-        threading.Thread(target=self._set_trial_result, args=(self._trial,), name="grade-trial", daemon=True).start()
+        threading.Thread(target=self._run_trial, args=(self._trial,), name="grade-trial", daemon=True).start()
 
     def wait_ready(self) -> ReachedLevel:
         """Wait until the server has imported torch and probes have tried its workers; return the level they reach."""
@@ -117,8 +117,8 @@ class WorkerServer(WorkerSource):
             return min(found, self._plain.wait_ready(), key=lambda reached: reached.level)
         return found
 
-    def _set_trial_result(self, trial: Future[ReachedLevel]) -> None:
-        """Probe the workers, and set the result of the future `trial`, or its exception."""
+    def _run_trial(self, trial: Future[ReachedLevel]) -> None:
+        """Probe the workers, and set the level that they reach as the result of future `trial`, or its exception."""
         try:
             trial.set_result(self._probe_workers())
         except Exception as error:  # of any kind: it is raised where the result is waited for

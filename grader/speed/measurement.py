@@ -222,7 +222,7 @@ class PairedRun:
         # In turns, so that neither side always finds the caches as the other left them.
         theirs = self._call_other(other_in) if self._turn % 2 else None
         stop_s = self._stop_s(calls.mine)
-        mine = self._call_mine(mine_in, stop_s)
+        mine = self._call_judged(mine_in, stop_s)
         theirs = theirs or self._call_other(other_in)
         # While one side was called, the other could go on working after its reply. That counts for it.
         self._mine.add_late_work()
@@ -287,8 +287,8 @@ class PairedRun:
         hopeless = calls * stop_after_s(self._other_s, self._measurement.limit)
         return min(self._call_s, max(_SHORTEST_STOP_S, hopeless))
 
-    def _call_mine(self, inputs: Inputs, seconds: float) -> Timing | None:
-        """Time the judged side; return None if it was stopped."""
+    def _call_judged(self, inputs: Inputs, seconds: float) -> Timing | None:
+        """Time calls of the judged side; return None if they took more than `seconds` and were stopped."""
         before = self._mine.left_out_s
         try:
             return self._mine.call(inputs, seconds)

@@ -220,7 +220,7 @@ class _Pairs:
         return -3 if self.is_one_sided(samples, FAR) else -weight
 
     def summary(self, *, below: bool | None) -> Ratio:
-        """Return what was measured as a `Ratio`, with the decision whether it is below the limit; None if undecided."""
+        """Return the measured `Ratio`; `below` is the decision whether it is below the limit, None without one."""
         ratios = [self.log_cpu_ratio(samples) for samples in self.samples]
         value = statistics.median(ratios)
         samples = [sample for each in self.samples for sample in each]

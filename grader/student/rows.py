@@ -75,7 +75,7 @@ def _rows_of_module(course: Course, module: Module, progress: CourseProgress) ->
 def filter_rows(
     course: Course, rows: Sequence[Row], names: Collection[str], topic: str | None, states: Collection[str]
 ) -> list[Row]:
-    """Return the rows of exercises that the names mean, that teach a topic, and that are in one of the states.
+    """Return the rows of exercises with these names, or in modules with them, that teach a topic and are in a state.
 
     Args:
         course: the course.
@@ -92,7 +92,7 @@ def filter_rows(
 
 
 def ids_of(course: Course, names: Collection[str], topic: str | None) -> set[str]:
-    """Return the ids of the exercises that the names mean and that teach a topic.
+    """Return the ids of the exercises that have these names, or whose modules have, and that teach a topic.
 
     Args:
         course: the course.

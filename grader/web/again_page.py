@@ -22,7 +22,7 @@ _REFRESH_S = 0.5
 _LAST_LINES = 12
 
 
-def show_again(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
+def show_regrade(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
     """Build the page on which staff grade the class again.
 
     Args:

@@ -81,7 +81,7 @@ class DrillPage:
 
     async def _answer_of(self, question: drilling.Question) -> drilling.DrillAnswer:
         """Return the answer to a question; a worker runs its lines, as this process imports no PyTorch."""
-        return await self._live.do(
+        return await self._live.call_with_runtime(
             lambda runtime: drilling.answer_in_worker(
                 lambda lines: run_lines(runtime, self._exercise, lines, self._live.setup.seed), question
             )

@@ -175,7 +175,7 @@ class LiveGrading:
         self._jobs.put(run)
         return await asyncio.wrap_future(future)
 
-    async def do(self, job: Callable[[Runtime], Answer]) -> Answer:
+    async def call_with_runtime(self, job: Callable[[Runtime], Answer]) -> Answer:
         """Call a function with the runtime, in the thread that grades, and return its result."""
         return await self._run_job(lambda: job(self._runtime))
 

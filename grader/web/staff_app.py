@@ -23,7 +23,7 @@ from grader.report.gradebook import SIGNS, rules_without_points
 from grader.report.safe import for_html
 from grader.report.words import VERDICTS
 from grader.web import look
-from grader.web.again_page import show_again, show_changes
+from grader.web.again_page import show_changes, show_regrade
 from grader.web.author_page import show_author
 from grader.web.checks_page import show_checks, show_exercises
 from grader.web.class_data import ClassFolder, Snapshot
@@ -97,7 +97,7 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
 
     @ui.page("/again", title=title, response_timeout=_READING_S)
     async def _again() -> None:
-        await _show_page(title, folder, lambda now: show_again(folder, now, regrade))
+        await _show_page(title, folder, lambda now: show_regrade(folder, now, regrade))
 
     @ui.page("/changes", title=title, response_timeout=_READING_S)
     async def _changes() -> None:

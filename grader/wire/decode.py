@@ -18,7 +18,7 @@ import torch
 from grader.wire.containers import PlainDecoder, items_of
 from grader.wire.dtypes import DTYPES, TAGS, array_dtype
 from grader.wire.encode import can_be_lazy
-from grader.wire.facts import AcceleratorFunctions, TensorFacts, are_any_known, from_row, note_facts
+from grader.wire.facts import AcceleratorFunctions, TensorFacts, are_any_recorded, from_row, note_facts
 from grader.wire.frames import Caps, ProtocolError, expect
 from grader.wire.memory import Array, MemoryBlock, check_layout, dense_strides, substitute_for_trials
 from grader.wire.table import ALIGNMENT, ObjectTable
@@ -231,7 +231,7 @@ class Decoder(PlainDecoder):
             return
         if not is_new and (obj.data_ptr() != view.data_ptr() or _layout(obj) != _layout(view)):
             self.changes.append(Change(obj, lambda it: it.detach(), _set_data, view))
-        if len(row) == 10 or (not is_new and (are_any_known() or obj.requires_grad)):
+        if len(row) == 10 or (not is_new and (are_any_recorded() or obj.requires_grad)):
             note_facts(obj, from_row(row[9]) if len(row) == 10 else TensorFacts())
 
 

@@ -11,7 +11,7 @@ import torch
 
 from grader.wire.containers import Other, PlainEncoder
 from grader.wire.dtypes import ARRAY_DTYPE, NAMES, TAGS
-from grader.wire.facts import LONGEST, AcceleratorFunctions, TensorFacts, are_any_known, device_of, to_row
+from grader.wire.facts import LONGEST, AcceleratorFunctions, TensorFacts, are_any_recorded, device_of, to_row
 from grader.wire.frames import Unsupported
 from grader.wire.memory import MemoryBlock, address_range
 from grader.wire.table import ObjectTable
@@ -65,7 +65,7 @@ class Encoder(PlainEncoder):
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
         """Fill in the rows of tensors and arrays, and return the new or changed blocks with their numbers."""
         table, leaves, spans = self._table, [], self._known_spans()
-        elsewhere = self._accelerator is not None or are_any_known()
+        elsewhere = self._accelerator is not None or are_any_recorded()
         for number, row in enumerate(rows):
             if row is None:
                 obj, device = table.objects[number], "cpu"

@@ -47,7 +47,7 @@ _NONE = TensorFacts()
 _known: Any = WeakTensorKeyDictionary()
 
 
-def are_any_known() -> bool:
+def are_any_recorded() -> bool:
     """Return whether facts of any tensor are recorded; if not, which is the usual case, no lookup is needed."""
     return bool(_known.data)
 

@@ -91,12 +91,13 @@ def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
 
 
 def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
-    """Call a module and `backward`; return the names of the trainable parameters that get no gradient, and two facts.
+    """Call a module and `backward`; return how many parameters are trainable, and which of them get no gradient.
 
     A parameter whose gradient is all zeros counts as one without a gradient.
 
     Returns:
-        The number of trainable parameters, whether the result requires a gradient, and the names.
+        The number of trainable parameters, whether the result requires a gradient, and the names of the parameters
+        without one.
     """
     parameters = {name: each for name, each in module.named_parameters() if each.requires_grad}
     module.zero_grad()
@@ -111,7 +112,9 @@ def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
 def training_step(
     function: Callable[..., Any], batch: Sequence[Any], model: str, loss: str, optimizer: str, steps: int, seed: int
 ) -> list[Any]:
-    """Call `function(model, loss, optimizer, *batch)` several times; return the last result, and facts on the model.
+    """Call a student's training step several times; return the last result, and the parameters before and afterwards.
+
+    A call is `function(model, loss, optimizer, *batch)`.
 
     Returns:
         The last result; by name, the parameters before and afterwards, and their gradients.
@@ -136,10 +139,13 @@ def training_step(
 
 
 def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, batch_size: int, seed: int) -> list[Any]:
-    """Call `function(model, loader)` with a loader over the data; return its result and facts about the model.
+    """Call a student's evaluation with a model and a loader over data; return its result, and what it did to the model.
 
-    Returns the result, whether the model is in training mode afterwards, whether a forward pass recorded gradients, and
-    whether the model's state stayed as it was.
+    The call is `function(model, loader)`.
+
+    Returns:
+        The result, whether the model is in training mode afterwards, whether a forward pass recorded gradients, whether
+        one ran in training mode, and whether the model's state stayed as it was.
 
     Args:
         function: the student's function.

@@ -59,7 +59,7 @@ class Libraries:
         return PlainDecoder(table, other)
 
     def begin_request(self, *, timed: bool) -> None:
-        """Prepare this worker for a request; `timed` says that nothing of ours may take time during the request."""
+        """Prepare this worker for a request; if `timed`, so that nothing but student code takes time during it."""
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
         """Return an importer of the modules of a submission.

@@ -98,7 +98,7 @@ def set_device_mode(mode: str) -> AcceleratorFunctions | None:
         accelerator.enable("cuda" if mode == "sim-cuda" else "sim")
         return AcceleratorFunctions(_inner_and_device, _move_to_device)
     if mode == "cuda":
-        mirrors = Mirrors(is_plain)
+        mirrors = Mirrors(is_plain_on_cuda)
         return AcceleratorFunctions(mirrors.to_host, mirrors.to_device, mirrors.clear)
     if mode != "none":
         raise ValueError(f"unknown device mode {mode!r}")
@@ -167,8 +167,8 @@ class Mirrors:
             return _view(tensor, there)
 
 
-def is_plain(tensor: torch.Tensor) -> bool:
-    """Return whether a tensor is a plain one on CUDA: of no subclass, strided and not nested."""
+def is_plain_on_cuda(tensor: torch.Tensor) -> bool:
+    """Return whether a tensor is on CUDA and plain: a `Tensor` or `Parameter` itself, strided and not nested."""
     plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
     return plain and tensor.device.type == "cuda" and not tensor.is_nested
 

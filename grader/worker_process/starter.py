@@ -71,8 +71,8 @@ class Starter:
         return folder, output
 
     @contextmanager
-    def exclusive(self, worker: WorkerProcess | None) -> Iterator[None]:
-        """Pause all other workers with submissions while the block runs; then kill those that ran nevertheless."""
+    def pause_others(self, worker: WorkerProcess | None) -> Iterator[None]:
+        """Pause all workers with submissions but this one while the block runs; kill those that run nevertheless."""
         others = self.students - {worker}
         before: dict[WorkerProcess, float | None] = {}
         try:

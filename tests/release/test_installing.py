@@ -239,9 +239,9 @@ def test_lines_of_messages_and_pages(world: World, tmp_path: Path) -> None:
     told = {}
     for extra in ("cluster", "similarity", "web"):
         with pytest.raises(Exception, match="install it") as raised:
-            from grader.report.console import needing
+            from grader.report.console import explain_missing_package
 
-            with needing("what it needs", extra):
+            with explain_missing_package("what it needs", extra):
                 raise ImportError("x")
         told[extra] = str(raised.value).partition("install it with  ")[2].rstrip(")")
     pages = "".join(path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md"))

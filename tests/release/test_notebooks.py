@@ -12,7 +12,7 @@ from support import COURSES
 
 from grader.model import Course, Exercise, Install, Module
 from grader.release.make import notebooks_of
-from grader.release.proof import LeakError, prove, secrets_of
+from grader.release.proof import LeakError, prove_no_secret, secrets_of
 
 PATH = "notebooks/01_basics.ipynb"
 ADDRESS = Install(address="git+https://git.example.org/course/tensorgrade@v1")
@@ -63,10 +63,10 @@ def test_a_leak_is_found_in_a_notebook(tiny: Course) -> None:
     """Signs that JSON escapes hide nothing: a solution's text and a hidden input are found in a cell."""
     (made,) = notebooks_of(tiny, ADDRESS).values()
     secrets = tuple(secrets_of(tiny))
-    prove({PATH: made}, secrets)
+    prove_no_secret({PATH: made}, secrets)
     hidden = (COURSES / "tiny/solutions/01_basics/double/check_double.py").read_text()
     for leak in (hidden, 'print("quoted", end="")\n' + hidden):
         notebook = json.loads(made)
         notebook["cells"][4]["source"] = leak.splitlines(keepends=True)
         with pytest.raises(LeakError, match="a hidden check stands here"):
-            prove({PATH: json.dumps(notebook, indent=1).encode()}, secrets)
+            prove_no_secret({PATH: json.dumps(notebook, indent=1).encode()}, secrets)

@@ -11,7 +11,7 @@ from support import COURSES
 from grader.course.load import load_course
 from grader.grading.behaviour import SealedFacts, seal, sealed_file
 from grader.release.make import Files, restrict_to_handin
-from grader.release.proof import LeakError, Secret, prove, prove_sentences, secrets_of
+from grader.release.proof import LeakError, Secret, prove_no_secret, prove_no_secret_in_sentences, secrets_of
 
 FOLDER = "exercises/01_basics/double"
 SOLUTION = "    return x.mul(2).to(x.dtype)\n"
@@ -44,7 +44,7 @@ def copy(root: Path) -> Files:
 
 def found(copy: Files, secrets: tuple[Secret, ...]) -> str:
     with pytest.raises(LeakError) as leak:
-        prove(copy, secrets)
+        prove_no_secret(copy, secrets)
     return str(leak.value)
 
 
@@ -90,12 +90,12 @@ def test_mistakes_are_sealed_and_nothing_else(copy: Files, secrets: tuple[Secret
     """A file of mistakes in which something can be read is a leak, and so is a sentence with code of staff's in it."""
     path = f"{FOLDER}/mistakes.json"
     copy[path] = sealed_file({"0" * 32: seal("double", [], {"You doubled what was doubled already.": SealedFacts()})})
-    prove(copy, secrets)
+    prove_no_secret(copy, secrets)
     copy[path] = copy[path].replace(b'"version"', b'"note": "ask Jo", "version"')
     assert found(copy, secrets) == f"{path}: this file must have sealed sentences and nothing else; make the copy again"
-    prove_sentences(path, ["You doubled what was doubled already."], secrets)
+    prove_no_secret_in_sentences(path, ["You doubled what was doubled already."], secrets)
     with pytest.raises(LeakError, match=r"mistakes.json:1: a .* of a solution stands here"):
-        prove_sentences(path, ["Write return x.mul(2).to(x.dtype) here."], secrets)
+        prove_no_secret_in_sentences(path, ["Write return x.mul(2).to(x.dtype) here."], secrets)
 
 
 def test_what_the_starter_had_is_not_a_leak(root: Path, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_what_the_starter_had_is_not_a_leak(root: Path, tmp_path: Path) -> None:
         if is_leak:
             assert found(files, secrets).count("\n") == 1
         else:
-            prove(files, secrets)
+            prove_no_secret(files, secrets)
 
 
 def test_a_line_of_dashes_is_not_a_leak(copy: Files, root: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_line_of_dashes_is_not_a_leak(copy: Files, root: Path) -> None:
     secrets = tuple(secrets_of(load_course(root)))
     reference.write_text(before)
     copy[f"{FOLDER}/double.py"] += dashes.encode()
-    prove(copy, secrets)
+    prove_no_secret(copy, secrets)
 
 
 def test_files_of_other_exercises_are_searched_for(root: Path, secrets: tuple[Secret, ...]) -> None:
@@ -141,6 +141,6 @@ def test_an_example_of_another_exercise_is_not_a_leak(copy: Files, root: Path) -
     secrets = tuple(secrets_of(load_course(root)))
     hidden.write_text(before)
     copy["exercises/01_basics/total/total.py"] += f"\n# total(torch.tensor({numbers}))\n".encode()
-    prove(copy, secrets)
+    prove_no_secret(copy, secrets)
     copy[f"{FOLDER}/double.py"] += f"\n# double(torch.tensor({numbers}))\n".encode()
     assert "an input of a hidden check stands here" in found(copy, secrets)

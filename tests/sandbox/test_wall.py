@@ -334,7 +334,7 @@ def test_who_runs_while_others_are_timed_is_ended(places: Callable[[Level], Plac
         worker = connection.live_worker()
         place.starter.students = {worker}
         try:
-            with place.starter.exclusive(None):
+            with place.starter.pause_others(None):
                 before = time.monotonic()
                 while time.monotonic() < before + 1:  # no less than it takes to be noticed
                     time.sleep(0.05)

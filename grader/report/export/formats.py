@@ -176,8 +176,8 @@ def _item_of_check(
     if row.set_by:
         text = f"{row.set_by}\n{text}".strip()
     text = "\n".join([*([text] if text else []), *mistakes])
-    if points and exercise.held and (is_cause or row.held_back):
-        text = f"{text}\n{exercise.held}".strip()
+    if points and exercise.held_text and (is_cause or row.held_back):
+        text = f"{text}\n{exercise.held_text}".strip()
     if kind == "undecided":
         word = verdict.value.replace("_", " ")
         what = f"{points_text(score.possible)} points are" if points else "this is"
@@ -325,7 +325,7 @@ def _load_failures(items: list[ReportItem]) -> list[str]:
 
 
 def classroom(report: ReportFile, options: Options) -> str:
-    """Return the report as JSON for GitHub Classroom's reporter, which gets it from a step, in base 64."""
+    """Return the report as the JSON that GitHub Classroom's reporter reads; a step encodes it in base 64 for that."""
     items = items_of(report)
     kinds = {item.kind for item in items}
     tests = [
