@@ -127,7 +127,7 @@ class Prover:
                 results |= self._run(runtime, part, spinning=busy * lanes_here())
         for exercise in exercises:
             # Its checks were changed meanwhile, and it is unknown which of the two ran.
-            if (as_read := self.store.keys.judge(exercise)) != judge_digest(exercise):
+            if (as_read := self.store.keys.judge_digest(exercise)) != judge_digest(exercise):
                 self.store.forget(exercise.id, as_read)
         with suppress(sqlite3.Error):  # they are run again then
             self.store.forget_results(self._until_the_end)

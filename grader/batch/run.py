@@ -376,7 +376,7 @@ class _Batch:
         for row in sorted(self.journal.current(), key=lambda row: row.author):
             if row.exercise in known:
                 saved, exercise = self.journal.result(row.result), known[row.exercise]
-                self.summary.stale += saved.key.judge != self.journal.keys.judge(exercise)
+                self.summary.stale += saved.key.judge != self.journal.keys.judge_digest(exercise)
                 if is_broken(saved.outcomes.graded(exercise)):
                     self.summary.broken.setdefault(row.exercise, []).append(row.author)
         return self.summary

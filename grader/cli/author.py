@@ -160,7 +160,7 @@ def verify_command(
         broken += [problem for item in course.broken if not item.module for problem in item.problems]
     with open_store(results_path(course)) as store:
         for exercise in exercises if fresh or as_json else ():
-            store.forget(exercise.id, store.keys.judge(exercise))
+            store.forget(exercise.id, store.keys.judge_digest(exercise))
         if told := store.unsaved:  # at once: whoever interrupts the command must have read it
             say.prose(unsaved_line(told))
         prover = Prover(course, setup, store, seeds or SEEDS, NotesProgress(details), known_only=watch)

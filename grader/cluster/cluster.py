@@ -140,7 +140,7 @@ class Cluster:
             own.set_exception(error)
 
     def _on_event(self, event: tuple[float, dict[str, Any]]) -> None:
-        """Record how many works a worker can grade at once, as its event says; if the event has a reason, report it."""
+        """Record how many works the worker of an event can grade at once; if it cannot grade, report its reason."""
         when, said = event
         if (when, said["address"]) in self._events:
             return
@@ -233,7 +233,7 @@ class _Worker(_NoHttp, Worker):
 
 
 def _local_cluster(processes: int, threads: int) -> SpecCluster:
-    """Start a cluster on this machine, with TLS: all ports want a certificate that is made here and kept in memory.
+    """Start a cluster on this machine, with TLS: all ports require a certificate that is made here and kept in memory.
 
     Args:
         processes: the number of workers.

@@ -426,7 +426,7 @@ class Connection:
         *,
         apart: bool = False,
     ) -> Any:
-        """Do what `ask` does, once the worker has loaded the module; the deadline is in `seconds`."""
+        """Send a request to a worker that has loaded the module; return the value of the reply, as `ask` does."""
         encoded = self._encode(values, noted, apart=apart)
         frame = self.exchange(dict(encoded.tree, do=operation), encoded.memory, what, seconds)
         return self.value_of(frame, what, word, encoded.table)

@@ -149,7 +149,7 @@ def exception_of(raised: Raised) -> BaseException:
 
 
 def error_text(raised: Raised) -> str:
-    """Return type and text as Python writes them; cut PyTorch's longest texts, which list all overloads."""
+    """Return an exception's type and text as Python writes them; PyTorch's long lists of overloads are cut."""
     text = raised.text if len(raised.text) <= _LONGEST else f"{raised.text[:_LONGEST]} ..."
     if raised.type == "NotImplementedError" and "bitwise_xor" in raised.text:
         text += "\nin Python `^` is the exclusive or, not a power; a power is `**`"

@@ -118,7 +118,7 @@ class Record:
     lost: WorkerLost | None = None
 
     def add_call(self, call: Call, encoded: EncodedCall) -> None:
-        """Add a call, with its encoded arguments, to those that are sent."""
+        """Add a call to `sent`, with its arguments as they were encoded for the worker."""
         self.sent.append(SentCall(call.name, encoded, tuple(call.kwargs), call.ranks, call.by_probe))
 
     def calls(self) -> list[Call]:

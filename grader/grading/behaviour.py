@@ -223,7 +223,7 @@ class Names:
         return fits and not names.intersection(self.none_of)
 
     def __or__(self, other: Names) -> Names:
-        """Return the `Names` of a sentence that two wrong answers have: they fit code that either of the two fits."""
+        """Return `Names` that fit any code that `self` or `other` fits, for a sentence that two wrong answers have."""
         any_of = tuple(dict.fromkeys(self.any_of + other.any_of)) if self.any_of and other.any_of else ()
         listed = tuple(dict.fromkeys(self.listed + other.listed)) if any_of else ()
         return Names(any_of, tuple(name for name in self.none_of if name in other.none_of), listed)

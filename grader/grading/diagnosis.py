@@ -203,7 +203,7 @@ class Known:
             seed: the seed of the inputs.
             kind: a word that is part of the key, as traces and digests of results are saved in the same table.
         """
-        key = digest_of(kind, answer.source, self._keys.judge(exercise), self._machine, str(seed))
+        key = digest_of(kind, answer.source, self._keys.judge_digest(exercise), self._machine, str(seed))
         if key not in self._traces:
             self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
         return key, self._traces[key]
@@ -361,7 +361,7 @@ class _Comparison:
 
     def _mistakes_from_files(self, groups: Sequence[frozenset[str]]) -> Iterator[Mistake]:
         """Yield the mistakes that explain groups of failing checks, from runs of the course's wrong answers."""
-        parts = self._answers_alike(groups)
+        parts = self._answers_failing_alike(groups)
         done: set[Answer] = set()
         for group in groups:
             alone = [
@@ -404,7 +404,7 @@ class _Comparison:
             ids = tuple(id for id in self._order if id in group)
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
 
-    def _answers_alike(self, groups: Collection[frozenset[str]]) -> _Alike:
+    def _answers_failing_alike(self, groups: Collection[frozenset[str]]) -> _Alike:
         """Return the wrong answers that fail checks as the submission does, each with the checks that it explains."""
         answers = [
             answer for answer in answers_with_sentence(self._exercise) if any(answer.caught_by in g for g in groups)
@@ -544,7 +544,7 @@ class _Comparison:
         return {*self._passing, *self._failing} - self._costs
 
     def _checks_failing_alike(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
-        """Return the checks that fail alike for an answer and the submission; none if the answer fails more checks."""
+        """Return the checks that fail alike for an answer and the submission; none if the answer fails others, too."""
         theirs, starved = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.starved |= starved
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
@@ -585,7 +585,7 @@ class _Comparison:
         )
 
     def _loses_little_elsewhere(self, answers: Collection[Answer], group: _Ids) -> bool:
-        """Return whether the checks of `group` on rules that `answers` keep lost at most the share `MOST_ON_OTHERS`."""
+        """Return whether `group` lost little, at most `MOST_ON_OTHERS`, on rules that `answers` do not break."""
         rules = {self._rows[answer.caught_by].check.contract for answer in answers}
         broken = rules.union(*(answer.breaks for answer in answers))
         others = [self._rows[id].score for id in group if self._rows[id].check.contract not in broken]

@@ -154,7 +154,7 @@ def schedule(
                 while len(run.submitted) >= _AHEAD * executor.slots:
                     yield from run.take_finished()
                 if store is not None:
-                    store.keys.judge(work.exercise)  # as its files are before a lane reads them
+                    store.keys.judge_digest(work.exercise)  # as its files are before a lane reads them
                 run.submitted[executor.submit(work)] = place
                 if store is not None:
                     package_digest()  # for the key of the result: it is read while the lane works

@@ -134,8 +134,8 @@ class Keys:
         seed = work.plan.setup.seed_of(work.submission.author)
         return digest_of(*itertools.chain(*named)), digest_of(str(seed))
 
-    def judge(self, exercise: Exercise) -> str:
-        """Return the part `judge` of an exercise's keys; see `judge_digest`."""
+    def judge_digest(self, exercise: Exercise) -> str:
+        """Return `judge_digest` of an exercise, which is computed once and is a part of the keys of its results."""
         return self._course_parts(exercise)[0]
 
     def _course_parts(self, exercise: Exercise) -> tuple[str, str]:
@@ -319,7 +319,7 @@ class Store:
         ]
 
     def forget(self, exercise: str, judge: str) -> None:
-        """Delete the results of an exercise that have `judge` in their keys.
+        """Delete the results of an exercise that were judged by these checks, as a `judge_digest` describes them.
 
         Raises:
             CourseError: the file cannot be changed, such as while another program writes to it.
@@ -454,7 +454,7 @@ def is_repeatable(graded: GradedExercise) -> bool:
 
 
 def as_bytes(name: str) -> bytes:
-    """Encode a name as UTF-8, with the bytes of a folder's name that are not text."""
+    """Encode a name as UTF-8; bytes of a file name that are not UTF-8 stay as they are."""
     return name.encode("utf-8", "surrogateescape")
 
 

@@ -187,7 +187,7 @@ def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> fro
 
 
 def anonymous_code(source: bytes, people: Collection[str], known: Collection[str]) -> str:
-    """Return what `code.without_names` makes of a source, in the reading process.
+    """Have the reading process remove comments, docstrings and people's names from a source, and return the rest.
 
     Args:
         source: the file.
@@ -201,7 +201,7 @@ def anonymous_code(source: bytes, people: Collection[str], known: Collection[str
 
 
 def tokens_in(source: bytes) -> tuple[str, str, Sequence[Sequence[int]]] | None:
-    """Return what `code.tokens_of` returns for a file, from the reading process; None if the file is unreadable."""
+    """Have the reading process cut a file into tokens; return its text, the tokens and their places, or None."""
     with suppress(SubmissionError):
         reply = _ask_shared_reader(Request(CPU_S, text=Text("tokens", (source,))))
         return reply.code, reply.tokens, reply.places

@@ -248,10 +248,10 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
 
 
 def move_to_rostered_authors(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
-    """Move files of Canvas from a number that is not on the roster to one that is, and is in the file's name, too.
+    """Move files of Canvas to the author whose number is the second in their names, if only that one is on the roster.
 
-    A file's name has the author's name, the author's number and the file's number. If the author's name ends in a
-    number, that was taken for the author's.
+    In a file's name, the author's number follows the author's name. If that name ends in a number, it was taken for the
+    author's.
 
     Args:
         handed: the submissions, with the authors' numbers that were read without a roster.

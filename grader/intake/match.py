@@ -237,7 +237,7 @@ def given_names(exercise: Exercise) -> frozenset[str]:
 
 
 def defined_names(source: str) -> frozenset[str]:
-    """Return the names of the top-level functions and classes of a source; if it is not Python, by a search."""
+    """Return the names of the top-level functions and classes of a source, found by a search if it is not Python."""
     tree = _parse_or_none(source)
     if tree is None:
         return frozenset(_DEFINED.findall(source))

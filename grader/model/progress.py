@@ -18,7 +18,7 @@ class Progress:
     """
 
     def running(self, what: str, seconds: float) -> None:
-        """Report what a lane waits for, such as a check by its title, and how long it has; called repeatedly."""
+        """Report what a lane waits for, such as a check by its title, and for how long so far; called repeatedly."""
 
     def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
         """Report that a check has ended; called once more if it is repeated.

@@ -81,6 +81,6 @@ def test_data_are_laid_out_and_brought_up_to_date(root: Path, tmp_path: Path) ->
 @pytest.mark.parametrize("path", [DATA, SHARED])
 def test_grades_hang_on_data_and_shared_code(root: Path, path: str) -> None:
     """Where one of them is changed, a batch grades the exercise again."""
-    before = Keys().judge(load_course(root).exercises[1])
+    before = Keys().judge_digest(load_course(root).exercises[1])
     (root / path).write_text((root / path).read_text() + "\n# more\n")
-    assert Keys().judge(load_course(root).exercises[1]) != before
+    assert Keys().judge_digest(load_course(root).exercises[1]) != before
