@@ -107,7 +107,7 @@ def outcome_of_check(
         cause="raised" if unwritten else cause_of(check, verdict, error or record.lost),
         picture=picture_of(check, verdict, error, record),
         line=0 if verdict is Verdict.PASSED else line_of(error, path),
-        called=tuple(record.called),
+        called=record.functions_called(),
         from_text=reason.from_text,
         calls=record.calls_made,
         at_weak_input=verdict is Verdict.FAILED and not reason.from_text and record.has_weak_input(),

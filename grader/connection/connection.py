@@ -58,6 +58,11 @@ class ProxyTarget:
     kind: str = ""
     generation: int = 0
 
+    @property
+    def of_probe(self) -> bool:
+        """Whether it is a function of a probe, and not of the student's module."""
+        return bool(self.child[0] == "name" and self.child[1] != "student")
+
 
 class Proxy:
     """A stand-in, in a check, for an object that stays in a worker."""
@@ -181,8 +186,7 @@ def owned_name_of(proxy: Proxy, attribute: str = "") -> str:
     """Return the name in messages of a proxy's object, or of its attribute: "your `Counter`", "the probe `f`"."""
     target = target_of(proxy)
     word = f"{target.word}.{attribute}" if attribute else target.word
-    of_probe = target.child[0] == "name" and target.child[1] != "student"
-    return f"the probe `{word}`" if of_probe else f"{target.connection.owner} `{word}`"
+    return f"the probe `{word}`" if target.of_probe else f"{target.connection.owner} `{word}`"
 
 
 def proxy_of_name(connection: Connection, name: str, space: str = "student") -> Proxy:
@@ -376,7 +380,7 @@ class Connection:
             The call if it is to be kept with its arguments once they are encoded, else None.
         """
         own = target_of(target)
-        self.record.begin_call(own.word)
+        self.record.begin_call(own.word, of_probe=own.of_probe)
         is_kept = self.record.recording and own.child[:2] == ("name", "student")
         return Call(own.word, args, kwargs, ranks) if is_kept else None
 

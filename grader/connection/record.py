@@ -87,6 +87,7 @@ class Record:
         calls_made: how many there were, whether they are recorded or not.
         arguments: of the only call so far, by position and by name; none after a second one.
         called: names of the functions that were called, that which was called last at the end.
+        probes: those of these names that are of functions of a probe.
         nothing: as messages name them, the functions whose last call returned None.
         printing: what functions are called in messages that printed while calls were recorded.
         changes: what student code changed of its arguments, in order.
@@ -107,6 +108,7 @@ class Record:
     calls_made: int = 0
     arguments: tuple[Any, ...] = ()
     called: dict[str, None] = field(default_factory=dict)
+    probes: set[str] = field(default_factory=set)
     nothing: dict[str, None] = field(default_factory=dict)
     printing: set[str] = field(default_factory=set)
     changes: list[Change] = field(default_factory=list)
@@ -125,10 +127,18 @@ class Record:
         """Return the calls with their arguments as they were sent."""
         return [sent.read() for sent in self.sent]
 
-    def begin_call(self, name: str) -> None:
+    def begin_call(self, name: str, *, of_probe: bool) -> None:
         """Record that a function is called now, by putting its name at the end of `called`."""
         self.called.pop(name, None)
         self.called[name] = None
+        (self.probes.add if of_probe else self.probes.discard)(name)
+
+    def functions_called(self) -> tuple[str, ...]:
+        """Return the names in `called` without those of probes, unless there is nothing but probes.
+
+        A probe may make an input; then the function that is called with it is the one to be blamed.
+        """
+        return tuple(name for name in self.called if name not in self.probes) or tuple(self.called)
 
     def has_weak_input(self) -> bool:
         """Return whether the check made one call, and all tensors in it are empty or constant, which hides mistakes."""

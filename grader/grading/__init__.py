@@ -8,6 +8,7 @@ schedule     one submission → report, the straight line of `grade`; which work
 store        results of earlier runs, and what they depend on
 runtime      the processes of one run: where workers come from, lanes, what they share, the token that cancels
 lanes        what a lane does with an exercise: its checks run, are scored and explained
+callers      functions that fail while one that they use fails, too
 diagnosis    the known wrong answers that it behaves like
 behaviour    what two answers are compared by; sentences that only a behaviour opens
 unexplained  what no wrong answer explains: groups that behave alike, and a draft of a new wrong answer

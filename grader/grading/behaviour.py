@@ -51,7 +51,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d")
 _DIGITS = 3
 
 _LOST = (Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED)
-_WEAK = ("load", "name", "signature")
+SEEN_NOTHING = ("load", "name", "signature")
 """Causes before which nothing of the submission's behaviour was seen."""
 
 COSTS = "performance"
@@ -123,7 +123,7 @@ def is_comparable(outcome: Outcome) -> bool:
     """
     unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
     seen = outcome.verdict in (Verdict.PASSED, *_LOST)
-    return seen and not unwritten and outcome.cause not in _WEAK
+    return seen and not unwritten and outcome.cause not in SEEN_NOTHING
 
 
 def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:

@@ -16,6 +16,10 @@ Many mistakes do the same with an empty or a constant input, and a check ends at
 answer is named, its functions and the submission's are called with all inputs of all checks, and must return the same,
 but for a few calls in which the submission is right.
 
+A function that uses another one of the submission's may fail only because that one does. While it does, a mistake is
+named for the first only if it explains the failures of both, or if a known mistake that explains the other's leaves the
+reference's function right, which uses it, too.
+
 A copy without wrong answers has them sealed. An exercise that has neither is compared with nothing, so nothing of it is
 run again.
 """
@@ -45,7 +49,9 @@ from grader.grading.behaviour import (
     suspects_of,
     traces_of,
 )
+from grader.grading.callers import FailingCallees
 from grader.grading.store import Keys, Store, digest_of, machine_digest
+from grader.intake.code import functions_used
 from grader.intake.collect import names_in
 from grader.intake.match import starter_names
 from grader.model import Exercise, GradedExercise, Mistake, Submission, Verdict
@@ -305,6 +311,7 @@ class _Comparison:
         self._ran_with = setup.seed_of(submission.author)
         causes = Causes.of(graded.checks)
         self._suspects = suspects_of(graded.checks)
+        self._callees = FailingCallees(graded.checks, self._files)
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
     def behaviours(self, explained: _Ids) -> dict[str, str]:
@@ -375,11 +382,14 @@ class _Comparison:
                 answer: self._share_of_same_mistakes(answer, group) for answer in alone if len(parts[answer]) == most
             }
             alone = [answer for answer, share in agree.items() if share and share == max(agree.values())]
-            if not alone:
+            callees = self._callees_that_matter(group, parts)
+            if callees:
+                alone = [answer for answer in alone if self._explains_callees(parts[answer], callees)]
+            if not alone and not callees:
                 yield from (
                     self._mistake_of([each], parts[each] & group) for each in self._two_answers_explaining(parts, group)
                 )
-            elif not done.intersection(alone) and len(sentences_of(alone)) <= MOST:
+            elif alone and not done.intersection(alone) and len(sentences_of(alone)) <= MOST:
                 yield self._mistake_of(alone, parts[alone[0]])
             done.update(alone)
 
@@ -394,7 +404,7 @@ class _Comparison:
         told = {
             sentence: each
             for sentence, each in opened.items()
-            if self._sentence_fits(each.names, group, each.functions)
+            if self._sentence_fits(each.names, group, each.functions) and self._callees_of(group) <= set(each.functions)
         }
         if told:
             called = self._functions_called(group)
@@ -403,6 +413,43 @@ class _Comparison:
             rules = {each.rule for each in told.values()}
             ids = tuple(id for id in self._order if id in group)
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
+
+    def _callees_of(self, group: _Ids) -> frozenset[str]:
+        """Return the failing functions that the function of failing checks uses, which may be why it fails."""
+        rows = [self._rows[id] for id in group if id not in self._costs] or [self._rows[id] for id in group]
+        return frozenset(name for row in rows for name in self._callees.of(row))
+
+    def _callees_that_matter(self, group: _Ids, parts: _Alike) -> frozenset[str]:
+        """Return those of `_callees_of` whose faults are not seen to leave the function of the group right.
+
+        Seen is that where the reference's function uses the callee, too: it passes the checks of the group in each
+        known answer that does what the callee does.
+        """
+        return frozenset(name for name in self._callees_of(group) if not self._is_harmless(name, group, parts))
+
+    def _is_harmless(self, callee: str, group: _Ids, parts: _Alike) -> bool:
+        callers = {function_of(self._rows[id]) for id in group}
+        if self._exercise.reference is None or not all(callee in self._used_by_reference(name) for name in callers):
+            return False
+        failures = failures_by_function(self._graded.checks).get(callee, frozenset())
+        alike = [
+            answer
+            for answer, part in parts.items()
+            if failures <= part and callers.isdisjoint(self._changed_functions(answer))
+        ]
+        alike = [answer for answer in alike if self._share_of_same_mistakes(answer, failures)] if failures else []
+        ends = [self._known.traces(self._lane, answer, self._exercise, SEEDS[0], group) for answer in alike]
+        self.starved |= any(starved for _, starved in ends)
+        return bool(ends) and all(trace.passed for traces, _ in ends for trace in traces.values())
+
+    def _used_by_reference(self, function: str) -> set[str]:
+        assert self._exercise.reference is not None
+        return set(functions_used(self._exercise.reference.read_bytes(), function=function))
+
+    def _explains_callees(self, part: _Ids, callees: Iterable[str]) -> bool:
+        """Return whether an answer that explains these failing checks explains those of all callees."""
+        groups = failures_by_function(self._graded.checks)
+        return all(name in groups and groups[name] <= frozenset(part) for name in callees)
 
     def _answers_failing_alike(self, groups: Collection[frozenset[str]]) -> _Alike:
         """Return the wrong answers that fail checks as the submission does, each with the checks that it explains."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from grader.grading.callers import with_callees_named
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.handed_in import as_handed_in
 from grader.grading.outcomes import WorkResult, graded_from, is_inconclusive, unreadable_checks_result
@@ -84,6 +85,8 @@ def grade_exercise(work: Work, lane: Lane, known: Known | None) -> WorkResult:
     graded, starved = (unreadable_checks_result(exercise, problem), False) if problem else _run_checks(work, lane)
     if plan.runs_untouched and submission.of(exercise).untouched:
         graded = graded.as_not_started()
+    if plan.with_tries:
+        graded = with_callees_named(graded, submission.of(exercise).files)
     # What is inconclusive at first is explained when it has been repeated.
     if known is not None and (work.before is not None or not is_inconclusive(graded)):
         diagnosed = diagnose(graded, submission, plan.setup, lane, known)

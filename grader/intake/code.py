@@ -34,10 +34,7 @@ def names_used(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str
         functions: functions, to yield only the names in their code and in what it uses; if no source defines one of
             them, the names in all code.
     """
-    trees = []
-    for source in sources:
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            trees.append(ast.parse(source))
+    trees = list(_trees_of(sources))
     for node in (each for statement in _statements_used_by(functions, trees) for each in ast.walk(statement)):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str() as name):
@@ -46,6 +43,25 @@ def names_used(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str
                 yield name
             case ast.alias(name=name) | ast.ImportFrom(module=str() as name):
                 yield from name.split(".")
+
+
+def functions_used(*sources: bytes, function: str) -> Iterator[str]:
+    """Yield the functions and classes that a function's code uses, directly or by others; skip what is not Python.
+
+    Args:
+        sources: the texts, which may import each other.
+        function: the function; if no source defines it, nothing is yielded.
+    """
+    trees = list(_trees_of(sources))
+    if any(function in _bound_names(statement) for tree in trees for statement in tree.body):
+        needed = _statements_used_by([function], trees)
+        yield from (each.name for each in needed if isinstance(each, _DEFINED) and each.name != function)
+
+
+def _trees_of(sources: Iterable[bytes]) -> Iterator[ast.Module]:
+    for source in sources:
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            yield ast.parse(source)
 
 
 def _statements_used_by(functions: Collection[str], trees: Sequence[ast.Module]) -> Iterator[ast.stmt]:

@@ -186,6 +186,21 @@ def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> fro
     return frozenset()
 
 
+def functions_used_in(files: Mapping[str, bytes], function: str) -> frozenset[str]:
+    """Return the functions and classes of a submission that one of its functions uses, directly or by others.
+
+    The set is empty if the code cannot be read within the limits.
+
+    Args:
+        files: the contents of the submission's files, by name.
+        function: the function whose code is read.
+    """
+    with suppress(SubmissionError):
+        text = Text("functions", tuple(files.values()), known=(function,))
+        return frozenset(_ask_shared_reader(Request(CPU_S, text=text)).names)
+    return frozenset()
+
+
 def anonymous_code(source: bytes, people: Collection[str], known: Collection[str]) -> str:
     """Have the reading process remove comments, docstrings and people's names from a source, and return the rest.
 
@@ -259,13 +274,13 @@ class Download:
 
 @dataclass(frozen=True)
 class Text:
-    """A question about texts: which names they use, or the anonymous code or the tokens of one.
+    """A question about texts: which names or functions they use, or the anonymous code or the tokens of one.
 
     Attributes:
-        wanted: "names", "anonymous" or "tokens".
+        wanted: "names", "functions", "anonymous" or "tokens".
         files: the texts.
         people: names that must not stand in an anonymous one.
-        known: words that stay in it; of "names", the functions whose code counts.
+        known: words that stay in it; of "names" and "functions", the functions whose code counts.
     """
 
     wanted: str

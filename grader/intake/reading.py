@@ -50,6 +50,9 @@ def _reply_about_text(text: Text) -> Reply:
     if text.wanted == "names":
         names = set(code.names_used(*text.files, functions=text.known))
         return Reply(names=tuple(sorted(names)))
+    if text.wanted == "functions":
+        (function,) = text.known
+        return Reply(names=tuple(sorted(set(code.functions_used(*text.files, function=function)))))
     (source,) = text.files
     if text.wanted == "anonymous":
         return Reply(code=code.without_names(source, text.people, text.known))

@@ -91,6 +91,14 @@ def first_lines(output: str, most: int) -> list[str]:
     return [*shown[:most], MORE_LINES.format(more)] if more else shown
 
 
+def split_at_rule(message: str, rule: str) -> tuple[str, str]:
+    """Split a check's message in two: what went wrong; and the rule, with the lines to try. A picture goes between."""
+    lines = message.split("\n")
+    ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
+    place = next(ends, len(lines))
+    return "\n".join(lines[:place]), "\n".join(lines[place:])
+
+
 @dataclass(frozen=True)
 class Score:
     """Hundredths of a point. What is neither earned nor undecided is lost."""

@@ -18,7 +18,7 @@ from jinja2.nodes import EvalContext
 from markupsafe import Markup
 
 from grader.model import GradedExercise, Picture, Report
-from grader.model.report import first_lines
+from grader.model.report import first_lines, split_at_rule
 from grader.model.score import counted, final_score_text, points_text
 from grader.report import safe, words
 from grader.report.pictures import lines_of, sentence_of, title_of
@@ -149,6 +149,7 @@ def _environment() -> Environment:
         "points_text": points_text,
         "beginning": lambda output: "\n".join(first_lines(output, _MOST_OUTPUT_LINES)),
         "final_score_text": final_score_text,
+        "split_at_rule": split_at_rule,
         "verdicts": words.VERDICTS,
     }
     return environment

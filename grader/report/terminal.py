@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from grader.model import GradedCheck, GradedExercise, Report, Score
-from grader.model.report import first_lines
+from grader.model.report import first_lines, split_at_rule
 from grader.model.score import points_text
 from grader.report import words
 from grader.report.pictures import lines_of
@@ -74,7 +74,7 @@ def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
 
 def failure_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
     """Yield the lines of a failure's message, without the rule and the lines to try."""
-    story, _ = words.split_at_rule(row.outcome.message, row.check.contract)
+    story, _ = split_at_rule(row.outcome.message, row.check.contract)
     page = _Page(width)
     return (line for text in for_terminal(story).split("\n") for line in page.wrapped(text, "  "))
 
@@ -150,7 +150,7 @@ class _Page:
         """Yield the lines of a check's message; its picture replaces the lines that show the same."""
         picture = row.outcome.picture
         message = row.outcome.message if self.plain else words.message_beside_picture(row.outcome)
-        story, rest = words.split_at_rule(message, row.check.contract)
+        story, rest = split_at_rule(message, row.check.contract)
         yield from self._text_lines(story)
         if picture is not None:
             room = self.width - len(self.indent)

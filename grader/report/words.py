@@ -83,14 +83,6 @@ def total_score(rows: Sequence[GradedCheck]) -> Score:
     return sum((row.score for row in rows), Score(0, 0))
 
 
-def split_at_rule(message: str, rule: str) -> tuple[str, str]:
-    """Split a check's message in two: what went wrong; and the rule, with the lines to try. A picture goes between."""
-    lines = message.split("\n")
-    ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
-    place = next(ends, len(lines))
-    return "\n".join(lines[:place]), "\n".join(lines[place:])
-
-
 def rules_of(rows: Sequence[GradedCheck]) -> str:
     """Return the names of the rules of several checks in one text, each once, in order."""
     rules = {row.check.contract for row in rows if row.check.contract}

@@ -15,11 +15,12 @@ from nicegui import background_tasks, ui
 from grader.model import Exercise, GradedExercise, Verdict
 from grader.model.check import LINES_TO_TRY
 from grader.model.errors import CourseError, GraderError
+from grader.model.report import split_at_rule
 from grader.model.score import Causes
 from grader.report.html import fragment, svg_of
 from grader.report.safe import for_html
 from grader.report.student_line import line_of
-from grader.report.words import message_beside_picture, mistake_texts, split_at_rule
+from grader.report.words import message_beside_picture, mistake_texts
 from grader.student.folder import read_progress, restore_starter, write_progress
 from grader.student.games.breaking import planted_fault
 from grader.student.rows import next_row, solved_reference

@@ -63,6 +63,17 @@ def test_a_probe_runs_beside_what_it_is_given(sides: tuple[Student, Student, Pro
     assert probe.whose() == "student"
 
 
+def test_a_probe_that_makes_an_input_is_not_a_function_of_the_student(sides: tuple[Student, Student, Probe]) -> None:
+    """The function that gets the input is the only one to be blamed, unless a check calls probes alone."""
+    student, _, probe = sides
+    record = connection_of(student.scale).record
+    probe.whose()
+    assert record.functions_called() == ("whose",)
+    student.scale(2)
+    probe.whose()
+    assert record.functions_called() == ("scale",)
+
+
 def test_a_probe_is_not_given_both(sides: tuple[Student, Student, Probe]) -> None:
     """They live in two processes; that is the check's own mistake, and told as that."""
     student, reference, probe = sides

@@ -15,7 +15,7 @@ from grader.course.load import load_course
 from grader.grading.behaviour import Names, names_in_sentence
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.store import open_store
-from grader.intake.code import names_used
+from grader.intake.code import functions_used, names_used
 from grader.intake.collect import names_in
 from grader.model import Check, Course, Exercise, Submission
 from grader.model.messages import CheckSelection
@@ -232,6 +232,14 @@ def other(x): return [v.clone() for v in x]
     assert "clone" not in set(names_used(text, functions=["wrong"]))
     assert "clone" in names_in({"a.py": text}, ["other"]) - names_in({"a.py": text}, ["wrong"])
     assert "clone" in set(names_used(text)) & set(names_used(text, functions=["nothing"]))
+
+
+def test_functions_used_are_those_that_the_code_leads_to() -> None:
+    """Directly or by a function between them, which may be in a file that is imported."""
+    text = b"from helpers import deep\n\ndef a(x): return b(x)\n\ndef b(x): return deep(x)\n\ndef c(x): return x.b\n"
+    files = [text, b"class Deep: pass\n\ndef deep(x): return Deep\n\ndef d(x): return x\n"]
+    used = {name: set(functions_used(*files, function=name)) for name in ("a", "c", "nothing")}
+    assert used == {"a": {"b", "deep", "Deep"}, "c": set(), "nothing": set()}
 
 
 def test_names_of_other_files_count_if_they_are_imported() -> None:
@@ -504,3 +512,73 @@ def test_a_part_and_an_untouched_starter_tell_nothing(double: Exercise, fork_lan
     part = replace(graded, checks=graded.checks[:1], left_out=graded.checks[1:])
     for each in (part, replace(graded, state="not_started")):
         assert diagnose(each, submission, FORK, fork_lane, Known(FORK)).graded.mistakes == ()
+
+
+# -- a function that uses another one, which fails ---------------------------------------------------------------------
+
+FIVES_IN_PLACE = f'"""Fives in place.\n\ncaught by: in_place\n"""\n\n{RIGHT}{IN_PLACE.replace("2", "5")}'
+BY_DOUBLE = "def double_(x):\n    return x.copy_(twice(x))\n\n\ndef twice(x):\n    return double(x)\n"
+FIX_FIRST = "`double_` uses `double`, which fails, too: fix `double` first."
+
+
+def test_a_function_is_not_blamed_for_another_one_that_it_uses(
+    double: Exercise, fork_lane: Lane, tmp_path: Path
+) -> None:
+    """It does what a known mistake in it does, but by the fault of the other; its own mistake is told."""
+    exercise = with_wrong(double, tmp_path, FIVES_IN_PLACE)
+    assert diagnosed(fork_lane, exercise, f"{WRONG}{BY_DOUBLE}") is None
+    assert diagnosed(fork_lane, exercise, f"{WRONG}{IN_PLACE.replace('2', '5')}") == "Fives in place."
+    assert diagnosed(fork_lane, exercise, f"{RIGHT}{BY_DOUBLE.replace('double(x)', '2.5 * double(x)')}") == (
+        "Fives in place."
+    )
+
+
+def using_double(double: Exercise, folder: Path) -> Exercise:
+    """The exercise with a reference whose second function uses the first."""
+    reference = folder / "reference.py"
+    reference.write_text(RIGHT + BY_DOUBLE)
+    return replace(double, reference=reference)
+
+
+def test_one_mistake_that_explains_both_is_named(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """It is the mistake of the function that is used."""
+    exercise = with_wrong(using_double(double, tmp_path), tmp_path, TWO[0].replace(IN_PLACE, BY_DOUBLE), FIVES_IN_PLACE)
+    (mistake,) = mistakes_of(fork_lane, exercise, f"{WRONG}{BY_DOUBLE}", seed=3)
+    assert (mistake.sentence, mistake.functions) == ("Fives.", ("double",))
+
+
+def test_a_fault_that_leaves_the_user_right_hides_no_mistake_of_its_own(
+    double: Exercise, fork_lane: Lane, tmp_path: Path
+) -> None:
+    """Who returns floats fails the check of the dtype, and `copy_` converts them: the other one fails by itself."""
+    floats = CALLS_FLOAT.replace(IN_PLACE, BY_DOUBLE)
+    text = FLOATS + BY_DOUBLE.replace("double(x)", "2.5 * double(x)")
+    exercise = with_wrong(using_double(double, tmp_path), tmp_path, floats, FIVES_IN_PLACE)
+    assert diagnosed(fork_lane, exercise, text) == "Fives in place. And: You call `float`."
+    exercise = with_wrong(
+        double, tmp_path, CALLS_FLOAT, FIVES_IN_PLACE
+    )  # here nothing shows what `double_` makes of it
+    assert diagnosed(fork_lane, exercise, text) == "You call `float`."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (WRONG + BY_DOUBLE, {"in_place"}),
+        (RIGHT + BY_DOUBLE.replace("double(x)", "3 * double(x)"), set()),  # only one fails
+        (WRONG + WRONG_IN_PLACE, set()),  # they do not use each other
+        ("def double(x):\n    return 3 * x if len(x) else double_(x)\n\n\n" + BY_DOUBLE, set()),  # they do
+        (BY_DOUBLE.replace("double(x)", "2 * x"), set()),  # a missing function has its own message
+    ],
+)
+def test_the_message_says_which_function_to_fix_first(
+    double: Exercise, fork_lane: Lane, text: str, said: set[str]
+) -> None:
+    """Below what went wrong, and above the rule."""
+    rows = grade_one(double, submission_of(double, text), fork_lane).checks
+    assert {row.check.id for row in rows if FIX_FIRST in row.outcome.message} == said
+    for row in rows:
+        if row.check.id in said:
+            story, rule = row.outcome.message.split(f"\n{FIX_FIRST}\n")
+            assert "expected" in story
+            assert rule.startswith("C3  `double_(x)` doubles x in place and returns x.")

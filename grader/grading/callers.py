@@ -1,0 +1,88 @@
+"""Functions that fail while another function that they use fails, too.
+
+A student's function that uses a faulty one of the student's may be right itself: with another result of that one it
+might pass. It could be tried with the reference's function in that place, but student code never runs in a process with
+a reference. So the message of its check says which function to fix first, and a known mistake is named for it only
+where the fault of the other function is seen not to matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from grader.grading.behaviour import COSTS, SEEN_NOTHING
+from grader.intake.collect import functions_used_in
+from grader.model import GradedCheck, GradedExercise, Verdict
+from grader.model.report import split_at_rule
+from grader.model.score import function_of
+
+
+class FailingCallees:
+    """The failing functions of a submission that others of its failing functions use.
+
+    Args:
+        rows: the checks of an exercise, with their outcomes.
+        files: the submission's files of the exercise, by name.
+    """
+
+    def __init__(self, rows: Iterable[GradedCheck], files: Mapping[str, bytes]) -> None:
+        failing = [row for row in rows if _is_seen_failing(row)]
+        alone = [row for row in failing if len({name.split(".")[0] for name in row.outcome.called}) == 1]
+        faulty = {function_of(row) for row in alone}
+        self._wrong = {function_of(row) for row in alone if not _is_of_costs(row)}
+        callers = {function_of(row) for row in failing} - {""}
+        # A function that fails alone is nobody's callee: no code need be read.
+        uses = {name: functions_used_in(files, name) & (faulty - {name}) for name in callers if faulty - {name}}
+        self._callees = {
+            name: frozenset(one for one in used if name not in uses.get(one, ())) for name, used in uses.items()
+        }
+
+    def of(self, row: GradedCheck) -> frozenset[str]:
+        """Return the failing functions that the function of a failing check uses, and whose faults may be its cause.
+
+        What a function costs changes no value. Two functions that use each other are not told apart.
+        """
+        callees = self._callees.get(function_of(row), frozenset()) if _is_seen_failing(row) else frozenset()
+        return callees if _is_of_costs(row) else callees & self._wrong
+
+    def first_of(self, row: GradedCheck) -> list[str]:
+        """Return those of `of` that use no other of them: they are to be fixed first."""
+        callees = self.of(row)
+        return sorted(name for name in callees if callees.isdisjoint(self._callees.get(name, ())))
+
+
+def with_callees_named(graded: GradedExercise, files: Mapping[str, bytes]) -> GradedExercise:
+    """Return the exercise with messages that say where a function fails while one that it uses fails, too.
+
+    Args:
+        graded: the exercise.
+        files: the submission's files of it, by name.
+    """
+    callees = FailingCallees(graded.checks, files)
+    return replace(graded, checks=tuple(_with_callees(row, callees.first_of(row)) for row in graded.checks))
+
+
+def _with_callees(row: GradedCheck, callees: list[str]) -> GradedCheck:
+    if not callees:
+        return row
+    names = " and ".join(f"`{name}`" for name in callees)
+    fails, them = ("fails", names) if len(callees) == 1 else ("fail", "these")
+    sentence = f"`{function_of(row)}` uses {names}, which {fails}, too: fix {them} first."
+    story, rest = split_at_rule(row.outcome.message, row.check.contract)
+    if sentence in story:  # it was inconclusive before, and has its message already
+        return row
+    message = "\n".join(filter(None, [story, sentence, rest]))
+    return replace(row, outcome=replace(row.outcome, message=message))
+
+
+def _is_seen_failing(row: GradedCheck) -> bool:
+    """Return whether a check lost its points by what a function of the submission did, however that shows."""
+    outcome = row.outcome
+    unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
+    return outcome.verdict.lost and bool(outcome.called) and not unwritten and outcome.cause not in SEEN_NOTHING
+
+
+def _is_of_costs(row: GradedCheck) -> bool:
+    """Return whether a check is about the costs or the text of code, and not about what it does."""
+    return row.check.category == COSTS or row.outcome.from_text
