@@ -138,7 +138,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if not _simulated_gpu(config):
         return
     machine, counts = _machine(), config.stash[_COUNTS]
-    machine.races.warn_of_overwritten_copies(all_of_them=True)
+    machine.races.warn_of_overwritten_copies(at_end=True)
     counts["operations"] += machine.tally.launches
     counts["copies"] += sum(machine.tally.transfers.values())
     counts["waits"] += sum(machine.tally.syncs.values())

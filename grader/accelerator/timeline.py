@@ -122,7 +122,7 @@ def write_trace(spans: Sequence[Span], path: str | os.PathLike[str]) -> None:
 def trace_events(spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
     """Yield the events of the Trace Event Format for spans: the names of processes and threads, the spans, the arrows.
 
-    A span whose place is neither "host" nor a number is in a process behind those of all devices: what ran meanwhile.
+    Spans whose place is neither "host" nor the index of a device are in a process of their own, after all devices.
     """
     tracks = _Tracks()
     made: list[dict[str, Any]] = []
@@ -135,7 +135,7 @@ def trace_events(spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
             launch = (span, at) if span.name.startswith("launch ") else None
         elif launch is not None and launch[0].name == f"launch {span.name}":
             made += _arrow(number, launch, span, at)
-    yield from tracks.names()
+    yield from tracks.name_events()
     yield from made
 
 
@@ -156,7 +156,7 @@ class _Tracks:
         thread = self.threads.setdefault((process, kind, row), len(self.threads) + 1)
         return {"pid": process, "tid": thread}
 
-    def names(self) -> Iterator[dict[str, Any]]:
+    def name_events(self) -> Iterator[dict[str, Any]]:
         """Yield the metadata events that name each process and each thread of the trace."""
         for process in sorted({process for process, _, _ in self.threads}):
             name = {0: _HOST, _RUNS: "what ran"}.get(process, f"device {process - 1}")

@@ -14,10 +14,10 @@ SOURCE = HERE.parents[1] / "grader" / "accelerator"
 
 
 class CopyAccelerator(build_py):
-    """Copies the package under its other name."""
+    """Copies `grader/accelerator` into the build, under the name `simulated_cuda`."""
 
     def run(self) -> None:
-        """Build the package."""
+        """Build the distribution, and copy the package into it."""
         super().run()
         for path in sorted(SOURCE.rglob("*.py")):
             target = Path(self.build_lib, "simulated_cuda", path.relative_to(SOURCE))
@@ -28,10 +28,10 @@ class CopyAccelerator(build_py):
 
 
 class Pure(Distribution):
-    """A distribution that has modules, though none is listed."""
+    """A distribution of Python modules, though it lists none: `CopyAccelerator` copies them."""
 
     def has_pure_modules(self) -> bool:
-        """Let `build_py` run."""
+        """Return True, so that setuptools runs `build_py`."""
         return True
 
 

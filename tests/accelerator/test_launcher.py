@@ -145,7 +145,7 @@ def test_costs_of_lines() -> None:
     """A line pays for the work it gives to the device, for its launches, and for its waits."""
     machine = accelerator.the_machine()
     ledger = Ledger(Path(__file__).parent)
-    machine.clock.listener = ledger.note
+    machine.clock.on_span = ledger.note
     first = sys._getframe().f_lineno + 1
     x = torch.ones(1000, 1000, device="cuda")
     y = x @ x

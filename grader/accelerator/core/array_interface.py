@@ -30,16 +30,16 @@ _DTYPES = {
 _HOST = "The specified pointer resides on host memory and is not registered with any CUDA device."
 
 
-def has_interface(data: Any) -> bool:
-    """Return whether an argument other than a tensor has memory of a device to share."""
+def has_array_interface(data: Any) -> bool:
+    """Return whether an object that is not a tensor has a `__cuda_array_interface__`."""
     return not isinstance(data, torch.Tensor) and hasattr(data, "__cuda_array_interface__")
 
 
-def tensor_of_interface(machine: Machine, data: Any) -> SimTensor:
-    """Return a tensor of the device over the memory that an object shares.
+def tensor_from_array_interface(machine: Machine, data: Any) -> SimTensor:
+    """Return a tensor on the device over the memory that an object's `__cuda_array_interface__` names.
 
     Raises:
-        RuntimeError: the memory is that of the host.
+        RuntimeError: it is not memory of a simulated device.
     """
     found = data.__cuda_array_interface__
     dtype, shape, strides = _DTYPES[found["typestr"]], tuple(found["shape"]), found.get("strides")

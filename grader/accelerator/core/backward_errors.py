@@ -27,19 +27,22 @@ _RUNNING: list[None] = []
 
 
 class DeviceGuard(torch._C._acc.DeviceGuard):
-    """The device guard that C++ calls in backward; it returns the type of the device."""
+    """The device guard that C++ calls in backward, for which it also stores an error that Python code raised."""
 
     def type_(self) -> Any:
-        """Return the `DeviceType`; first store a pending Python error, at which C++ would end the process."""
+        """Return the `DeviceType`; if Python code has raised in backward, store its error until backward ends.
+
+        C++ calls this while the error is under way, and would end the process if it still were after the call.
+        """
         if _RUNNING:
             _fetch(*_REFERENCES)
             if _PARTS[0].value:
-                _keep_error()
+                _store_fetched_error()
         return _KIND
 
 
-def _keep_error() -> None:
-    """Move the Python error that was fetched to `_KEPT`, which is raised when backward ends."""
+def _store_fetched_error() -> None:
+    """Append the Python error that `_fetch` put into `_PARTS` to `_KEPT`; `RaisedAfter` raises it."""
     _normalize(*_REFERENCES)
     _, error, trace = (ctypes.cast(part, ctypes.py_object).value if part.value else None for part in _PARTS)
     for part in _PARTS:

@@ -1,4 +1,4 @@
-"""Operators for which the program registered kernels of its own in Python."""
+"""Kernels that a program registers in Python, for operators of its own or of PyTorch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch._C import DispatchKey, DispatchKeySet
 from grader.accelerator.schema.facts import OperatorFacts
 
 REGISTERED: set[str] = library._impls
-"""What Python code registered, as namespace/operator/key."""
+"""The kernels that were registered in Python, each as namespace/operator/dispatch key."""
 
 _PYTORCH = {"aten", "prims", "prim"}
 """Namespaces whose operators run on the tensors inside."""
@@ -47,7 +47,14 @@ def dispatch_key_of(facts: OperatorFacts, func: Any, kind: str) -> DispatchKeySe
 
 
 def _is_registered_by_pytorch(path: str, device: str) -> bool:
-    """Return True if PyTorch itself registered the kernel: CUDA builds since 2.14 have GPU kernels in Python."""
+    """Return True if PyTorch itself, and not the program, registered an operator's kernel in Python.
+
+    Builds for CUDA do so since 2.14.
+
+    Args:
+        path: the operator, as namespace/name.
+        device: the dispatch key of the device.
+    """
     registry = sys.modules.get("torch._native.registry")
     _, _, operator = path.partition("/")
     return (operator, device) in getattr(registry, "_aten_override_libs", ())

@@ -70,18 +70,23 @@ class Recorder:
         self.steps: list[_Step] = []
         self.spans: list[Span] = []
         self._clock = clock
-        self._before = clock.listener
-        clock.listener = self.note
+        self._before = clock.on_span
+        clock.on_span = self.note
         RECORDERS.append(self)
 
     def stop(self) -> None:
         """Stop recording spans of the virtual clock."""
-        self._clock.listener = self._before
+        self._clock.on_span = self._before
         if self in RECORDERS:
             RECORDERS.remove(self)
 
     def note(self, span: Span, now: float) -> None:
-        """Record a span of the virtual clock; a call of the host leaves a mark among the profiler's events, too."""
+        """Record a span of the virtual clock; for a call on the host, add a mark to the events of PyTorch's profiler.
+
+        Args:
+            span: the span.
+            now: the host's clock.
+        """
         if self._before is not None:
             self._before(span, now)
         if span.name.startswith("range "):
@@ -109,8 +114,13 @@ def _is_own(event: FunctionEvent) -> bool:
     return _is_call(event) and event.name.startswith(_OWN)
 
 
-def _is_below_own(event: FunctionEvent, around: list[FunctionEvent]) -> bool:
-    """Return whether an event is a Python function that runs only because the device is simulated."""
+def _is_of_simulation(event: FunctionEvent, around: list[FunctionEvent]) -> bool:
+    """Return whether an event is a call of a Python function that runs only because the device is simulated.
+
+    Args:
+        event: the event.
+        around: the events that contain it, the innermost last.
+    """
     if not _is_call(event):
         return False
     # What a function of ours calls may be the program's or PyTorch's, which stay; Python's own are ours.
@@ -178,7 +188,7 @@ class EventReader:
             around.append(event)
         elif event.name == _AROUND or _is_own(event):
             around.append(event)
-        elif not within and not _is_below_own(event, around):
+        elif not within and not _is_of_simulation(event, around):
             self.host_events.append(event)
             if not event.is_async:
                 around.append(event)

@@ -15,7 +15,7 @@ LAYOUTS = (torch.sparse_coo, *_ROWS, torch.sparse_csc, torch.sparse_bsc)
 
 
 def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return the dense tensors that a tensor consists of: indices first, values last."""
+    """Return the dense tensors that a sparse tensor consists of, indices first, values last; a dense one as it is."""
     if inner.layout is torch.strided:
         return (inner,)
     if inner.layout is torch.sparse_coo:
@@ -25,8 +25,8 @@ def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return inner.ccol_indices(), inner.row_indices(), inner.values()
 
 
-def count_of(inner: torch.Tensor) -> int:
-    """Return the number of values that a tensor stores; of a sparse tensor, fewer than it has elements."""
+def stored_count(inner: torch.Tensor) -> int:
+    """Return the number of values that a tensor stores: of a sparse tensor, only those that its indices name."""
     return parts_of(inner)[-1].numel()
 
 
@@ -46,7 +46,7 @@ def rebuild_sparse(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.T
     return make(*parts, like.shape, layout=like.layout)  # type: ignore[no-any-return]
 
 
-def shell_options(inner: torch.Tensor) -> dict[str, Any]:
+def wrapper_options(inner: torch.Tensor) -> dict[str, Any]:
     """Return the keyword arguments of `_make_wrapper_subclass` for a wrapper around a sparse tensor."""
     if inner.layout is torch.sparse_coo:
         return {"layout": inner.layout, "_extra_dispatch_keys": DispatchKeySet(DispatchKey.SparsePrivateUse1)}

@@ -15,7 +15,7 @@ from torch._C import DispatchKey, DispatchKeySet, TensorBase
 from grader.accelerator.core.copies_and_pickles import deep_copy, reduce_ex_value
 from grader.accelerator.core.indexing import as_index
 from grader.accelerator.core.printing import text_of
-from grader.accelerator.core.sparse import nbytes_of, parts_of, shell_options, text_of_sparse
+from grader.accelerator.core.sparse import nbytes_of, parts_of, text_of_sparse, wrapper_options
 from grader.accelerator.core.storage import as_storage
 from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.addresses import address_of_first
@@ -186,7 +186,7 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         """Return the numbers as nested lists, after one copy to the host."""
         # Through `item` each number would be a wait of its own; a GPU sends them all at once.
         machine = the_machine()
-        machine.use(self._place, "tolist", [self._block], [])
+        machine.record_use(self._place, "tolist", [self._block], [])
         machine.transfer(DEVICE_TO_HOST, self._place.index, self.numel() * self.element_size())
         return self._inner.tolist()
 
@@ -199,7 +199,7 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         nbytes = nbytes_of(self._inner)
         # Whoever prints reads the numbers, and a GPU would have to send them.
         if nbytes:
-            the_machine().use(self._place, "repr", [self._block], [])
+            the_machine().record_use(self._place, "repr", [self._block], [])
             the_machine().transfer(DEVICE_TO_HOST, self._place.index, nbytes)
         if self._inner.layout is not torch.strided:
             return text_of_sparse(self, self._inner)
@@ -349,15 +349,15 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
 
 
 def _wrap_sparse(inner: torch.Tensor, place: Device) -> SimTensor:
-    made: Any = _make(SimTensor, inner.size(), dtype=inner.dtype, device=place.inner, **shell_options(inner))
+    made: Any = _make(SimTensor, inner.size(), dtype=inner.dtype, device=place.inner, **wrapper_options(inner))
     made._inner, made._place = inner, place
-    hold_parts(made)
+    hold_blocks_of_parts(made)
     return made  # type: ignore[no-any-return]
 
 
-def hold_parts(tensor: SimTensor) -> None:
-    """Let a sparse tensor keep the memory of its indices and its values allocated."""
-    # That of the numbers stands for all; the others are kept as long.
+def hold_blocks_of_parts(tensor: SimTensor) -> None:
+    """Let a sparse tensor hold the blocks of its indices and values, so that their memory stays allocated."""
+    # The block of the values stands for all; the others are kept as long.
     parts = parts_of(tensor._inner)
     *tensor._others, tensor._block = (the_machine().block_of(part, tensor._place.index) for part in parts)
 
@@ -380,9 +380,9 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
     if ours == 1:
         # C++ refuses to change the kind of a tensor, so a new one is made and takes the place of the old.
         if isinstance(tensor, torch.nn.Parameter):
-            swap_contents(tensor, parameter_like(tensor, new))
+            exchange_contents(tensor, parameter_like(tensor, new))
         else:
-            swap_contents(tensor, new.detach().requires_grad_(tensor.requires_grad))
+            exchange_contents(tensor, new.detach().requires_grad_(tensor.requires_grad))
         return
     # Of one kind: C++ does it, and for a wrapper we do the same with what it holds.
     TensorBase.data.__set__(tensor, new)  # type: ignore[attr-defined]
@@ -390,11 +390,11 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
         tensor._inner, tensor._place, tensor._block = new._inner, new._place, new._block  # type: ignore[attr-defined]
 
 
-def swap_contents(tensor: torch.Tensor, other: torch.Tensor) -> None:
-    """Make `tensor` have the memory, device and class of `other`, and stay the same object, even in an autograd graph.
+def exchange_contents(tensor: torch.Tensor, other: torch.Tensor) -> None:
+    """Exchange the memory, device and class of two tensors; `tensor` stays the same object, even in an autograd graph.
 
-    `torch.utils.swap_tensors` refuses that, or spoils the backward of the graph. What the program hung on the tensor,
-    attributes and hooks, stays.
+    `torch.utils.swap_tensors` refuses that, or spoils the backward of the graph. The attributes and hooks that the
+    program set on `tensor` stay there.
     """
     kept = {name: value for name, value in tensor.__dict__.items() if name not in _OWN}
     hooks = {name: given for name in _HOOKS if (given := getattr(tensor, name)) is not None}
@@ -430,8 +430,8 @@ _OWN = {"_inner", "_place", "_block", "_others"}
 _HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
 
 
-def refresh(tensor: SimTensor) -> None:
-    """Set the sizes, strides, offset and dtype of a tensor on the device to those that its inner tensor has now."""
+def refresh_metadata(tensor: SimTensor) -> None:
+    """Set the sizes, strides, offset, dtype and block of a tensor on the device to those of its inner tensor."""
     # `set_` gave it other memory, which may be known already.
     if tensor._inner.untyped_storage()._cdata != tensor._block.key:
         tensor._block = the_machine().block_of(tensor._inner, tensor._place.index)

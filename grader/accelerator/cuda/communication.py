@@ -34,7 +34,7 @@ def broadcast_coalesced(
     Args:
         tensors: tensors of the first device.
         devices: their indices. The first one keeps the tensors themselves.
-        buffer_size: bytes that travel together at most.
+        buffer_size: the largest number of bytes that are joined to one copy.
     """
     made: list[list[torch.Tensor]] = [list(tensors), *([] for _ in devices[1:])]
     for chunk in _take_tensors(tensors, buffer_size):

@@ -117,7 +117,7 @@ def current_device() -> int:
 def set_device(device: Any) -> None:
     """Make a device the current one; a negative index changes nothing."""
     machine = the_machine()
-    machine.current = machine.given_index(device)
+    machine.current = machine.required_index(device)
 
 
 def synchronize(device: Any = None) -> None:

@@ -83,7 +83,7 @@ class CUDAGraph:
         if not queue[1]:
             raise RuntimeError(_DEFAULT)
         if machine.capture is not None:
-            raise machine.capture.error("Unsupported")
+            raise machine.capture.invalidate("Unsupported")
         self._pool = pool or graph_pool_handle()
         generators = [*(place.generator for place in machine.devices), *self._generators]
         self._capture = machine.capture = Capture(machine.races, queue, generators)
@@ -101,9 +101,9 @@ class CUDAGraph:
         # Nothing of it was done, so that nobody has to wait for it.
         machine.races.record_host_wait(capture.queues)
         if capture.broken:
-            raise capture.error("Invalidated")
+            raise capture.invalidate("Invalidated")
         if not joined:
-            raise capture.error("Unjoined")
+            raise capture.invalidate("Unjoined")
         if machine.devices[machine.current].queue != capture.origin:
             raise RuntimeError("Capture must end on the same stream it began on.")
         if not capture.timed:
@@ -117,10 +117,10 @@ class CUDAGraph:
         machine = the_machine()
         place = machine.devices[machine.current]
         if machine.capture is not None and place.queue in machine.capture.queues:
-            raise machine.capture.error("Unsupported")
+            raise machine.capture.invalidate("Unsupported")
         machine.check(place.index)
         reads, writes = (_alive(blocks) for blocks in (self._done.reads, self._done.writes))
-        machine.races.use(place.queue, "replay", reads, writes)
+        machine.races.record_use(place.queue, "replay", reads, writes)
         for pinned in self._done.pinned:
             machine.races.record_copy_from(pinned)
         machine.tally.launches += 1

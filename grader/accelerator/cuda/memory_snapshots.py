@@ -44,11 +44,11 @@ def _record_memory_history(
 
     Args:
         enabled: "all", "state" for what is allocated at the moment of a snapshot, or None.
-        context: for which of them the program's frames are kept: "all", "alloc", "state" or None.
+        context: the entries for which the program's frames are kept: "all", "alloc", "state" or None.
         stacks: "python" or "all".
-        max_entries: how many are kept, the last.
+        max_entries: the largest number of entries; the oldest are dropped.
         device: not used, as in PyTorch.
-        clear_history: whether earlier ones are forgotten.
+        clear_history: whether earlier entries are dropped.
         others: not used.
     """
     del device, others

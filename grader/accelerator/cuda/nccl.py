@@ -119,7 +119,7 @@ class SimNccl(dist.ProcessGroupGloo):
 
     @property
     def supports_splitting(self) -> bool:
-        """True: `dist.split_group` can make a process group of some of its ranks."""
+        """True: `dist.split_group` can make a process group of some ranks of this one's."""
         return True
 
     def name(self) -> str:
@@ -167,7 +167,7 @@ class SimNccl(dist.ProcessGroupGloo):
             store: the store in which its processes find each other.
             rank: the number of this process in the part.
             size: the number of processes in the part.
-            options: of the new backend.
+            options: the options of the new backend.
         """
         self._splits += 1
         return SimNccl(store, rank, size, options)
@@ -206,11 +206,11 @@ def split_group(
     Args:
         parent: the group.
         nccl: its NCCL backend.
-        ranks: those of the part, by their numbers in the parent.
-        options: of the part's NCCL backend, with its timeout.
-        name: of the part.
-        description: of the part, for people.
-        devices: the types of devices that it has backends for; None means those of the parent.
+        ranks: the ranks of the part, by their numbers in the parent.
+        options: the options of the part's NCCL backend, with its timeout.
+        name: the name of the part.
+        description: the description of the part, for people.
+        devices: the types of devices for which the part gets backends; None means those of the parent.
     """
     kind, core = cast(Any, (dist.ProcessGroup, dist))
     # Not by the name: PyTorch makes it of the number of groups, which is another in a process that is in fewer.
@@ -263,7 +263,7 @@ def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         inner = [arg.view(-1) if isinstance(arg, torch.Tensor) and arg.is_contiguous() else arg for arg in inner]
     nbytes = sum(tensor._inner.numel() * tensor._inner.element_size() for tensor in tensors)
     _advance_clock(machine, nccl, name, index, nbytes, tensors)
-    if _exchange_parts(name, nccl, inner):
+    if _run_with_unequal_sizes(name, nccl, inner):
         returns_tensors = True
     else:
         out = func(*inner, **kwargs)
@@ -279,11 +279,11 @@ def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return (args[0], work) if returns_tensors else work
 
 
-def _exchange_parts(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
-    """Run a collective that takes tensors of several sizes with NCCL, and not with gloo; return False for any other.
+def _run_with_unequal_sizes(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
+    """Run `alltoall_`, or `allgather_` of tensors of several sizes, which gloo refuses; return False for any other.
 
     Args:
-        name: the operator's.
+        name: the name of the operator.
         nccl: the backend of the group.
         inner: the arguments, with CPU tensors in place of those of the device; lists of outputs and inputs come first.
     """
@@ -335,10 +335,12 @@ _WHOLES = {
 
 
 def _check_sizes(name: str, output: Any, given: Any, size: int) -> None:
-    """Raise if dtypes or sizes do not fit: `_allgather_base` and `_reduce_scatter_base` of ProcessGroupNCCL.cpp.
+    """Raise if the dtypes differ, or one tensor does not have `size` times as many elements as the other.
+
+    So do `_allgather_base` and `_reduce_scatter_base` of ProcessGroupNCCL.cpp.
 
     Args:
-        name: the operator's.
+        name: the name of the operator, a key of `_WHOLES`.
         output: the tensor that it writes to.
         given: the tensor that it reads.
         size: the number of processes in the group.
@@ -365,7 +367,7 @@ def premul_factor_of(operation: Any) -> Any:
 
 
 def finished_work() -> Any:
-    """Return a `dist.Work` that is done."""
+    """Return a `dist.Work` that is complete, for calls whose collectives have run."""
     done: Any = torch.futures.Future()
     done.set_result([])
     core: Any = torch._C._distributed_c10d
@@ -416,7 +418,7 @@ class Running:
 
     Attributes:
         index: the index of its device.
-        done: the work that is known to be done when the collective is.
+        done: the work of all queues that is known to be done once the collective is.
     """
 
     index: int
@@ -435,14 +437,19 @@ def begin_collective(machine: Machine, name: str, reads: Sequence[SimTensor], wr
     index = (*writes, *reads)[0]._place.index
     queue, races = (index, OF_COLLECTIVES), machine.races
     races.several = True
-    races.record_wait(queue, races.seen_by(machine.devices[index].queue))
-    races.use(queue, name, [tensor._block for tensor in reads], [tensor._block for tensor in writes])
+    races.record_wait(queue, races.done_when_idle(machine.devices[index].queue))
+    races.record_use(queue, name, [tensor._block for tensor in reads], [tensor._block for tensor in writes])
     for tensor in (*reads, *writes):
         # It keeps the memory of what the program drops meanwhile.
         tensor._block.shared |= {queue}
-    return Running(index, races.seen_by(queue))
+    return Running(index, races.done_when_idle(queue))
 
 
 def end_collective(machine: Machine, running: Running) -> None:
-    """Record that the current stream waits for a collective that `begin_collective` returned."""
+    """Record that the current stream waits for a collective.
+
+    Args:
+        machine: the machine that is simulated.
+        running: the collective, as `begin_collective` returned it.
+    """
     machine.races.record_wait(machine.devices[running.index].queue, running.done)

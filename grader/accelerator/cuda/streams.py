@@ -66,7 +66,7 @@ class Stream:
 
     @property
     def device_type(self) -> int:
-        """The number of CUDA in PyTorch's enum `DeviceType`."""
+        """The value that CUDA has in PyTorch's enum `DeviceType`."""
         return 1
 
     def query(self) -> bool:
@@ -134,7 +134,7 @@ class AnyEvent:
         self.capture: Capture | None = None
 
     def record(self, stream: Stream | None = None) -> None:
-        """Record the event on a stream: its moment is when the work that was submitted so far will be done."""
+        """Record the event on a stream: its virtual time is when the work submitted so far will be done."""
         machine = the_machine()
         clock = machine.clock
         stream = stream or current_stream()
@@ -145,14 +145,14 @@ class AnyEvent:
         self.device, queue = stream.device, stream.queue
         # An empty queue is done now, not when it did its last work.
         self.moment = max(clock.host, clock.ready.get(queue, 0.0))
-        self.seen = machine.races.seen_by(queue)
+        self.seen = machine.races.done_when_idle(queue)
         capture = machine.capture
         self.capture = capture if capture is not None and queue in capture.queues else None
         if self.capture is not None:
             self.capture.record_event(queue, self)
 
     def synchronize(self) -> None:
-        """Block the host until the moment of the event."""
+        """Block the host until the work that was submitted before the event was recorded is done."""
         machine = the_machine()
         self._refuse_in_capture()
         # Not by `Machine.wait`: the host waits for one moment, not until a queue is empty.
@@ -167,7 +167,7 @@ class AnyEvent:
         (stream or current_stream()).wait_event(self)
 
     def query(self) -> bool:
-        """Return whether the moment of the event is past."""
+        """Return whether the work that was submitted before the event was recorded is done."""
         self._refuse_in_capture()
         machine = the_machine()
         done = (self.moment or 0.0) <= machine.clock.host
@@ -177,7 +177,7 @@ class AnyEvent:
 
     def _refuse_in_capture(self) -> None:
         if self.capture is not None and self.capture is the_machine().capture:
-            raise self.capture.error("CapturedEvent")
+            raise self.capture.invalidate("CapturedEvent")
 
     def elapsed_time(self, end: AnyEvent) -> float:
         """Return the virtual milliseconds from this event to another."""

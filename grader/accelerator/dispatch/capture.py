@@ -1,4 +1,4 @@
-"""What a graph that is captured must know of an operator before it runs."""
+"""The steps of graph capture that come before an operator runs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from grader.accelerator.sim.capture import Capture
 
 
 def prepare_for_capture(capture: Capture, call: Dispatch) -> None:
-    """Save the tensors that an operator will write to, for a graph capture; raise if the host would wait for it."""
+    """Save the tensors that an operator is about to write to, so that the capture can restore them.
+
+    Raises:
+        Exception: CUDA's, if the operator makes the host wait, or draws from a generator that the graph does not know.
+    """
     facts, inner = call.facts, call.inner
     if facts.writes:
         capture.save_before_write(written_by(facts, inner, call.named))
     if facts.syncs_for:
-        raise capture.error("Unsupported")
+        raise capture.invalidate("Unsupported")
     name = facts.names[facts.generator] if facts.generator >= 0 else ""
     given = call.named.get(name)
     if given is None and name and name not in facts.keywords and len(inner) > facts.generator:

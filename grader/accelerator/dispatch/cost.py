@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.sparse import count_of, nbytes_of
+from grader.accelerator.core.sparse import nbytes_of, stored_count
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.dispatch.record import Dispatch
 from grader.accelerator.sim.machine import Device
@@ -87,7 +87,7 @@ def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
                 # An expanded tensor has more elements than memory, and the memory is what is read.
                 size = shell._block.requested
         else:
-            count, size = count_of(inner), nbytes_of(inner)
+            count, size = stored_count(inner), nbytes_of(inner)
         if kind is None and (dtype.is_floating_point or dtype.is_complex):
             kind = dtype
         if count > most:

@@ -130,7 +130,7 @@ def _share_a_place(shells: list[SimTensor]) -> bool:
 
 
 def _check_indices(args: Any) -> None:
-    """Raise for an index on another device than the tensor."""
+    """Raise `RuntimeError` if an index tensor of `x[...]` is on another simulated device than `x`."""
     if any(isinstance(index, SimTensor) and index._place is not args[0]._place for index in args[1]):
         raise RuntimeError(
             f"indices should be either on cpu or on the same device as the indexed tensor ({args[0].device})"

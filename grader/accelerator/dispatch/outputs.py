@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.sparse import parts_of
-from grader.accelerator.core.tensor import SimTensor, hold_parts, refresh, wrap
+from grader.accelerator.core.tensor import SimTensor, hold_blocks_of_parts, refresh_metadata, wrap
 from grader.accelerator.core.unsupported import refuse_unsupported_layout
 from grader.accelerator.dispatch.record import Dispatch
 from grader.accelerator.sim.machine import Machine
@@ -72,10 +72,10 @@ def _block_of_sparse(machine: Machine, out: torch.Tensor) -> Block | None:
     return existing
 
 
-def sync_metadata(tensor: SimTensor) -> None:
-    """Update sizes, strides, offset, dtype, conj and neg bits of a tensor on the device from its inner tensor."""
+def update_changed_metadata(tensor: SimTensor) -> None:
+    """Update the metadata and the size of the block of a tensor on the device if its inner tensor has others now."""
     if tensor._inner.layout is not torch.strided:
-        hold_parts(tensor)
+        hold_blocks_of_parts(tensor)
         return
     inner = tensor._inner
     if (
@@ -86,5 +86,5 @@ def sync_metadata(tensor: SimTensor) -> None:
         or inner.is_conj() != tensor.is_conj()
         or inner.is_neg() != tensor.is_neg()
     ):
-        refresh(tensor)
+        refresh_metadata(tensor)
         tensor._block.resize()

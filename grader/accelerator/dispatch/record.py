@@ -22,15 +22,15 @@ class Dispatch:
         func: the operator.
         args: its arguments by position, as the program gives them.
         kwargs: its arguments by name.
-        inner: the same as `args`, with the CPU tensors inside in place of those of the device.
-        named: the same as `kwargs`, with the CPU tensors inside.
+        inner: the same as `args`, with inner CPU tensors in place of those of the device.
+        named: the same as `kwargs`, with inner CPU tensors.
         shells: the tensors of the device among all arguments, in their order.
-        hosts: the other tensors among them.
-        real: whether all that it is given are real numbers on the device, and numbers of Python that are real.
-        target: the device that the outcome goes to; None is the CPU.
-        device: the device that does the work: where the outcome goes, or where the operands are.
-        fresh: the tensors of the outcome that have new memory on the device.
-        written: the tensors inside that the operator wrote to.
+        hosts: the tensors among all arguments that are not on a simulated device.
+        real: whether a quick look shows that no argument is complex, a negated view, or a CPU tensor.
+        target: the device of the result; None is the CPU.
+        device: the device that does the work: that of the result, or that of the operands.
+        fresh: the tensors of the result that have new memory on the device.
+        written: the inner tensors that the operator wrote to.
     """
 
     machine: Machine

@@ -22,7 +22,7 @@ from grader.accelerator.dispatch.capture import prepare_for_capture
 from grader.accelerator.dispatch.cost import check_room, flops_and_bytes
 from grader.accelerator.dispatch.devices import check_devices, run_one_by_one
 from grader.accelerator.dispatch.dtypes import check_dtypes, check_kernel, compares_dtypes, use_gels_driver
-from grader.accelerator.dispatch.outputs import sync_metadata, wrap_outputs
+from grader.accelerator.dispatch.outputs import update_changed_metadata, wrap_outputs
 from grader.accelerator.dispatch.record import Dispatch, record
 from grader.accelerator.dispatch.waits import reason_to_wait
 from grader.accelerator.ops.attention import attend_whole
@@ -30,8 +30,8 @@ from grader.accelerator.ops.half_precision import compute_in_float32
 from grader.accelerator.ops.overrides import SPECIAL, copy_between, one_hot
 from grader.accelerator.schema.determinism import check_deterministic
 from grader.accelerator.schema.facts import ATEN, OperatorFacts, facts_of, written_by
-from grader.accelerator.sim.device_asserts import assertion_of, check_memory, placeholder_output
-from grader.accelerator.sim.generator import ALWAYS_DRAW, OWNERS, cpu_state_of, is_empty, set_cpu_state
+from grader.accelerator.sim.device_asserts import assertion_text, check_memory, placeholder_output
+from grader.accelerator.sim.generator import ALWAYS_DRAW, OWNERS, cpu_state_of, makes_empty_tensor, set_cpu_state
 from grader.accelerator.sim.machine import Device, Machine, the_machine
 
 _FORMULAS = {"_thnn_fused_": "ops.recurrent", "batch_norm_": "ops.batch_norms"}
@@ -55,13 +55,13 @@ class _Way:
 
     Attributes:
         func: the operator.
-        facts: what is known of it.
-        compute: what computes it on CPU tensors.
-        is_direct: whether it is one of the CPU's kernels on the tensors inside, unless the program has a kernel for it.
+        facts: the facts of the operator.
+        compute: the function that computes it on CPU tensors.
+        is_direct: whether a CPU kernel runs on the inner tensors, unless the program has a kernel of its own.
         draws: whether it draws random numbers.
-        is_checked: whether something is to be checked even of a single tensor.
+        is_checked: whether the operands are checked even if there is only one tensor.
         has_dtypes: whether a GPU refuses operands of two dtypes that the CPU's kernel takes.
-        takes_lists: whether it does one thing with each tensor of a list, wherever that is.
+        takes_lists: whether it does the same to each tensor of a list, and these may be on several devices.
     """
 
     func: Any
@@ -126,8 +126,8 @@ def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
 def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator with the dispatch keys Conjugate, Negative and ZeroTensor switched on.
 
-    PyTorch comes here with these keys off. Operators that are made of others would then take conjugate views for plain
-    ones, and give wrong numbers. What is one kernel and works on real numbers has no such views, and needs no keys.
+    PyTorch calls `__torch_dispatch__` with these keys off. An operator that is made of others would then take conjugate
+    views for plain ones, and return wrong numbers. A single kernel on real numbers has no such views, and skips this.
     """
     way = _ways.get(id(func)) or _way_of(func)
     machine, facts = the_machine(), way.facts
@@ -167,7 +167,7 @@ def _dispatch(call: Dispatch, way: _Way) -> Any:
     except (IndexError, RuntimeError) as error:
         if machine.kind != "cuda" or not shells:
             raise
-        failed = assertion_of(facts, error)
+        failed = assertion_text(facts, error)
         if not failed:
             raise as_cuda_error(error) from None
         out = placeholder_output(facts, call.func, call.inner, call.named)
@@ -244,7 +244,7 @@ def _compute_random(way: _Way, inner: list[Any], named: dict[str, Any], place: D
         # The operator gets another Python object for the same generator, so its address tells whose it is. One of the
         # CPU must not draw for the device.
         owner = OWNERS.get(given._cdata)
-        if owner is None and not _draws_nothing(facts, func, inner, named):
+        if owner is None and not _draws_no_numbers(facts, func, inner, named):
             kind = place.public.type
             raise RuntimeError(f"Expected a '{kind}' device type for generator but found '{given.device}'")
     if name in facts.keywords or len(inner) <= facts.generator:
@@ -262,11 +262,11 @@ def _cpu_kernel(func: Any, name: str) -> Any:
     return use_gels_driver(func) if name == "linalg_lstsq" else compute_in_float32(func, name)
 
 
-def _draws_nothing(facts: OperatorFacts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
-    """Return True if a random operator makes or fills an empty tensor; then PyTorch does not check its generator."""
+def _draws_no_numbers(facts: OperatorFacts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
+    """Return True if a random operator's tensor has no elements; then PyTorch does not check its generator."""
     if facts.name == "randperm":
         return bool(inner[0] == 0)  # it comes with an `out`, which is empty before it has its size
-    return facts.name not in ALWAYS_DRAW and is_empty(func, inner, named)
+    return facts.name not in ALWAYS_DRAW and makes_empty_tensor(func, inner, named)
 
 
 def _run_with_cpu_state_of(place: Device, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
@@ -298,14 +298,14 @@ def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
         for shell in shells:
             # What was written to may have other sizes by now, as after `out=` or `t_`; the shell must say so, too.
             if facts.resizes or shell._inner.layout is not torch.strided:
-                sync_metadata(shell)
+                update_changed_metadata(shell)
     place: Any = call.device
     capture = machine.capture_on(place.index) if machine.capture is not None and place is not None else None
     if launches:
         flops, nbytes = flops_and_bytes(call, out)
         clock = machine.clock
         # Nobody sees the shapes of work whose span is not kept.
-        shown = len(clock.spans) < clock.most or clock.listener is not None or capture is not None
+        shown = len(clock.spans) < clock.most or clock.on_span is not None or capture is not None
         shapes = [shell._inner.shape for shell in shells] if shown else ()
         machine.launch(facts.name, place, flops, nbytes, shapes)
     if capture is not None:
@@ -318,7 +318,7 @@ def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
 
 
 def _run_again(way: _Way, inner: list[Any], named: dict[str, Any], place: Device) -> Any:
-    """Run a captured operator again, when its graph is replayed."""
+    """Run a captured operator again on the same inner tensors, when its graph is replayed."""
     return _compute_random(way, inner, named, place) if way.draws else way.compute(*inner, **named)
 
 
@@ -336,7 +336,7 @@ def _record_accesses(call: Dispatch) -> None:
         written, reads = [], [shell._block for shell in shells]
     for shell in call.fresh:
         written.append(shell._block)
-    call.machine.use(place, facts.name, [] if facts.shapes_only else reads, written)
+    call.machine.record_use(place, facts.name, [] if facts.shapes_only else reads, written)
 
 
 def _overload(name: str) -> Any:
@@ -377,7 +377,7 @@ def register() -> tuple[Any, ...]:
 
 
 def _copy_from(source: torch.Tensor, to: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    """Copy `source` into `to`, which are on two devices: the kernel with which PyTorch makes a tensor of a list."""
+    """Copy `source` into `to`, which is on another device: the kernel of `_copy_from`, which `torch.tensor` calls."""
     return copy_between(ATEN.copy_.default, (to, source, non_blocking), {})  # type: ignore[no-any-return]
 
 

@@ -15,11 +15,11 @@ def reason_to_wait(call: Dispatch) -> str:
     """Return the reason for which the host waits for an operator, such as "nonzero"; "" if it does not wait."""
     facts, args, kwargs = call.facts, call.args, call.kwargs
     if facts.indexing:
-        return _reason_of_mask(facts, args)
+        return _reason_for_mask(facts, args)
     if facts.name == "isin":
-        return _reason_of_isin(*args[:2])
+        return _reason_for_isin(*args[:2])
     if facts.name in ("equal", "_linalg_eigh", "_linalg_svd"):
-        return facts.syncs_for if _reads_numbers(*args) else ""
+        return facts.syncs_for if _host_reads_numbers(*args) else ""
     if facts.name.removesuffix("_") in ("masked_fill", "index_fill"):
         return "item" if isinstance(args[-1], SimTensor) else ""  # the number to fill with is read first
     if facts.name == "repeat_interleave" and kwargs.get("output_size") is not None:
@@ -33,14 +33,20 @@ def reason_to_wait(call: Dispatch) -> str:
     return facts.syncs_for
 
 
-def _reason_of_isin(elements: Any, among: Any) -> str:
-    """Return "isin" if the operator sorts and counts unique numbers, as it does for many elements; else ""."""
+def _reason_for_isin(elements: Any, among: Any) -> str:
+    """Return "isin" if the host waits for `torch.isin`; else "".
+
+    It waits where CUDA sorts and counts unique numbers, which it does for many elements.
+    """
     both = isinstance(elements, torch.Tensor) and isinstance(among, torch.Tensor)
     return "isin" if both and among.numel() >= int(10 * elements.numel() ** 0.145) else ""
 
 
-def _reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
-    """Return whether the host needs an operator's numbers: empty tensors have none, and `x.equal(x)` needs none."""
+def _host_reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
+    """Return whether the host must read numbers of `equal`, `eigh` or `svd`.
+
+    False for tensors without elements, and for `equal` if the shapes differ or both are the same view.
+    """
     del more
     if not isinstance(other, torch.Tensor):
         return first.numel() > 0
@@ -48,8 +54,8 @@ def _reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
     return first.shape == other.shape and first.numel() > 0 and not same
 
 
-def _reason_of_mask(facts: OperatorFacts, args: Any) -> str:
-    """Return the operator's name if it must count the True values of a mask before it can index by it; else ""."""
+def _reason_for_mask(facts: OperatorFacts, args: Any) -> str:
+    """Return the name of an indexing operator if it must count the True values of a mask first; else ""."""
     # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
     fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1

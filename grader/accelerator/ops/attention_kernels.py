@@ -49,7 +49,7 @@ def _allowed_kernels() -> dict[str, bool]:
 
 
 def can_use(kernel: str, given: Given, *, tell: bool) -> bool:
-    """Return whether a kernel is allowed and takes these arguments.
+    """Return whether the program allows a fused kernel and the kernel takes these arguments.
 
     Args:
         kernel: "flash", "efficient" or "cudnn".

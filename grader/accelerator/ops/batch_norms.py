@@ -80,7 +80,12 @@ def _reduce(
     for_weight: bool,
     for_bias: bool,
 ) -> tuple[torch.Tensor | None, ...]:
-    """Return the two sums that `_backward` needs, and the gradients of weight and bias."""
+    """Return the gradient's sums over this process's batch that `_backward` needs, and those of weight and bias.
+
+    Returns:
+        The sum of the gradient and the sum of the gradient times the centered input, by channel; the gradient of the
+        weight; the gradient of the bias. Each is None if it is not asked for.
+    """
     dims, wide = _all_but_channels(x), _as_float32(grad)
     total = wide.sum(dims)
     weighted = (wide * (_as_float32(x) - _by_channel(mean, x))).sum(dims)
@@ -102,7 +107,18 @@ def _backward(
     weighted: torch.Tensor,
     counts: torch.Tensor,
 ) -> torch.Tensor:
-    """Return the gradient of the input, from the sums over all processes."""
+    """Return the gradient of the input.
+
+    Args:
+        grad: the gradient of the output.
+        x: the input.
+        mean: the mean of each channel, over all processes.
+        inverse: the inverse standard deviation of each channel, over all processes.
+        weight: the weight, if there is one.
+        total: the first sum of `_reduce`, over all processes.
+        weighted: the second sum of `_reduce`, over all processes.
+        counts: the number of elements of a channel in each process.
+    """
     count = counts.sum()
     slope = _by_channel(weighted / count * inverse**2, x)
     made = _as_float32(grad) - _by_channel(total / count, x) - (_as_float32(x) - _by_channel(mean, x)) * slope

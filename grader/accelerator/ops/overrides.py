@@ -11,7 +11,7 @@ import torch
 from grader.accelerator.core.pinned_memory import is_pinned, pin_storage
 from grader.accelerator.core.sparse import nbytes_of, parts_of
 from grader.accelerator.core.storage import ELSEWHERE
-from grader.accelerator.core.tensor import LEGACY, SimTensor, refresh, wrap
+from grader.accelerator.core.tensor import LEGACY, SimTensor, refresh_metadata, wrap
 from grader.accelerator.core.unsupported import refuse_unsupported_layout, unsupported_error
 from grader.accelerator.ops.attention import attend
 from grader.accelerator.sim.capture import Capture
@@ -81,11 +81,11 @@ def _record_accesses(name: str, source: Any, to: Any) -> None:
     writes = [to._block] if isinstance(to, SimTensor) else []
     if reads and writes and source._place is not to._place:
         # A copy between devices is the source's work, for which the target waits.
-        machine.use(source._place, name, reads, [])
-        machine.races.synchronize(source._place.queue, to._place.queue)
-        machine.use(to._place, name, [], writes)
+        machine.record_use(source._place, name, reads, [])
+        machine.races.record_mutual_wait(source._place.queue, to._place.queue)
+        machine.record_use(to._place, name, [], writes)
     elif reads or writes:
-        machine.use((source if reads else to)._place, name, reads, writes)
+        machine.record_use((source if reads else to)._place, name, reads, writes)
 
 
 def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -134,16 +134,16 @@ def _layout(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `set_`, which gives a tensor another storage, or other sizes and strides on its own."""
+    """Run `set_`, by which a tensor gets another storage, or other sizes and strides on the storage that it has."""
     shell = args[0]
     if not isinstance(shell, SimTensor):
         raise unsupported_error(func, "a CPU tensor cannot take the memory of the device")
     # C++ would find nothing wrong: it is given what is inside, and that is all on the CPU.
     for given in args:
         if isinstance(given, (torch.Tensor, torch.UntypedStorage)) and given.device != shell.device:
-            raise RuntimeError(ELSEWHERE.format(shell.device, the_machine().public(given.device)))
+            raise RuntimeError(ELSEWHERE.format(shell.device, the_machine().public_device(given.device)))
     func(*[arg._inner if isinstance(arg, SimTensor) else arg for arg in args], **kwargs)
-    refresh(shell)
+    refresh_metadata(shell)
     return shell
 
 
@@ -151,7 +151,7 @@ def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run `resize_` and `resize_as_`, which change sizes, and perhaps allocate memory."""
     func(*[arg._inner if isinstance(arg, SimTensor) else arg for arg in args], **kwargs)
     if isinstance(args[0], SimTensor):
-        refresh(args[0])
+        refresh_metadata(args[0])
         # The storage may be longer now, and the device has to have room for it.
         args[0]._block.resize()
     return args[0]
@@ -179,7 +179,7 @@ def _pack_padded_sequence(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `_efficientzerotensor`: return a tensor of zeros with memory, which PyTorch's own has not."""
+    """Run `_efficientzerotensor`: return an ordinary tensor of zeros, and not one without memory as PyTorch does."""
     del func
     return torch.zeros(*args, **kwargs)
 

@@ -17,7 +17,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace the function that runs backward, and the one that calls a custom function's backward."""
+    """Replace the function that runs backward, and the one that calls backward of a `torch.autograd.Function`."""
     _patch_backward(machine)
     _patch_custom_functions(machine)
 
@@ -35,7 +35,7 @@ def _patch_backward(machine: Machine) -> None:
         for grad in args[1] if machine.races.several else ():
             # PyTorch lets streams of backward wait for each other, and for none that made the gradient it starts from.
             if isinstance(grad, SimTensor):
-                machine.use(grad._place, "backward", [grad._block], [])
+                machine.record_use(grad._place, "backward", [grad._block], [])
         args = (args[0], tuple(_check_initial_gradients(machine, args[0], args[1])), *args[2:])
         try:
             with RaisedAfter(), StreamsOfForward(machine, _home_of(args[0])):
@@ -57,7 +57,7 @@ def _check_initial_gradients(machine: Machine, outputs: Any, grads: Any) -> list
         plain = isinstance(output, torch.Tensor) and not isinstance(output, SimTensor)
         if not isinstance(grad, torch.Tensor) or (plain and not isinstance(grad, SimTensor)):
             continue
-        wanted, given = _device_of(machine, output), machine.public(grad.device)
+        wanted, given = _device_of(machine, output), machine.public_device(grad.device)
         if given == wanted:
             continue
         if grad.dim():
@@ -73,14 +73,17 @@ def _home_of(outputs: Any) -> Queue:
 
 def _device_of(machine: Machine, output: Any) -> torch.device:
     if isinstance(output, torch.Tensor):
-        return machine.public(output.device)
+        return machine.public_device(output.device)
     edge: torch.autograd.graph.GradientEdge = output
     metadata: Any = edge.node._input_metadata[edge.output_nr]
-    return machine.public(metadata.device)
+    return machine.public_device(metadata.device)
 
 
 def _patch_custom_functions(machine: Machine) -> None:
-    """Let a custom function raise for a gradient on a wrong device; PyTorch does not check wrapper subclasses."""
+    """Let a `torch.autograd.Function` raise if its backward returns a gradient on another device than the input.
+
+    PyTorch does not check gradients that are wrapper subclasses.
+    """
     node: Any = torch.autograd.function.BackwardCFunction
     original = node.apply
 
@@ -96,8 +99,8 @@ def _patch_custom_functions(machine: Machine) -> None:
                 continue
             source, number = edges.pop(0)
             if i < len(given) and isinstance(given[i], torch.Tensor) and given[i].dim():
-                wanted = machine.public(source._input_metadata[number].device)
-                given_device = machine.public(given[i].device)
+                wanted = machine.public_device(source._input_metadata[number].device)
+                given_device = machine.public_device(given[i].device)
                 if (machine.is_ours(wanted) or machine.is_ours(given_device)) and wanted != given_device:
                     raise RuntimeError(
                         f"Function {self.name()} returned an invalid gradient at index {i} - expected device {wanted} "

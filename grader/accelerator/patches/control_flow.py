@@ -22,7 +22,7 @@ _NO_RULE = "There was no rule registered for HOP"
 
 
 def install(machine: Machine) -> None:
-    """Let higher-order operators, such as `torch.cond`, call the program's functions; refuse those that cannot.
+    """Let `torch.cond` and its like call the program's functions; let other higher-order operators raise.
 
     PyTorch compiles them for CUDA. Its formula for any device calls the functions, and autograd follows these.
     """

@@ -20,13 +20,13 @@ def install(machine: Machine) -> None:
 
 
 def _patch_device_lists() -> None:
-    """Let PyTorch's lists of device types, and its groups of tensors by device, have the public name."""
+    """Patch PyTorch's lists of device types, and its grouping of tensors by device, to have the public name."""
     # The lists get the name of a device outside PyTorch from this function; without ours it is PyTorch's placeholder.
     put(torch._C, "_get_privateuse1_backend_name", lambda: "privateuseone")
     group = torch._C._group_tensors_by_device_and_dtype
 
     def grouped(tensorlistlist: list[list[Any]], with_indices: bool = False) -> dict[Any, Any]:
-        public = the_machine().public
+        public = the_machine().public_device
         found = group(tensorlistlist, with_indices)
         return {(public(device), dtype): lists for (device, dtype), lists in found.items()}
 
@@ -39,7 +39,7 @@ def _patch_device_attributes() -> None:
 
     def device(self: torch.Tensor) -> torch.device:
         inner: torch.device = TensorBase.device.__get__(self)
-        return the_machine().public(inner)
+        return the_machine().public_device(inner)
 
     def is_cuda(self: torch.Tensor) -> bool:
         return self.device.type == "cuda"
@@ -48,7 +48,7 @@ def _patch_device_attributes() -> None:
     put(torch.Tensor, "is_cuda", TensorAttribute(is_cuda))
 
 
-class _DeviceKind(type):
+class _DeviceMeta(type):
     """The metaclass of the class that replaces `torch.device`, by which `torch.device(1)` has the public name."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -74,4 +74,4 @@ _Device = torch.device
 def _patch_device_class() -> None:
     """Replace `torch.device`, so that `torch.device(1)` is a simulated device, too."""
     names = {"__module__": "torch", "__qualname__": "device", "__doc__": _Device.__doc__}
-    put(torch, "device", _DeviceKind("device", (), names))
+    put(torch, "device", _DeviceMeta("device", (), names))

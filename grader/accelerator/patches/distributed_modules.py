@@ -18,23 +18,23 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Patch modules of `torch.distributed` when a program imports them: that takes long, and few programs do."""
+    """Patch modules of `torch.distributed` once the program imports them; importing them here would take long."""
     for name, patch in _PATCHES.items():
         if (module := sys.modules.get(name)) is not None:
             patch(machine, module)
         else:
-            sys.meta_path.insert(0, _WhenImported(machine, name))
+            sys.meta_path.insert(0, _PatchOnImport(machine, name))
 
 
-class _WhenImported:
-    """A finder of modules that patches one module when a program imports it."""
+class _PatchOnImport:
+    """An import finder that patches the module `name` when a program imports it."""
 
     def __init__(self, machine: Machine, name: str) -> None:
         self.machine = machine
         self.name = name
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Return the specification of the one module, whose loader then patches it; None for any other name."""
+        """Return the import spec of the module to patch, whose loader also patches it; None for any other module."""
         del path, target
         if name != self.name:
             return None

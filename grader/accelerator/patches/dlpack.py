@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 class Exported:
-    """A tensor of the device that `to_dlpack` exported: what a capsule of DLPack's is elsewhere."""
+    """The result of `to_dlpack` for a tensor of the device, in place of a DLPack capsule."""
 
     def __init__(self, tensor: SimTensor) -> None:
         self.tensor: Any = tensor

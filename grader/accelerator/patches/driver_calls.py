@@ -41,7 +41,7 @@ _OF_THE_BUILD = {"_cuda_getArchFlags", "_cuda_getCompiledVersion", "_nccl_versio
 
 
 def install(machine: Machine) -> None:
-    """Replace each function of `torch._C` that asks CUDA's driver by one that raises `NotImplementedError`."""
+    """Replace each function of `torch._C` that calls CUDA's driver by one that raises `NotImplementedError`."""
     del machine
     for name in sorted(set(_called_driver_functions()) - _HARMLESS):
         of_build = name in _OF_THE_BUILD and hasattr(torch._C, name)

@@ -24,13 +24,13 @@ def install(machine: Machine) -> None:
     grad: Any = TensorBase.grad
     put(torch.Tensor, "grad", TensorAttribute(grad.__get__, use_public_name_in_errors(grad.__set__), grad.__delete__))
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-        put(torch._VF, name, _as_cudnn(use_public_name_in_errors(getattr(torch._VF, name))))
+        put(torch._VF, name, _refuse_backward_outside_training(use_public_name_in_errors(getattr(torch._VF, name))))
     for name in ("stft", "tensordot"):
         put(torch._VF, name, use_public_name_in_errors(getattr(torch._VF, name)))
     for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
         # Of complex numbers: C++ makes several convolutions of one, and compares the types before.
         original = getattr(torch, name)
-        convolution = _wrap_for_subclasses(use_public_name_in_errors(original))
+        convolution = _name_wrapper_to_subclasses(use_public_name_in_errors(original))
         # PyTorch's own class of this kind knows the functions that were there when its module was imported.
         known: Any = sys.modules.get("torch.nn.utils._expanded_weights.expanded_weights_impl")
         if known is not None and original in known.HANDLED_FUNCTIONS:
@@ -43,8 +43,11 @@ def install(machine: Machine) -> None:
     put(torch.Tensor, "tensor_split", use_public_name_in_errors(torch.Tensor.tensor_split))
 
 
-def _wrap_for_subclasses(function: Any) -> Any:
-    """Return a wrapper of a function; what it passes to `__torch_function__` is the wrapper, not the function."""
+def _name_wrapper_to_subclasses(function: Any) -> Any:
+    """Return a wrapper of a function of `torch`, which `__torch_function__` of a tensor's class gets as its `func`.
+
+    Without it the class would get the function inside, which the program does not know.
+    """
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -55,8 +58,8 @@ def _wrap_for_subclasses(function: Any) -> Any:
     return call
 
 
-def _as_cudnn(original: Any) -> Any:
-    """Return a recurrent function whose backward raises outside training mode, as cuDNN's does."""
+def _refuse_backward_outside_training(original: Any) -> Any:
+    """Return a function such as `torch.lstm` whose backward raises outside training mode, as cuDNN's does."""
 
     def refuse(grad: torch.Tensor) -> None:
         del grad

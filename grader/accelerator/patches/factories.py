@@ -8,12 +8,12 @@ from typing import Any
 import torch
 import torch.utils._device as device_mode
 
-from grader.accelerator.core.array_interface import has_interface, tensor_of_interface
+from grader.accelerator.core.array_interface import has_array_interface, tensor_from_array_interface
 from grader.accelerator.core.pinned_memory import pin_storage
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put, put_builtin
-from grader.accelerator.sim.generator import ALWAYS_DRAW, SimGenerator, is_empty
+from grader.accelerator.sim.generator import ALWAYS_DRAW, SimGenerator, makes_empty_tensor
 from grader.accelerator.sim.machine import Machine
 
 _FUNCTIONS = (
@@ -130,8 +130,8 @@ def _wrap_for_lists(machine: Machine, translated: Any) -> Any:
 
     @functools.wraps(translated)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if args and not isinstance(args[0], (list, tuple, int, float)) and has_interface(args[0]):
-            given: Any = tensor_of_interface(machine, args[0])
+        if args and not isinstance(args[0], (list, tuple, int, float)) and has_array_interface(args[0]):
+            given: Any = tensor_from_array_interface(machine, args[0])
             device = kwargs.get("device") or torch.get_default_device()
             moved = given.to(device, kwargs.get("dtype") or given.dtype, copy=translated.__name__ == "tensor")
             return moved.requires_grad_() if kwargs.get("requires_grad") else moved
@@ -185,7 +185,7 @@ def _check_generator(machine: Machine, original: Any, args: Any, kwargs: dict[st
         return
     if machine.is_ours(kwargs.get("device") or torch.get_default_device()):
         return
-    if original.__name__ in ALWAYS_DRAW or not is_empty(original, args, kwargs):
+    if original.__name__ in ALWAYS_DRAW or not makes_empty_tensor(original, args, kwargs):
         raise RuntimeError(f"Expected a 'cpu' device type for generator but found '{generator.device.type}'")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
-from grader.accelerator.core.tensor import swap_contents
+from grader.accelerator.core.tensor import exchange_contents
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -43,7 +43,7 @@ def install(machine: Machine) -> None:
             return
         made, wanted = torch.empty(shape, device=place, dtype=dtype or self.data.dtype), self.requires_grad
         self.__class__ = self.cls_to_become
-        swap_contents(self, torch.nn.Parameter(made, wanted) if self.__class__ is torch.nn.Parameter else made)
+        exchange_contents(self, torch.nn.Parameter(made, wanted) if self.__class__ is torch.nn.Parameter else made)
 
     deepcopy: Any = UninitializedParameter.__deepcopy__
 

@@ -11,8 +11,8 @@ from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
 
-class _LegacyKind(type):
-    """The class of `torch.cuda.FloatTensor` and similar types: they make tensors, and work with `isinstance`."""
+class _LegacyTypeMeta(type):
+    """The metaclass of `torch.cuda.FloatTensor` and similar types: they make tensors, and work with `isinstance`."""
 
     made_by: Any
     dtype: torch.dtype
@@ -43,4 +43,4 @@ def install(machine: Machine) -> None:
             if hasattr(module, name):  # no sparse type is for bools
                 kind = {"made_by": staticmethod(getattr(maker, name)), "dtype": dtype, "layout": layout}
                 kind |= {"is_cuda": True, "is_sparse": layout is torch.sparse_coo, "__module__": module.__name__}
-                put(module, name, _LegacyKind(name, (), kind))
+                put(module, name, _LegacyTypeMeta(name, (), kind))

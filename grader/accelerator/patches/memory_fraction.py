@@ -15,7 +15,7 @@ def install(machine: Machine) -> None:
     """Replace `torch.cuda.set_per_process_memory_fraction` and its like by functions of the simulated memory."""
 
     def memory_of(device: Any) -> DeviceMemory:
-        return machine.devices[machine.index_of() if device is None else machine.given_index(device)].memory
+        return machine.devices[machine.index_of() if device is None else machine.required_index(device)].memory
 
     def fraction_of(fraction: float, device: Any = None) -> None:
         if not 0 <= fraction <= 1:

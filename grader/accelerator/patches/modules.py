@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch._C import TensorBase
 
-from grader.accelerator.core.tensor import SimTensor, parameter_like, set_data, swap_contents
+from grader.accelerator.core.tensor import SimTensor, exchange_contents, parameter_like, set_data
 from grader.accelerator.replacing import TensorAttribute, put
 from grader.accelerator.sim.machine import Machine
 
@@ -79,5 +79,5 @@ def _move_parameter(param: torch.Tensor, move: Any) -> None:
     new = move(param)
     grad = None if param.grad is None else move(param.grad).requires_grad_(param.grad.requires_grad)
     if new is not param:
-        swap_contents(param, parameter_like(param, new))
+        exchange_contents(param, parameter_like(param, new))
     param.grad = grad

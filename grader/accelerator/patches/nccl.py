@@ -49,8 +49,8 @@ def install(machine: Machine) -> None:
         return work
 
     _replace_collectives(machine, c10d)
-    _let_coalesce(machine)
-    _let_split(machine)
+    _patch_coalescing(machine)
+    _patch_split_group(machine)
     original_destroy: Any = dist.destroy_process_group
 
     def destroy_process_group(group: Any = None) -> None:
@@ -80,11 +80,11 @@ _Running = weakref.WeakKeyDictionary[Any, Any]
 """Collectives that go on, by the work that the program got of them."""
 
 _coalesced: dict[Any, list[Any]] = {}
-"""Messages that were begun within a coalescing manager, which waits for all of them, by their group."""
+"""By group: the sends and receives that began within a coalescing manager, which waits for all of them."""
 
 
 def _replace_collectives(machine: Machine, c10d: Any) -> None:
-    """Replace collectives: they refuse reductions that NCCL lacks, and count as using their tensors until a wait."""
+    """Replace collectives: raise for reductions that NCCL lacks, and record that NCCL uses the tensors until a wait."""
     running: _Running = weakref.WeakKeyDictionary()
     for name in _WRITES:
         if hasattr(c10d, name):  # an older PyTorch has fewer
@@ -114,7 +114,7 @@ def _wrap_collective(machine: Machine, running: _Running, name: str, original: A
         # The operators get the operation in a box of C++'s that Python cannot open.
         nccl.check_reduction(given.get("op"))
         if (factor := nccl.premul_factor_of(given.get("op"))) is not None:
-            _multiply_first(name, given, factor)
+            _premultiply_inputs(name, given, factor)
         work = original(*bound.args, **bound.kwargs)
         if name in _POINT_TO_POINT and group in _coalesced:
             _coalesced[group].append(work)
@@ -128,8 +128,14 @@ def _wrap_collective(machine: Machine, running: _Running, name: str, original: A
     return collective
 
 
-def _multiply_first(name: str, given: dict[str, Any], factor: Any) -> None:
-    """Multiply the inputs of a PREMUL_SUM by its factor and make it a SUM: gloo, which does the work, lacks it."""
+def _premultiply_inputs(name: str, given: dict[str, Any], factor: Any) -> None:
+    """Multiply the inputs of a collective by a factor, and replace its reduction PREMUL_SUM, which gloo lacks, by SUM.
+
+    Args:
+        name: the name of the collective.
+        given: its arguments by name, which are changed.
+        factor: the factor of PREMUL_SUM.
+    """
     given["op"] = dist.ReduceOp.SUM
     if name in ("all_reduce", "reduce"):
         given["tensor"].mul_(factor)  # NCCL does not keep it either
@@ -139,8 +145,8 @@ def _multiply_first(name: str, given: dict[str, Any], factor: Any) -> None:
         given["input"] = given["input"] * factor
 
 
-def _let_coalesce(machine: Machine) -> None:
-    """Let a group coalesce several collectives: each runs at once, so that nothing is left for the last wait."""
+def _patch_coalescing(machine: Machine) -> None:
+    """Let an NCCL group coalesce collectives: each runs at once, so that the wait for all of them has nothing to do."""
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
     kind: Any = dist.ProcessGroup
     start, end = kind._start_coalescing, kind._end_coalescing
@@ -162,7 +168,7 @@ def _let_coalesce(machine: Machine) -> None:
     put(kind, "_end_coalescing", end_coalescing)
 
 
-def _let_split(machine: Machine) -> None:
+def _patch_split_group(machine: Machine) -> None:
     """Let `dist.split_group` make an NCCL group of some ranks of a group; C++ would make a gloo group."""
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
     kind: Any = dist.ProcessGroup

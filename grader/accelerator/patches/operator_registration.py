@@ -15,7 +15,7 @@ _AUTOCAST = DispatchKeySet(DispatchKey.AutocastPrivateUse1)  # type: ignore[attr
 
 
 def install(machine: Machine) -> None:
-    """Register what a program registers for AutogradCUDA and AutocastCUDA for the simulated device, too."""
+    """Patch `Library.impl`: a kernel for AutogradCUDA or AutocastCUDA is also registered for the simulated device."""
     del machine
     original: Any = torch.library.Library.impl
 

@@ -14,7 +14,7 @@ _OF_CUDA = {"blas": ("Default", "Cublas", "Cublaslt"), "linalg": ("Default", "Cu
 
 
 def install(machine: Machine) -> None:
-    """Replace the C++ functions that set and return the preferred library of products and of linear algebra."""
+    """Replace the C++ functions that set and return the preferred library of matrix products and of linear algebra."""
     del machine
     core: Any = torch._C
     preferred: dict[str, Any] = {}

@@ -22,7 +22,7 @@ def install(machine: Machine) -> None:
 
     def create_public_arg(self: Any, a: Any) -> Any:
         # The operators that `make_fx` and `symbolic_trace` record were given the inner name by then.
-        return create_arg(self, machine.public(a) if isinstance(a, torch.device) and a.index is not None else a)
+        return create_arg(self, machine.public_device(a) if isinstance(a, torch.device) and a.index is not None else a)
 
     put(tracer, "create_arg", create_public_arg)
     for kind in (torch._ops.OpOverload, torch._ops.OpOverloadPacket):
@@ -70,7 +70,7 @@ def _wrap_dispatch(machine: Machine, original: Any) -> Any:
     def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = kwargs.get("device") if kwargs else None
         if isinstance(given, torch.device) and given.index is not None:
-            kwargs = {**kwargs, "device": machine.public(given)}
+            kwargs = {**kwargs, "device": machine.public_device(given)}
         return original(self, func, types, args, kwargs)
 
     return dispatch

@@ -20,7 +20,7 @@ _APART = (
 
 
 def install(machine: Machine) -> None:
-    """Let `flatten_parameters` join a layer's weights in one block, and recurrent layers warn if they are apart."""
+    """Let `flatten_parameters` join a layer's weights in one storage; warn at each call of a layer without that."""
     del machine
     original: Any = torch.nn.RNNBase.flatten_parameters
 
@@ -43,7 +43,7 @@ def _is_acceptable(tensor: Any) -> bool:
 
 
 def _can_be_joined(weights: Sequence[Any]) -> bool:
-    """Return whether PyTorch would join these weights; see `RNNBase.flatten_parameters`."""
+    """Return whether PyTorch would join these weights in one storage; see `RNNBase.flatten_parameters`."""
     if not all(map(_is_acceptable, weights)) or len({weight.dtype for weight in weights}) > 1:
         return False
     return len({weight.data_ptr() for weight in weights}) == len(weights)
@@ -78,7 +78,10 @@ def _join_into_one_storage(weights: Sequence[torch.Tensor], biases: int, project
 
 
 def _are_joined(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> bool:
-    """Return whether the weights are one block in cuDNN's order: `try_get_weight_buf` of aten/native/cudnn/RNN.cpp."""
+    """Return whether the weights lie one after another in a storage, in cuDNN's order.
+
+    So looks `try_get_weight_buf` of aten/native/cudnn/RNN.cpp.
+    """
     address = weights[0].untyped_storage().data_ptr()
     for weight in _in_cudnn_order(weights, biases, projects):
         if weight.data_ptr() != address or not weight.is_contiguous():

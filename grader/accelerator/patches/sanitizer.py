@@ -10,7 +10,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let PyTorch's CUDA sanitizer, once it is switched on, make races between streams raise an error."""
+    """Let races between streams raise an error once the program switches PyTorch's CUDA sanitizer on."""
     sanitizer: Any = importlib.import_module("torch.cuda._sanitizer")
 
     def enable_cuda_sanitizer() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.storage import SimStorage, move_storage
-from grader.accelerator.core.tensor import SimTensor, refresh
+from grader.accelerator.core.tensor import SimTensor, refresh_metadata
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -50,6 +50,6 @@ def _patch_view_metadata() -> None:
             return
         # The bits are set on the inner tensor, then the wrapper follows.
         original_metadata(tensor._inner, metadata)
-        refresh(tensor)
+        refresh_metadata(tensor)
 
     put(torch._utils, "set_tensor_metadata", set_metadata)

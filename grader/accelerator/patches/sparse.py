@@ -11,9 +11,9 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let PyTorch's checks of a sparse tensor's parts, which `torch.load` calls since 2.14, read the inner tensors.
+    """Let PyTorch's checks of the indices and values of a sparse tensor read the inner tensors.
 
-    They are C++ that looks at the memory; a wrapper has none.
+    `torch.load` calls these checks since 2.14. C++ would read the memory of the wrappers, which have none.
     """
     del machine
     for kind in ("coo", "compressed", "csr", "csc", "bsr", "bsc"):

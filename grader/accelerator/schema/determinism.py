@@ -58,11 +58,11 @@ _MODES = {"_embedding_bag_backward": 8, "_embedding_bag_dense_backward": 7}
 """The position of the mode among the arguments."""
 
 
-def caller_of(name: str, results: int) -> str:
-    """Return the name of an operator in PyTorch's error about determinism; "" if its kernel is deterministic.
+def name_in_error(name: str, results: int) -> str:
+    """Return the name that PyTorch's error about determinism has for an operator; "" if its kernel is deterministic.
 
     Args:
-        name: the operator's.
+        name: the name of the operator.
         results: the number of tensors that it returns.
     """
     # Without a dim, the median has no indices, and is found in one way.
@@ -75,7 +75,7 @@ def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: An
     """Raise or warn, as `use_deterministic_algorithms` was set, for an operator without a deterministic kernel on CUDA.
 
     Args:
-        caller: the name that `caller_of` returns.
+        caller: the operator's name in the error, as `name_in_error` returns it.
         name: the name of the operator.
         kind: the kind of the simulated device: "cuda" or "sim".
         args: the arguments of the operator.

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils.flop_counter import flop_registry
 
-from grader.accelerator.schema.determinism import caller_of
+from grader.accelerator.schema.determinism import name_in_error
 
 ATEN = torch.ops.aten
 
@@ -209,7 +209,7 @@ def facts_of(func: Any) -> OperatorFacts:
         or name.removesuffix("_") in _LACKS,
         lacks=_LACKS.get(name.removesuffix("_")),
         cpu_alone=name in _CPU_ALONE,
-        alerts=caller_of(name, len(schema.returns)),
+        alerts=name_in_error(name, len(schema.returns)),
         is_linalg=name.startswith("linalg_"),
         grows=_growth(name, names, writes=bool(written), pointwise=pointwise),
         flops=flops,

@@ -78,14 +78,14 @@ class StreamsOfForward:
             self._outer()
         self._caller = dict(here.streams)
         if self._history:
-            here.follow = self._follow
+            here.follow = self._switch_to_node
 
     def __exit__(self, *unused: object) -> None:
         self._here.follow = self._outer
         self._switch(self._caller)
 
-    def _follow(self) -> None:
-        """Make the streams of the running node the current ones, once for each node: it may choose others itself."""
+    def _switch_to_node(self) -> None:
+        """Make the streams of the node that runs the current ones; only once, as the node's code may choose others."""
         node: Any = torch._C._current_autograd_node()
         if node is self._node:
             return
@@ -119,18 +119,20 @@ class StreamsOfForward:
         here, changed = self._here, False
         for place in self._machine.devices:
             old, new = here.streams.get(place.index, 0), streams.get(place.index, 0)
-            if old != new and not self._is_overridden((place.index, new), (place.index, old)):
+            if old != new and not self._stays_in_capture((place.index, new), (place.index, old)):
                 self._machine.let_wait((place.index, new), (place.index, old))
                 here.streams[place.index] = new
                 changed = True
         if changed:
             here.history.record(here.streams)  # nodes that backward itself makes are on these streams
 
-    def _is_overridden(self, new: Queue, old: Queue) -> bool:
-        """Return whether a node stays on the stream that captures, as `set_override_stale_capture_stream` allows.
+    def _stays_in_capture(self, new: Queue, old: Queue) -> bool:
+        """Return True if a node that was made on a stream outside the capture runs on the capturing stream.
+
+        The program allows that by `set_override_stale_capture_stream`.
 
         Args:
-            new: the queue that the node was made on.
+            new: the queue on which the node was made.
             old: the queue of the node before it.
 
         Raises:

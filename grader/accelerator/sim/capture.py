@@ -31,11 +31,11 @@ _ERRORS = {
 
 
 class Capture:
-    """A record of the work that streams are given while they capture.
+    """The record of a CUDA graph: the work that streams are given while they capture.
 
     Attributes:
-        queues: the queues that capture: the one it began on, and those that waited for it.
-        pinned: memory of the host that copies will read at each replay.
+        queues: the queues that capture: the one on which the capture began, and those that waited for it.
+        pinned: the pinned tensors that copies will read at each replay.
     """
 
     def __init__(self, races: Races, queue: Queue, generators: Sequence[SimGenerator]) -> None:
@@ -53,8 +53,12 @@ class Capture:
         self._saved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self._new_memory: dict[int, torch.Tensor] = {}
 
-    def error(self, kind: str) -> Exception:
-        """Return an error of CUDA about stream capture, and mark this capture as failed."""
+    def invalidate(self, kind: str) -> Exception:
+        """Mark this capture as failed, and return CUDA's error to raise.
+
+        Args:
+            kind: a key of `_ERRORS`, such as "Unsupported" for a call that is not permitted during capture.
+        """
         self.broken = True
         name = kind if kind == "CapturedEvent" else f"StreamCapture{kind}"
         return cuda_error(_ERRORS[kind], f"cudaError{name}")
@@ -73,9 +77,9 @@ class Capture:
         """Record an operator that ran during the capture, so that each replay runs it again.
 
         Args:
-            again: a function that runs it, at each replay.
-            out: what came out now; what comes out then goes into the same memory.
-            fresh: its tensors in new memory.
+            again: a function that runs the operator again.
+            out: the result now; a replay copies its new result into the memory of this one.
+            fresh: the tensors of `out` that have new memory.
         """
         for tensor in fresh:
             self._new_memory[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
@@ -110,15 +114,15 @@ class Capture:
             raise RuntimeError(_FOREIGN)
 
     def add_work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, traffic: Any) -> None:
-        """Record a kernel or a copy, with the time that it takes.
+        """Record a kernel or a copy, with the time that it will take at each replay.
 
         Args:
             name: the name of the operator, or the direction of the copy.
             queue: the queue of the stream.
-            seconds: until the next one can begin.
-            unit: the unit of the device that does it.
-            busy: seconds for which it has that unit.
-            traffic: bytes and shapes.
+            seconds: the seconds from its begin to its end on the device.
+            unit: the part of the device that runs it.
+            busy: the seconds, from its begin, for which it occupies that part alone.
+            traffic: the number of bytes that it moves, and the shapes of its tensors.
         """
         self.timed.append(lambda replay: replay.add_work(name, queue, seconds, unit, busy, traffic))
 
@@ -128,30 +132,30 @@ class Capture:
             self.broken = True
             raise RuntimeError(_NOT_PINNED)
         if blocks:
-            raise self.error("Unsupported")
+            raise self.invalidate("Unsupported")
 
     def record_event(self, queue: Queue, event: object) -> None:
-        """Record that an event was recorded on a stream that captures."""
+        """Record that the program records an event on a capturing stream, so that each replay does the same."""
         number = id(event)
-        self.timed.append(lambda replay: replay.record(queue, number))
+        self.timed.append(lambda replay: replay.record_event(queue, number))
 
     def record_wait(self, queue: Queue, event: object, *, mine: bool) -> None:
-        """Record that a stream waits for an event; with an event of this capture, the stream becomes part of it.
+        """Record that a stream waits for an event; if this capture recorded the event, the stream becomes part of it.
 
         Args:
             queue: the queue of the stream.
             event: the event.
-            mine: whether it is recorded in this capture, or elsewhere.
+            mine: whether this capture recorded the event.
         """
         if not mine:
             if queue in self.queues:
-                raise self.error("Isolation")
+                raise self.invalidate("Isolation")
             return
         if not queue[1]:
-            raise self.error("Implicit")
+            raise self.invalidate("Implicit")
         self.queues.add(queue)
         number = id(event)
-        self.timed.append(lambda replay: replay.wait(queue, number))
+        self.timed.append(lambda replay: replay.wait_for_event(queue, number))
 
     # -- the end
 
@@ -166,12 +170,12 @@ class Capture:
 
     def is_joined(self) -> bool:
         """Return whether the stream on which the capture began has waited for all its other streams."""
-        seen = self._races.seen_by(self.origin)
-        return all(self._races.seen_by(queue)[queue] <= seen.get(queue, 0) for queue in self.queues)
+        seen = self._races.done_when_idle(self.origin)
+        return all(self._races.done_when_idle(queue)[queue] <= seen.get(queue, 0) for queue in self.queues)
 
 
 class Replay:
-    """One replay of a graph on the virtual clock; work of the stream it was captured on goes to the given one."""
+    """One replay of a graph on the virtual clock: the work captured on `capture.origin` goes to `queue`."""
 
     def __init__(self, clock: Clock, launch_s: float, capture: Capture, queue: Queue) -> None:
         self.clock = clock
@@ -187,20 +191,20 @@ class Replay:
 
         Args:
             name: the name of the operator, or the direction of the copy.
-            queue: the queue of the stream.
-            seconds: until the next one can begin.
-            unit: the unit of the device that does it.
-            busy: seconds for which it has that unit.
-            traffic: bytes and shapes.
+            queue: the queue on which it was captured.
+            seconds: the seconds from its begin to its end on the device.
+            unit: the part of the device that runs it.
+            busy: the seconds, from its begin, for which it occupies that part alone.
+            traffic: the number of bytes that it moves, and the shapes of its tensors.
         """
         self.clock.add_work(name, [self.names.get(queue, queue)], 0.0, seconds, unit, busy, traffic)
 
-    def record(self, queue: Queue, event: int) -> None:
-        """Set the virtual time of an event to the moment at which the queue has done its work so far."""
+    def record_event(self, queue: Queue, event: int) -> None:
+        """Record an event of this replay: its virtual time is when the work that the queue has so far will be done."""
         self.moments[event] = self.clock.ready.get(self.names.get(queue, queue), 0.0)
 
-    def wait(self, queue: Queue, event: int) -> None:
-        """Let a queue start nothing before the virtual time of an event of this replay."""
+    def wait_for_event(self, queue: Queue, event: int) -> None:
+        """Let all work that a queue is given from now on wait for an event that this replay recorded."""
         queue = self.names.get(queue, queue)
         self.clock.ready[queue] = max(self.clock.ready.get(queue, 0.0), self.moments.get(event, 0.0))
 

@@ -67,8 +67,8 @@ class Busy:
 class Clock:
     """Virtual time: `host` is the host's clock, and `ready` has the moment at which each queue will be empty.
 
-    Spans are for drawing; a program that runs for hours must not fill the memory with them. So at most `most` are
-    kept, the first, `count` says how many there were, and `listener` receives each, with the host's now.
+    Spans are for drawing; a program that runs for hours must not fill the memory with them. So only the first `most`
+    are kept, and `count` says how many there were. `on_span` is a callback for each span; it gets `host` as well.
     """
 
     host: float = 0.0
@@ -77,7 +77,7 @@ class Clock:
     spans: list[Span] = field(default_factory=list)
     count: int = 0
     most: int = 20_000
-    listener: Callable[[Span, float], None] | None = None
+    on_span: Callable[[Span, float], None] | None = None
 
     def add_work(
         self,
@@ -97,7 +97,7 @@ class Clock:
             host_seconds: the seconds that the host takes to launch it.
             seconds: the seconds from its begin to its end on the device.
             unit: the part of the device that runs it: "kernels", or a direction in which bytes go.
-            busy: the first of `seconds`, in which that part can run nothing else.
+            busy: the seconds, from its begin, for which it occupies that part alone; at most `seconds`.
             traffic: the number of bytes that it moves, and the shapes of its tensors; for drawing.
         """
         before, ready = self.host, self.ready
@@ -137,7 +137,7 @@ class Clock:
             self.host = moment
 
     def queues(self, index: int) -> list[Queue]:
-        """Return the queues of a device that were ever used."""
+        """Return the queues of a device that were used since the last reset."""
         return [queue for queue in self.ready if queue[0] == index]
 
     def idle_at(self, index: int) -> float:
@@ -154,7 +154,7 @@ class Clock:
         unit: str = "",
         traffic: Traffic = NO_TRAFFIC,
     ) -> None:
-        """Record a span of virtual time, and call the listener with it.
+        """Record a span of virtual time, and call `on_span` with it.
 
         Args:
             name: the name of the work.
@@ -162,8 +162,8 @@ class Clock:
             start: its begin, in virtual seconds.
             end: its end, in virtual seconds; a span without duration is left out.
             stream: the number of the stream of the device.
-            unit: the unit of the device that did it.
-            traffic: bytes and shapes.
+            unit: the part of the device that did it.
+            traffic: the number of bytes that it moves, and the shapes of its tensors.
         """
         # What took no time is left out: it would take the place of something that did.
         if end <= start:
@@ -171,11 +171,11 @@ class Clock:
         self.count += 1
         # Those that are there, and not those that ever were: somebody may have taken some out.
         keeps = len(self.spans) < self.most
-        if not keeps and self.listener is None:
+        if not keeps and self.on_span is None:
             return
         nbytes, shapes = traffic
         span = Span(name, place, start, end, stream, unit, nbytes, tuple([tuple(shape) for shape in shapes]))
         if keeps:
             self.spans.append(span)
-        if self.listener is not None:
-            self.listener(span, self.host)
+        if self.on_span is not None:
+            self.on_span(span, self.host)

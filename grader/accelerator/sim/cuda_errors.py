@@ -21,11 +21,16 @@ def launches_block() -> bool:
     return os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
 
 
-def cuda_error(said: str, name: str) -> Exception:
-    """Return the exception that PyTorch raises for an error of CUDA's runtime, with CUDA's text and name for it."""
+def cuda_error(text: str, name: str) -> Exception:
+    """Return the exception that PyTorch raises for an error of CUDA's runtime.
+
+    Args:
+        text: CUDA's text for the error.
+        name: CUDA's name of it, such as "cudaErrorAssert".
+    """
     # Whoever waits for each kernel needs no advice to do so.
     later = "" if launches_block() else LATER
-    return accelerator_error(f"CUDA error: {said}\n{_HELP.format(name=name)}{later}\n{BY_COMPILER}")
+    return accelerator_error(f"CUDA error: {text}\n{_HELP.format(name=name)}{later}\n{BY_COMPILER}")
 
 
 def accelerator_error(text: str) -> Exception:

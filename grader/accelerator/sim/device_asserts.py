@@ -57,7 +57,7 @@ _FOUND = {
     r"invalid multinomial distribution \(sum of probabilities <= 0\)": _SUM,
     r"Expected Tensor with single nonzero value, but got zero": _ASSERT,
 }
-"""What the CPU's kernels say of numbers that CUDA's look at on the device, and what those print."""
+"""The errors of CPU kernels, as patterns, for which CUDA's kernels fail on the device; and what these print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +66,24 @@ class Fault:
 
     Attributes:
         moment: when the kernel is done, in virtual seconds.
-        text: what it prints.
+        text: the text that it prints.
     """
 
     moment: float
     text: str
 
     def error(self, *, first: bool) -> Exception:
-        """Return the error for a call on the host; the first time, write the kernel's message to stderr, too."""
+        """Return the error that a later call on the host raises; if it is the first, write `text` to stderr, too."""
         if first:
             sys.stderr.write(f"{self.text}\n")
         return cuda_error("device-side assert triggered", "cudaErrorAssert")
 
 
-def assertion_of(facts: OperatorFacts, error: Exception) -> str:
-    """Return the assertion that CUDA's kernel prints where the CPU's raises `error`; "" if CUDA raises on the host."""
+def assertion_text(facts: OperatorFacts, error: Exception) -> str:
+    """Return the text of the device-side assert that CUDA has for an error of a CPU kernel; "" if it has none.
+
+    Where it has none, CUDA raises on the host.
+    """
     text = next((printed for said, printed in _FOUND.items() if re.search(said, str(error))), "")
     if text is _INDEX and facts.name.startswith(("gather", "scatter")):
         text = _SCATTER
@@ -88,7 +91,14 @@ def assertion_of(facts: OperatorFacts, error: Exception) -> str:
 
 
 def check_memory(kind: str, tensors: list[Any]) -> None:
-    """Raise if a tensor reaches beyond the end of its storage, as after `resize_`: a kernel would read other memory."""
+    """Raise if a tensor reaches beyond the end of its storage, as after the storage's `resize_`.
+
+    On a GPU the kernel would read other memory.
+
+    Args:
+        kind: the kind of the simulated device: "cuda" or "sim".
+        tensors: tensors of the device.
+    """
     for tensor in tensors:
         inner = tensor._inner
         if inner.layout is not torch.strided or not inner.numel() or inner.is_meta:

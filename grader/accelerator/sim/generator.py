@@ -82,7 +82,7 @@ class SimGenerator(_Original):
         return self._seed
 
     def get_state(self) -> torch.Tensor:
-        """Return the state and the seed as a tensor of bytes, which `set_state` of a CPU generator refuses."""
+        """Return the state and the seed as a tensor of bytes; a CPU generator's `set_state` does not take it."""
         return torch.cat([cpu_state_of(self), _bytes_of(self._seed)])
 
     def set_state(self, state: torch.Tensor) -> SimGenerator:
@@ -133,11 +133,11 @@ def set_cpu_state(generator: torch.Generator, numbers: torch.Tensor) -> None:
 
 
 ALWAYS_DRAW = {"poisson", "multinomial", "binomial", "_standard_gamma", "_sample_dirichlet"}
-"""Operators that look at their generator also where there is nothing to draw."""
+"""Operators that check their generator even if their result has no elements."""
 
 
-def is_empty(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Return True if a random function would fill or make an empty tensor; nothing is drawn to find out.
+def makes_empty_tensor(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Return True if a random function would return or fill a tensor without elements; draw nothing to find out.
 
     Args:
         function: a function of `torch`.

@@ -40,8 +40,8 @@ class ThreadState(threading.local):
     """The current device of a thread, and its current stream on each.
 
     Attributes:
-        follow: while backward runs, makes the streams of its current node current; otherwise None.
-        history: which streams were current when the thread made the nodes of its autograd graphs.
+        follow: while backward runs, a function that makes the streams of its current node current; otherwise None.
+        history: the streams that were current when the thread made the nodes of its autograd graphs.
     """
 
     def __init__(self) -> None:
@@ -183,11 +183,11 @@ class Machine:
             self._indices[text] = device.index
         return self.current if device.index is None else self.device(device.index).index
 
-    def given_index(self, device: Any) -> int:
-        """Return the index of a device argument that must have one, as PyTorch's `_get_device_index` does.
+    def required_index(self, device: Any) -> int:
+        """Return the index of a device argument; raise if it has none, as PyTorch's `_get_device_index` does.
 
         Raises:
-            ValueError: a device without an index, or None.
+            ValueError: the argument is None, or a device without an index.
         """
         index = self.index_of(device)
         if not isinstance(device, int) and (device is None or torch.device(device).index is None):
@@ -195,29 +195,33 @@ class Machine:
         return index
 
     def is_ours(self, device: Any) -> bool:
-        """Return whether a device argument, with or without index, means a simulated device."""
+        """Return whether a device argument, a string or a `torch.device`, means a simulated device."""
         if isinstance(device, _Device):
             return device.type in (self.kind, INNER)
         return isinstance(device, str) and device.partition(":")[0] in (self.kind, INNER)
 
     def to_inner_device(self, device: Any) -> Any:
-        """Return a simulated device under the inner name that C++ knows, such as `sim:0`; other arguments unchanged."""
+        """Return the device argument of a call for C++: a simulated device by its inner name, any other unchanged."""
         return self.inner_device(device) if self.is_ours(device) else device
 
     def inner_device(self, device: Any) -> torch.device:
-        """Return a simulated device, given in any form, under the inner name that C++ knows, such as `sim:0`."""
+        """Return a simulated device by the inner name that C++ knows, such as `sim:0`.
+
+        Args:
+            device: the device as a program names it: None, an index, a string or a `torch.device`.
+        """
         place = self.devices[self.index_of(device)]
         # Tensors of a `FakeTensorMode` have no memory anywhere, and the name that the program gives their device.
         return place.inner if _fake_mode(_FAKE) is None else place.public
 
-    def public(self, device: torch.device) -> torch.device:
-        """Return the device under its public name, such as `cuda:0`."""
+    def public_device(self, device: torch.device) -> torch.device:
+        """Return a device with its public name, such as `cuda:0`, in place of the inner one; any other unchanged."""
         return self.devices[device.index].public if device.type == INNER else device
 
     # -- memory
 
     def known_block(self, storage: torch.UntypedStorage) -> Block | None:
-        """Return the block that a storage has; None if it has none yet."""
+        """Return the block of a storage; None if it has no memory on a device yet."""
         # The address of a storage is a good key: a block holds its storage, so the address is not used again meanwhile.
         known = self.blocks.get(storage._cdata)
         return known() if known is not None else None
@@ -227,14 +231,14 @@ class Machine:
         return [block for known in list(self.blocks.values()) if (block := known()) is not None]
 
     def new_block(self, storage: torch.UntypedStorage, index: int) -> Block:
-        """Return a new block for a storage: it allocates the bytes on the device of this index."""
+        """Allocate memory for a storage on the device `index`, and return its block."""
         place = self.devices[index]
         if place.fault is not None:
             self.check(index)
         return Block(storage, place.memory, self.blocks, self.races, place.queue)
 
     def block_of(self, inner: torch.Tensor, index: int) -> Block:
-        """Return the block of a CPU tensor's storage on the device of this index; make it if it does not exist."""
+        """Return the block of a CPU tensor's storage on the device `index`; allocate one if the storage has none."""
         storage = inner.untyped_storage()
         block = self.known_block(storage)
         if block is None:
@@ -249,7 +253,7 @@ class Machine:
         """Let all work that a queue is given from now on wait for the work that another queue was given so far."""
         ready = self.clock.ready
         ready[queue] = max(ready.get(queue, 0.0), ready.get(other, 0.0))
-        self.races.record_wait(queue, self.races.seen_by(other))
+        self.races.record_wait(queue, self.races.done_when_idle(other))
         if self.capture is not None:
             event, mine = object(), other in self.capture.queues
             if mine:
@@ -263,8 +267,10 @@ class Machine:
         capture = self.capture
         return capture if capture is not None and self.devices[index].queue in capture.queues else None
 
-    def use(self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """Record that a kernel on a device's current stream uses memory: report races, wait for pending collectives.
+    def record_use(self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
+        """Record that a kernel on a device's current stream uses memory; report races.
+
+        If a collective fills the memory, the stream waits for it.
 
         Args:
             place: the device.
@@ -273,7 +279,7 @@ class Machine:
             writes: blocks that it writes to.
         """
         queue = place.queue
-        self.races.use(queue, name, reads, writes)
+        self.races.record_use(queue, name, reads, writes)
         if self.awaits:
             # A program waits for a collective before it uses what it fills, and then its stream does.
             ready = self.clock.ready
@@ -319,7 +325,7 @@ class Machine:
     def revive(self) -> int:
         """Make devices usable again that a device-side assert stopped, which CUDA cannot; return how many there were.
 
-        A process that was forked from one that used the device has none all the same.
+        Devices that fail because the process was forked still fail.
         """
         failed = [place for place in self.devices if type(place.fault) is Fault]
         for place in failed:
@@ -374,7 +380,7 @@ class Machine:
         tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
         self.clock.add_work(direction, queues, spec.launch, seconds, direction, busy, (nbytes, ()))
         if len(queues) > 1:
-            self.races.synchronize(*queues)
+            self.races.record_mutual_wait(*queues)
         if blocks:
             self.wait("copy", queues)
         elif direction == HOST_TO_DEVICE and not pinned and nbytes > _STAGED_AT_ONCE:
@@ -386,7 +392,7 @@ class Machine:
         """Count a read of one number of a device by the host, which waits for the device's current stream."""
         self.check(index)
         if capture := self.capture_on(index):
-            raise capture.error("Unsupported")
+            raise capture.invalidate("Unsupported")
         self.tally.scalars_read += 1
         queue = self.devices[index].queue
         # Reading a number is queued like any other work: it comes after all that its queue was given before.
@@ -402,7 +408,7 @@ class Machine:
             warns: whether `set_sync_debug_mode` reports it.
         """
         if (capture := self.capture) and (reason == "synchronize" or capture.queues.intersection(queues)):
-            raise capture.error("Unsupported")
+            raise capture.invalidate("Unsupported")
         if self.sync_debug and warns:
             warn_of_wait(self.sync_debug)
         self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
@@ -432,7 +438,7 @@ class Machine:
     def reset(self) -> None:
         """Set the counts to zero, each peak to the bytes that are allocated now, and the virtual clock to 0."""
         self.tally = Tally()
-        self.clock = Clock(most=self.clock.most, listener=self.clock.listener)
+        self.clock = Clock(most=self.clock.most, on_span=self.clock.on_span)
         for device in self.devices:
             # What tensors take stays taken; only the counts begin anew.
             device.memory.total = 0

@@ -14,8 +14,8 @@ from grader.accelerator.sim.memory_stats import Statistics
 from grader.accelerator.sim.spec import GIB, KIB, MIB
 
 
-def _memory_of_host() -> int:
-    """Return the bytes of memory that this machine has, or that its container may take."""
+def _total_host_bytes() -> int:
+    """Return the bytes of memory that the computer has, or that a container may take of it."""
     try:
         whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError):  # no such question on Windows
@@ -27,8 +27,8 @@ def _memory_of_host() -> int:
     return min(whole, int(limit)) if limit.isdecimal() else whole
 
 
-def _free_on_host() -> int:
-    """Return the bytes of memory that are free on this machine, as Linux counts them."""
+def _free_host_bytes() -> int:
+    """Return the bytes of memory that are free on the computer, swap included; without Linux, `sys.maxsize`."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:
@@ -37,10 +37,10 @@ def _free_on_host() -> int:
     return sum(int(lines[name].split()[0]) for name in ("MemAvailable", "SwapFree")) * KIB
 
 
-_HOST = _memory_of_host()
+_HOST = _total_host_bytes()
 _MANY_CHANGES = 4096
 LARGE = 256 * MIB
-"""Before as much is allocated, the machine must have it free: where it has less, Linux ends the process."""
+"""Before as many bytes are allocated, the computer must have them free: where it has fewer, Linux ends the process."""
 _NO_HOST = (
     "Tried to allocate {} on {}:{}. The simulated device has room for it, but its tensors are kept in the memory of "
     "this machine, which has {}, of which {} is free. Make the device smaller with --accelerator-memory (pytest), "
@@ -60,10 +60,10 @@ class DeviceMemory:
     peak: int = 0
     total: int = 0
     share: float = 1.0
-    """What part of the capacity the program may take."""
+    """The part of the capacity that the program may take, from 0 to 1."""
     statistics: Statistics = field(default_factory=Statistics)
     history: MemoryHistory | None = None
-    """What is recorded of each allocation, while the program wants that."""
+    """The record of each allocation and free, while the program has it recorded; otherwise None."""
 
     @property
     def room(self) -> int:
@@ -73,7 +73,7 @@ class DeviceMemory:
     def check_room(self, nbytes: int) -> None:
         """Raise `torch.OutOfMemoryError` if so many bytes cannot be allocated on the device; allocate nothing.
 
-        There must be room in the memory of this machine, too, which holds all numbers.
+        There must be room in the computer's memory, too, which holds the numbers of all tensors.
         """
         # Up to a multiple: `//` rounds down, and away from zero where the number is negative.
         nbytes = -(-nbytes // self.granularity) * self.granularity
@@ -81,16 +81,19 @@ class DeviceMemory:
             self._check_share(nbytes)
         free = _HOST - self.current
         if nbytes >= LARGE:
-            free = min(free, _free_on_host())
+            free = min(free, _free_host_bytes())
         if nbytes > free:
             raise self._no_host_memory_error(nbytes, free)
 
     def allocate(self, nbytes: int, storage: torch.UntypedStorage) -> int:
-        """Allocate bytes, and return their number after rounding up, which `free` needs later.
+        """Allocate bytes on the device, and return their number after rounding up, which `free` needs later.
 
         Args:
             nbytes: the number of bytes that is requested.
-            storage: the storage inside that holds them in the memory of this machine; one on "meta" holds nothing.
+            storage: the CPU storage that has these bytes in the computer's memory; one of the device meta has none.
+
+        Raises:
+            torch.OutOfMemoryError: the device has no room for them, or the computer has none.
         """
         requested, nbytes = nbytes, -(-nbytes // self.granularity) * self.granularity
         current = self.current + nbytes
@@ -110,7 +113,7 @@ class DeviceMemory:
         if nbytes > self.room:
             self.statistics.full += 1
             if self.history is not None:
-                self.history.record_full(nbytes, self.capacity - self.current)
+                self.history.record_out_of_memory(nbytes, self.capacity - self.current)
             raise torch.OutOfMemoryError(self._no_room_text(nbytes))
 
     def _no_host_memory_error(self, nbytes: int, free: int) -> torch.OutOfMemoryError:

@@ -1,4 +1,4 @@
-"""What happened to the memory of a device, for `torch.cuda.memory._snapshot`: each allocation and who asked for it."""
+"""The history of a device's memory, for `torch.cuda.memory._snapshot`: each allocation, and the frames that made it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _MOST_FRAMES = 40
 
 
 class MemoryHistory:
-    """The allocations of a device since recording began, by the names that CUDA's allocator has for them.
+    """The allocations and frees of a device since recording began, by the names that CUDA's allocator has for them.
 
     Args:
-        most: how many entries are kept, the last.
-        with_frames: whether each has the frames of the program that asked for it.
-        traces: whether there are entries at all; otherwise only the frames of what is allocated now.
+        most: the largest number of entries; the oldest are dropped.
+        with_frames: whether an entry has the program's frames at that moment.
+        traces: whether entries are kept; otherwise only the frames of what is allocated now are.
     """
 
     def __init__(self, most: int, *, with_frames: bool, traces: bool) -> None:
@@ -32,7 +32,7 @@ class MemoryHistory:
         Args:
             address: the address of the first byte.
             nbytes: the number of bytes.
-            stream: the number of the stream that asked for them.
+            stream: the number of the stream that was current.
         """
         frames = _frames() if self._with_frames else []
         self._frames[address] = frames
@@ -44,19 +44,19 @@ class MemoryHistory:
         Args:
             address: the address of the first byte.
             nbytes: the number of bytes.
-            stream: the number of the stream that asked for them.
+            stream: the number of the stream for which they were allocated.
         """
         self._frames.pop(address, None)
         frames = _frames() if self._with_frames else []
         for action in ("free_requested", "free_completed"):
             self._add(action, address, nbytes, stream, frames)
 
-    def record_full(self, nbytes: int, free: int) -> None:
-        """Record that there was no room for so many bytes."""
+    def record_out_of_memory(self, nbytes: int, free: int) -> None:
+        """Record that `nbytes` bytes were requested while only `free` bytes were free."""
         self._add("oom", free, nbytes, 0, _frames() if self._with_frames else [])
 
     def frames_of(self, address: int) -> list[dict[str, Any]]:
-        """Return the frames of the program that allocated what is at an address now."""
+        """Return the program's frames at the moment when the memory at an address was allocated; [] if not recorded."""
         return self._frames.get(address, [])
 
     def _add(self, action: str, address: int, nbytes: int, stream: int, frames: list[dict[str, Any]]) -> None:
@@ -66,7 +66,7 @@ class MemoryHistory:
 
 
 def _frames() -> list[dict[str, Any]]:
-    """Return the frames that are running, the innermost first, without those of the simulation."""
+    """Return the frames of the current thread, the innermost first, without those of this package."""
     found: list[dict[str, Any]] = []
     frame = sys._getframe(2)
     while frame is not None and len(found) < _MOST_FRAMES:

@@ -11,12 +11,12 @@ from grader.accelerator.sim.spec import MIB
 
 
 class Changes(NamedTuple):
-    """What changes in a row do to a number; a negative one is memory that is freed.
+    """The effect on a counter of changes one after another; a negative change is memory that is freed.
 
     Attributes:
-        highest: how far above its first value the number was at most; 0 if it was never above.
+        highest: how far the counter rose above its first value; 0 if it never did.
         total: the sum of the changes.
-        allocated: the sum of the positive ones.
+        allocated: the sum of the positive changes.
     """
 
     highest: int
@@ -25,7 +25,11 @@ class Changes(NamedTuple):
 
 
 def _sums_of(changes: Sequence[tuple[int, int]]) -> tuple[Changes, Changes, Changes]:
-    """Return what blocks do to the bytes, the requested bytes and the number of blocks; freed ones are negative."""
+    """Return the changes of the bytes, of the requested bytes and of the number of blocks.
+
+    Args:
+        changes: the bytes and the requested bytes of each block, below zero for one that was freed.
+    """
     nbytes, requested = zip(*changes, strict=True) if changes else ((), ())
     blocks = [1 if one > 0 else -1 for one in nbytes]
     return _changes_of(nbytes), _changes_of(requested), _changes_of(blocks)
@@ -38,21 +42,21 @@ def _changes_of(changes: Sequence[int]) -> Changes:
 
 @dataclass(slots=True)
 class Count:
-    """One number over time: its value now, its peak, and how much was allocated."""
+    """A counter of bytes or of blocks: its value now, its peak, and the sum of what was allocated."""
 
     current: int = 0
     peak: int = 0
     allocated: int = 0
     before: int = 0
-    """What it was when `allocated` began."""
+    """The value of `current` when the sums began, at 0."""
 
     @property
     def freed(self) -> int:
-        """How much was freed since `allocated` began to count."""
+        """The sum of the bytes or blocks that were freed since the sums began."""
         return self.before + self.allocated - self.current
 
     def add(self, changes: Changes) -> None:
-        """Add changes of the number to its value, its peak, and what was allocated."""
+        """Update the counter's value, its peak and its sum by changes of the counter."""
         self.peak = max(self.peak, self.current + changes.highest)
         self.current += changes.total
         self.allocated += changes.allocated
@@ -65,7 +69,7 @@ class PoolStats:
         self.nbytes, self.requested, self.blocks = Count(), Count(), Count()
 
     def add(self, nbytes: Changes, requested: Changes, blocks: Changes) -> None:
-        """Add what was allocated and freed.
+        """Update the counters by blocks that were allocated and freed.
 
         Args:
             nbytes: the changes of the bytes that blocks take.
@@ -85,12 +89,12 @@ class Statistics:
         self._all, self._large, self._small = PoolStats(), PoolStats(), PoolStats()
         # Each new tensor comes here and few programs ask: changes are kept as they are, and added up many at once.
         self.changes: list[tuple[int, int]] = []
-        """Bytes and requested bytes of blocks that came, and the same below zero of blocks that went."""
+        """Bytes and requested bytes of blocks that were allocated, and the same below zero of those that were freed."""
         self.full = 0
-        """How often there was no room."""
+        """How often an allocation raised because the device had no room."""
 
     def add_up(self) -> None:
-        """Update the pools by the blocks that were allocated and freed since the last call."""
+        """Count the blocks in `changes` in their pools, and clear `changes`."""
         changes, self.changes = self.changes, []
         of_all = _sums_of(changes)
         self._all.add(*of_all)

@@ -24,7 +24,11 @@ _is_inner: dict[str, bool] = {}
 
 
 def frame_of_program(skip: int = 1) -> FrameType:
-    """Return the innermost frame of the program: one whose file is neither in PyTorch nor in this package."""
+    """Return the innermost frame of the program: one whose file is neither in PyTorch nor in this package.
+
+    Args:
+        skip: the number of inner frames that are not looked at; 1 is the caller's own.
+    """
     frame = sys._getframe(skip)
     while frame.f_back is not None:
         file = frame.f_code.co_filename
@@ -38,7 +42,7 @@ def frame_of_program(skip: int = 1) -> FrameType:
 
 
 def site_of_program() -> Site:
-    """Return the code object and the offset of the instruction at which the program's innermost frame is."""
+    """Return the code object of the program's innermost frame, and the offset of the instruction that it runs."""
     # Who asks is called by code of ours, too.
     frame = frame_of_program(3)
     return frame.f_code, frame.f_lasti

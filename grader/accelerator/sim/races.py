@@ -22,13 +22,13 @@ from grader.accelerator.sim.clock import OF_COLLECTIVES, Queue
 from grader.accelerator.sim.memory import DeviceMemory
 from grader.accelerator.sim.program_lines import Site, site_of_program, site_text
 from grader.accelerator.sim.race_warning import RaceWarning
-from grader.accelerator.sim.sync_debug import warn_at_program
+from grader.accelerator.sim.sync_debug import warn_at_program_line
 
 Access = tuple[Queue, int, str, Site]
 """Work that uses memory: its queue, its number there, its name, and the program's line."""
 
 Known = dict[Queue, int]
-"""Up to which number the work of each queue is done."""
+"""For each queue, the number of the last work that is known to be done: a vector clock."""
 
 _SMALL = 1 << 20
 """CUDA's allocator keeps memory for less apart."""
@@ -89,7 +89,7 @@ class Block:
         return self._taken
 
     def resize(self) -> None:
-        """Free the old size of the storage on the device, and allocate its new size."""
+        """Free the bytes that the block took on the device, and allocate as many as its storage has now."""
         # The old size is given back first: a storage that grows needs room for the new size only.
         self._record_free()
         self.memory.free(self._taken, self.requested)
@@ -126,8 +126,8 @@ class Races:
     """The race detector: it knows which work of each queue is done.
 
     Attributes:
-        several: whether there ever was a stream beside those that each device has; before, there is no race.
-        strict: whether a race raises, as in PyTorch's own sanitizer, rather than warns.
+        several: whether there ever was a stream beside the default streams; before, there is no race.
+        strict: whether a race raises, as in PyTorch's own sanitizer; otherwise it warns.
         count: the number of races that were found.
     """
 
@@ -146,12 +146,17 @@ class Races:
 
     # -- who waits for whom
 
-    def seen_by(self, queue: Queue) -> Known:
-        """Return which work is known to be done once a queue is empty: the number of the last one, by queue."""
+    def done_when_idle(self, queue: Queue) -> Known:
+        """Return, for each queue, the number of its last work that is known to be done once `queue` is idle."""
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
     def record_wait(self, queue: Queue | None, seen: Known) -> None:
-        """Record that a queue, or the host if it is None, waits for the work that `seen_by` returned as `seen`."""
+        """Record that a queue waits until some work is done; None is the host.
+
+        Args:
+            queue: the queue that waits.
+            seen: the work that it waits for, as `done_when_idle` returned it.
+        """
         known = self._host if queue is None else self._known.setdefault(queue, {})
         if queue is None and self._copied:
             self.warn_of_overwritten_copies()
@@ -159,23 +164,23 @@ class Races:
             if number > known.get(other, 0):
                 known[other] = number
         if queue is None and self._copied:
-            self._forget_copies()
+            self._forget_finished_copies()
 
     def record_host_wait(self, queues: Iterable[Queue]) -> None:
-        """Record that the host waits until these queues are empty."""
+        """Record that the host waits until all work of these queues is done."""
         for queue in queues:
-            self.record_wait(None, self.seen_by(queue))
+            self.record_wait(None, self.done_when_idle(queue))
 
     def record_copy_from(self, pinned: torch.Tensor) -> None:
-        """Record that the last work is a copy from this pinned memory, for which the host does not wait."""
+        """Record that the last recorded use is a copy from pinned memory, for which the host does not wait."""
         if not pinned.is_inference():
             self._copied.append((pinned, pinned._version, self._last))
 
-    def warn_of_overwritten_copies(self, *, all_of_them: bool = False) -> None:
+    def warn_of_overwritten_copies(self, *, at_end: bool = False) -> None:
         """Warn of each asynchronous copy whose pinned memory the host wrote to before it waited for the copy.
 
         Args:
-            all_of_them: whether the other copies are forgotten, too.
+            at_end: whether the program has ended: then all other copies are forgotten.
         """
         for entry in list(self._copied):
             pinned, version, (queue, _, name, site) = entry
@@ -183,26 +188,28 @@ class Races:
                 self._copied.remove(entry)
                 self.count += 1
                 text = _OVERWRITTEN.format(name=name, queue=queue_text(queue), site=site_text(site))
-                warn_at_program(text, RaceWarning)
-        if all_of_them:
+                warn_at_program_line(text, RaceWarning)
+        if at_end:
             self._copied.clear()
 
-    def _forget_copies(self) -> None:
+    def _forget_finished_copies(self) -> None:
         """Forget the copies that the host knows to be done: it may write to their pinned memory again."""
         for entry in list(self._copied):
             queue, number, *_ = entry[2]
             if number <= self._host.get(queue, 0):
                 self._copied.remove(entry)
 
-    def synchronize(self, one: Queue, other: Queue) -> None:
-        """Record that two queues wait for each other, as they do for a copy between devices."""
-        self.record_wait(one, self.seen_by(other))
-        self.record_wait(other, self.seen_by(one))
+    def record_mutual_wait(self, one: Queue, other: Queue) -> None:
+        """Record that each of two queues waits for all work of the other, as for a copy between devices."""
+        self.record_wait(one, self.done_when_idle(other))
+        self.record_wait(other, self.done_when_idle(one))
 
     # -- what is used
 
-    def use(self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """Record work of a queue that uses memory; warn, or raise if `strict`, of a race with work of another queue.
+    def record_use(self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
+        """Record that a queue is given work that uses memory; report a race with work of another queue.
+
+        A race is a warning, and an error if `strict`.
 
         Args:
             queue: the queue of the stream.
@@ -233,7 +240,7 @@ class Races:
             conflicts += [(_WRITES, access) for access in block.reads.values() if not self._is_done(access, queue)]
         for _, (other, *_rest) in conflicts:
             # A missing wait is reported once, and not for all that comes after it.
-            self.synchronize(queue, other)
+            self.record_mutual_wait(queue, other)
         if not conflicts:
             return ""
         text, (other, _, name, site) = conflicts[0]
@@ -247,19 +254,24 @@ class Races:
         self.count += 1
         if self.strict:
             raise _sanitizer_error(text)
-        warn_at_program(text, RaceWarning)
+        warn_at_program_line(text, RaceWarning)
 
     # -- memory that is given back
 
     def record_free(self, block: Block, nbytes: int) -> None:
-        """Record the accesses to a freed block that may not be done when its own queue reuses the memory."""
+        """Record the work that may still use a freed block when its own queue is given the memory again.
+
+        Args:
+            block: the block whose storage is freed.
+            nbytes: the number of bytes that it took.
+        """
         accesses = [*block.reads.values(), *([block.written] if block.written is not None else [])]
         for access in accesses:
             if access[0] not in block.shared and not self._is_done(access, block.home):
                 self._left.setdefault(block.home, []).append((nbytes, access))
 
     def _pending_accesses(self, block: Block, queue: Queue) -> list[Access]:
-        """Return the accesses of other queues that may still use the memory of a new block."""
+        """Return the work of other queues that may still use the memory which `queue` is given for a new block."""
         block.born = False
         if queue != block.home or queue not in self._left:
             return []

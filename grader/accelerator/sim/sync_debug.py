@@ -10,14 +10,14 @@ _TEXT = "called a synchronizing CUDA operation"
 
 
 def warn_of_wait(mode: int) -> None:
-    """Warn of a wait at the program's current line if the mode is 1; raise `RuntimeError` if it is 2."""
+    """Report a wait of the host: warn at the program's current line if `mode` is 1; raise `RuntimeError` if it is 2."""
     if mode > 1:
         raise RuntimeError(_TEXT)
-    warn_at_program(_TEXT)
+    warn_at_program_line(_TEXT)
 
 
-def warn_at_program(text: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning that names the program's current line, and not one of PyTorch or of this package."""
+def warn_at_program_line(text: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that names the program's current line, not a line of PyTorch or of this package."""
     frame = frame_of_program()
     registry = frame.f_globals.setdefault("__warningregistry__", {})
     warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, registry=registry)

@@ -86,8 +86,8 @@ def _captured_graph(tensor: torch.Tensor) -> torch.cuda.CUDAGraph:
     return graph
 
 
-def names_of(owner: Any) -> list[str]:
-    """Return the public names of a module or object that `outcome` can use: no modules, and none of Python's own."""
+def names_to_try(owner: Any) -> list[str]:
+    """Return the public names of a module or object, without modules and what it imports from Python's library."""
     found = []  # without those that begin and end a capture, by which the graph is made
     for name in sorted(dir(owner)):
         value = inspect.getattr_static(owner, name, None)
@@ -117,7 +117,11 @@ def _use_name(owner: Any, name: str) -> None:
 
 
 def outcome(label: str, name: str) -> str:
-    """Use a name in this process; return "works", "refused", or the text of any other error that it raises."""
+    """Get a name of `OWNERS[label]`, call it if it is a function, and say how that ended.
+
+    Returns:
+        "works", "refused", or the text of any other error that it raises.
+    """
     try:
         _use_name(OWNERS[label](), name)
     except NotImplementedError as error:
@@ -128,7 +132,7 @@ def outcome(label: str, name: str) -> str:
 
 
 def outcomes(label: str) -> Iterator[tuple[str, str]]:
-    """Yield each name of a module or object with its outcome, used in a forked process so that a crash is found."""
+    """Yield each name of `OWNERS[label]` with its outcome, tried in a forked process so that a crash is found."""
     done: set[str] = set()
     while True:
         read, write = os.pipe()
@@ -151,13 +155,13 @@ def outcomes(label: str) -> Iterator[tuple[str, str]]:
 
 
 def _write_outcomes(label: str, done: set[str], write: int) -> None:
-    """Use all names but `done` in this child process; write each to a pipe before it is used, and its outcome after."""
+    """Try all names but `done` in this child process; write each to a pipe before its trial, and its outcome after."""
     status = 1
     try:
         warnings.simplefilter("ignore")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         enable("cuda")
-        for name in names_of(OWNERS[label]()):
+        for name in names_to_try(OWNERS[label]()):
             if name not in done:
                 os.write(write, f"{name}\t\n".encode())
                 os.write(write, f"{name}\t{outcome(label, name)}\n".encode())
@@ -167,7 +171,7 @@ def _write_outcomes(label: str, done: set[str], write: int) -> None:
 
 
 def main() -> int:
-    """Print all tables; return 1 if a name neither works nor is refused, else 0."""
+    """Print a table of names and outcomes for each owner; return 1 if a name neither works nor is refused, else 0."""
     wrong = 0
     for label in OWNERS:
         found = dict(outcomes(label))

@@ -50,13 +50,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"python -m grader.accelerator: {_message_of(error)}\n")
         return 2
     ledger = Ledger(program.folder)
-    machine.clock.listener = ledger.note
+    machine.clock.on_span = ledger.note
     if options.trace:
         machine.clock.most = _MOST_TRACED
     with virtual_time() if options.virtual_time else contextlib.nullcontext():
         status = _run_to_status(program.run)
     _flush_output()
-    machine.races.warn_of_overwritten_copies(all_of_them=True)
+    machine.races.warn_of_overwritten_copies(at_end=True)
     sys.stderr.write("\n".join(_summary(machine, ledger, virtual=options.virtual_time)) + "\n")
     if options.trace:
         write_trace(machine.clock.spans, options.trace)

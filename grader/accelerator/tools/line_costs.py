@@ -25,8 +25,8 @@ class Cost:
     waits: float = 0.0
 
     @property
-    def slower_side(self) -> float:
-        """The seconds of the device or of the host, whichever are more, as both run at once; lines are sorted by it."""
+    def longer_seconds(self) -> float:
+        """The seconds of the device or of the host, whichever are more, as both run at the same time."""
         return max(self.device, self.host + self.waits)
 
 
@@ -38,7 +38,7 @@ class _BusyTime:
     last: list[tuple[float, float]] = field(default_factory=list)
 
     def add(self, start: float, end: float, now: float) -> None:
-        """Add a span of work; `now` is the host's clock, before which no later span begins."""
+        """Add a span of work; `now` is the host's clock, and no span that is added later begins before it."""
         spans = sorted([*self.last, (start, end)])
         merged = [spans[0]]
         for begin, stop in spans[1:]:
@@ -55,10 +55,10 @@ class _BusyTime:
 
 
 class Ledger:
-    """The virtual time of each line of a program; the clock reports to it: `machine.clock.listener = ledger.note`.
+    """The virtual time of each line of a program; to fill it, set `machine.clock.on_span = ledger.note`.
 
     Args:
-        folder: of the program. A span is put down to the innermost line of a file there.
+        folder: the program's folder. A span counts for the innermost line of a file there.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -91,7 +91,7 @@ class Ledger:
 
     def slowest(self, count: int) -> list[tuple[Line, Cost]]:
         """Return the `count` lines that took the most virtual time, with their costs."""
-        return sorted(self.lines.items(), key=lambda item: -item[1].slower_side)[:count]
+        return sorted(self.lines.items(), key=lambda item: -item[1].longer_seconds)[:count]
 
     def _program_line(self) -> Line | None:
         frame: FrameType | None = sys._getframe(2)

@@ -19,14 +19,18 @@ _ADVICE = {
 
 
 def note_missing(error: BaseException) -> None:
-    """Add a note to the error of a package that is missing or finds no GPU: why it cannot work, what to use instead."""
-    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else _driver_of(error)
+    """Add a note to an error if a package needs a real GPU: why it cannot work here, and what to use instead."""
+    missing = isinstance(error, ModuleNotFoundError)
+    name = (error.name or "").partition(".")[0] if missing else _package_without_driver(error)
     if name in _ADVICE and not getattr(error, "__notes__", []):
         error.add_note(_ADVICE[name])
 
 
-def _driver_of(error: BaseException) -> str:
-    """Return "triton" if its driver raised an error; empty otherwise. Builds of PyTorch for CUDA install triton."""
+def _package_without_driver(error: BaseException) -> str:
+    """Return "triton" if triton raised the error because it found no GPU driver; "" for any other error.
+
+    Builds of PyTorch for CUDA install triton, so its import succeeds.
+    """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     module = frames[-1].f_globals.get("__name__", "") if frames else ""
     return "triton" if module.startswith(("triton.backends.", "triton.runtime.driver")) else ""

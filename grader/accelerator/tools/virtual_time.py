@@ -26,7 +26,7 @@ class _HostWork(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Keep PyTorch from importing its compiler at the first operator."""
+        """Return False, so that PyTorch does not import its compiler at the first operator."""
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -58,10 +58,10 @@ def _tensors(values: Any) -> list[torch.Tensor]:
 
 @contextmanager
 def virtual_time() -> Iterator[Machine]:
-    """Replace `time.perf_counter`, `time.sleep` and their relatives, within a `with`, by the host's virtual clock.
+    """Replace the functions of `time` by functions of the host's virtual clock; yield the machine.
 
-    Operators on CPU tensors take the time that the spec says; Python code itself takes none. The clock of the
-    machine goes on from where it is.
+    They are `time.perf_counter`, `time.sleep` and their like. Operators on CPU tensors take the time that the spec
+    says; Python code itself takes none. The machine's clock goes on from where it is.
     """
     machine = the_machine()
     # What a program prints of `time.time()` is a date.

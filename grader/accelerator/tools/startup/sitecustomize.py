@@ -15,11 +15,11 @@ _PACKAGE = "grader.accelerator"
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-class _AfterTorch:
-    """An import finder that makes the device as soon as torch is loaded."""
+class _SimulateOnTorchImport:
+    """An import finder that starts to simulate the parent's device as soon as torch is loaded."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Return the import spec of torch, whose loader makes the device, too; None for any other module."""
+        """Return the import spec of torch, whose loader then simulates the device; None for any other module."""
         del path, target
         # The launcher makes a device as its own arguments say.
         if name != "torch" or "grader.accelerator.tools.launcher" in sys.modules:
@@ -42,7 +42,7 @@ class _AfterTorch:
 
 
 def _run_shadowed_sitecustomize() -> None:
-    """Run the `sitecustomize` of this machine that this file shadows."""
+    """Run the next `sitecustomize` on the path, which this file shadows."""
     others = [path for path in sys.path if os.path.abspath(path) != _HERE]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
     if spec is not None and spec.loader is not None:
@@ -50,5 +50,5 @@ def _run_shadowed_sitecustomize() -> None:
 
 
 if os.environ.get("GRADER_ACCELERATOR"):
-    sys.meta_path.insert(0, _AfterTorch())
+    sys.meta_path.insert(0, _SimulateOnTorchImport())
 _run_shadowed_sitecustomize()
