@@ -16,7 +16,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
     """Return a deep copy of a tensor on a simulated device, as `copy.deepcopy` does.
 
     Args:
-        tensor: one on a simulated device.
+        tensor: a tensor on a simulated device.
         memo: the copies that exist already, by the identity of the original.
         wrap: the function that wraps a CPU tensor as a tensor on a device.
     """

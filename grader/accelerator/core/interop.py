@@ -66,7 +66,7 @@ def to_device(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
         index: the index of the device; a storage is on one index only.
 
     Raises:
-        torch.OutOfMemoryError: the device has not so much memory.
+        torch.OutOfMemoryError: the device has no room for the storage.
         ValueError: the storage is on another index already.
     """
     place = the_machine().device(index)

@@ -21,7 +21,12 @@ def refuse_unsupported_layout(func: Any, value: torch.Tensor) -> None:
 
 
 def unsupported_error(func: Any, why: str) -> NotImplementedError:
-    """Return the `NotImplementedError` for an operator that the simulated device does not support, and count it."""
+    """Count a call of an operator that the device does not support; return the `NotImplementedError` to raise.
+
+    Args:
+        func: the operator.
+        why: the reason, for the error's text.
+    """
     return refusal(f"The operator '{func.name()}' is not supported on the simulated device: {why}.")
 
 

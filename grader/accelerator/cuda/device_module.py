@@ -93,7 +93,7 @@ def init() -> None:
     """Begin the use of the devices; raise in a process that was forked from one that used them."""
     machine = the_machine()
     machine.apply_visible_devices()
-    machine.check(0)
+    machine.check_fault(0)
 
 
 # `torch.manual_seed` asks for it by this name before it seeds the device.

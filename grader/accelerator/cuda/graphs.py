@@ -118,7 +118,7 @@ class CUDAGraph:
         place = machine.devices[machine.current]
         if machine.capture is not None and place.queue in machine.capture.queues:
             raise machine.capture.invalidate("Unsupported")
-        machine.check(place.index)
+        machine.check_fault(place.index)
         reads, writes = (_alive(blocks) for blocks in (self._done.reads, self._done.writes))
         machine.races.record_use(place.queue, "replay", reads, writes)
         for pinned in self._done.pinned:

@@ -134,7 +134,7 @@ class SimNccl(dist.ProcessGroupGloo):
         return self._splits
 
     def perform_nocolor_split(self, device: torch.device) -> None:
-        """Do nothing: a process that is in no part of a split has nothing to do for it here."""
+        """Count a split of this group that leaves this process without a group; it has nothing else to do."""
         del device
         self._splits += 1
 
@@ -386,7 +386,7 @@ def _advance_clock(
 ) -> None:
     """Add the time of a collective to the virtual clock, from the moment at which the last process has called it."""
     spec, clock, size = machine.spec, machine.clock, nccl.size()
-    machine.check(index)
+    machine.check_fault(index)
     queue, current = (index, OF_COLLECTIVES), machine.devices[index].queue
     machine.tally.collectives += 1
     # NCCL's stream waits for the one that made the numbers.

@@ -160,7 +160,7 @@ class AnyEvent:
         machine.clock.wait_until("event", self.moment or 0.0)
         machine.races.record_wait(None, self.seen)
         for place in machine.devices:
-            machine.check(place.index)
+            machine.check_fault(place.index)
 
     def wait(self, stream: Stream | None = None) -> None:
         """Let all work that is submitted to a stream from now on wait for the event."""
@@ -180,7 +180,7 @@ class AnyEvent:
             raise self.capture.invalidate("CapturedEvent")
 
     def elapsed_time(self, end: AnyEvent) -> float:
-        """Return the virtual milliseconds from this event to another."""
+        """Return the virtual milliseconds from this event to the event `end`."""
         if not (self.enable_timing and end.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self.moment is None or end.moment is None:

@@ -11,7 +11,7 @@ def prepare_for_capture(capture: Capture, call: Dispatch) -> None:
     """Save the tensors that an operator is about to write to, so that the capture can restore them.
 
     Raises:
-        Exception: CUDA's, if the operator makes the host wait, or draws from a generator that the graph does not know.
+        RuntimeError: the operator makes the host wait, or draws from a generator that is not registered with the graph.
     """
     facts, inner = call.facts, call.inner
     if facts.writes:

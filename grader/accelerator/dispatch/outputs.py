@@ -73,7 +73,7 @@ def _block_of_sparse(machine: Machine, out: torch.Tensor) -> Block | None:
 
 
 def update_changed_metadata(tensor: SimTensor) -> None:
-    """Update the metadata and the size of the block of a tensor on the device if its inner tensor has others now."""
+    """Update a tensor on the device, and the size of its block, if its inner tensor has other metadata now."""
     if tensor._inner.layout is not torch.strided:
         hold_blocks_of_parts(tensor)
         return

@@ -64,7 +64,7 @@ def _is_fused(
     if the_machine().kind == "cuda":
         kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")
         capability = the_machine().spec.capability
-        given = kernels.Given(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa, capability)
+        given = kernels.AttentionArguments(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa, capability)
         if not kernels.is_fused(given):
             return False
     if query.dtype not in _HALF_OR_SINGLE or any(

@@ -22,7 +22,7 @@ _ADVICE = " instead. To broadcast dense inputs, try using unsqueeze and expand_t
 
 
 @dataclass(frozen=True)
-class Given:
+class AttentionArguments:
     """The arguments of attention, and the capability of the GPU."""
 
     query: Any
@@ -35,7 +35,7 @@ class Given:
     capability: tuple[int, int]
 
     @property
-    def all(self) -> tuple[Any, Any, Any]:
+    def tensors(self) -> tuple[Any, Any, Any]:
         """The tensors query, key and value."""
         return self.query, self.key, self.value
 
@@ -48,7 +48,7 @@ def _allowed_kernels() -> dict[str, bool]:
     }
 
 
-def can_use(kernel: str, given: Given, *, tell: bool) -> bool:
+def can_use(kernel: str, given: AttentionArguments, *, tell: bool) -> bool:
     """Return whether the program allows a fused kernel and the kernel takes these arguments.
 
     Args:
@@ -66,7 +66,7 @@ def _disabled_warning(kernel: str) -> str:
     return f"{_DISABLED[kernel]} has been runtime disabled."
 
 
-def is_fused(given: Given) -> bool:
+def is_fused(given: AttentionArguments) -> bool:
     """Return whether one of the fused kernels that the program allows takes these arguments.
 
     Raises:
@@ -86,9 +86,9 @@ def is_fused(given: Given) -> bool:
     raise RuntimeError("No available kernel. Aborting execution.")
 
 
-def _obstacles(kernel: str, given: Given) -> Iterator[str]:
+def _obstacles(kernel: str, given: AttentionArguments) -> Iterator[str]:
     """Yield the reasons why a kernel does not take these arguments, in the order of the checks in C++."""
-    dims = [one.dim() for one in given.all]
+    dims = [one.dim() for one in given.tensors]
     if dims != [4, 4, 4]:
         yield (
             f"All fused kernels requires query, key and value to be 4 dimensional, but got Query dim: {dims[0]}, "
@@ -101,7 +101,7 @@ def _obstacles(kernel: str, given: Given) -> Iterator[str]:
     dtypes = [torch.float16, *([torch.float32] if kernel == "efficient" else [])]
     if given.capability >= (8, 0):
         dtypes.append(torch.bfloat16)
-    dtypes_given = [one.dtype for one in given.all]
+    dtypes_given = [one.dtype for one in given.tensors]
     if len(set(dtypes_given)) > 1 or dtypes_given[0] not in dtypes:
         names = [_IN_CPP.get(dtype, str(dtype).removeprefix("torch.")) for dtype in dtypes_given]
         allowed = ", ".join(name for dtype, name in _SUPPORTED.items() if dtype in dtypes)
@@ -111,11 +111,11 @@ def _obstacles(kernel: str, given: Given) -> Iterator[str]:
         )
 
 
-def _sizes(given: Given, dim: int) -> list[int]:
-    return [one.shape[dim] for one in given.all]
+def _sizes(given: AttentionArguments, dim: int) -> list[int]:
+    return [one.shape[dim] for one in given.tensors]
 
 
-def _obstacles_of_old_gpu(given: Given, name: str) -> Iterator[str]:
+def _obstacles_of_old_gpu(given: AttentionArguments, name: str) -> Iterator[str]:
     if given.capability < (8, 0):
         major, minor = given.capability
         yield (
@@ -124,7 +124,7 @@ def _obstacles_of_old_gpu(given: Given, name: str) -> Iterator[str]:
         )
 
 
-def _obstacles_of_flash(given: Given) -> Iterator[str]:
+def _obstacles_of_flash(given: AttentionArguments) -> Iterator[str]:
     if given.mask is not None:
         yield "Flash Attention does not support non-null attn_mask."
     q, k, v = _sizes(given, -1)
@@ -143,7 +143,7 @@ def _obstacles_of_flash(given: Given) -> Iterator[str]:
         )
 
 
-def _obstacles_of_efficient(given: Given) -> Iterator[str]:
+def _obstacles_of_efficient(given: AttentionArguments) -> Iterator[str]:
     half = given.query.dtype in (torch.float16, torch.bfloat16)
     aligned = (8 if half else 4) if given.capability >= (8, 0) else 8 if half else 1
     q, k, v = _sizes(given, -1)
@@ -154,7 +154,7 @@ def _obstacles_of_efficient(given: Given) -> Iterator[str]:
         )
 
 
-def _obstacles_of_cudnn(given: Given) -> Iterator[str]:
+def _obstacles_of_cudnn(given: AttentionArguments) -> Iterator[str]:
     if torch.are_deterministic_algorithms_enabled() and not torch.is_deterministic_algorithms_warn_only_enabled():
         yield "cuDNN SDPA is not deterministic."
     yield from _obstacles_of_old_gpu(given, "cuDNN MHA")
@@ -170,8 +170,8 @@ def _obstacles_of_cudnn(given: Given) -> Iterator[str]:
         yield "cudnn SDPA does not support query sequence length 1 with dropout."
 
 
-def _obstacles_of_layout(given: Given, kernel: str) -> Iterator[str]:
-    shapes = [str(list(one.shape)) for one in given.all]
+def _obstacles_of_layout(given: AttentionArguments, kernel: str) -> Iterator[str]:
+    shapes = [str(list(one.shape)) for one in given.tensors]
     sizes = f"Query.sizes(): {shapes[0]}, Key.sizes(): {shapes[1]}, Value.sizes(): {shapes[2]}"
     if len(set(_sizes(given, 0))) > 1:
         yield (
@@ -188,7 +188,7 @@ def _obstacles_of_layout(given: Given, kernel: str) -> Iterator[str]:
         )
     if 0 in _sizes(given, -2)[:2]:
         yield "All fused kernels do not support zero seq_len_q or seq_len_kv."
-    strides = [one.stride(-1) for one in given.all]
+    strides = [one.stride(-1) for one in given.tensors]
     single = kernel != "efficient" and given.query.shape[-1] == 1
     if (set(strides) != {1} and not single) or (given.mask is not None and given.mask.stride(-1) != 1):
         mask = ""

@@ -115,7 +115,7 @@ def _kernel_with_rule(operator: Any, rule: Callable[..., tuple[Any, Any]]) -> An
     return run
 
 
-def _is_cast(value: Any) -> bool:
+def _may_be_cast(value: Any) -> bool:
     """Return True if autocast may cast a value: it is a floating-point tensor on the device, but not float64."""
     return (
         isinstance(value, torch.Tensor)
@@ -130,7 +130,7 @@ def _map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> 
         return type(value)(_map_tensors(item, change) for item in value)
     if isinstance(value, dict):
         return {name: _map_tensors(item, change) for name, item in value.items()}
-    return change(value) if _is_cast(value) else value
+    return change(value) if _may_be_cast(value) else value
 
 
 def _cast_to_lower(always: torch.dtype | None = None) -> Callable[..., tuple[Any, Any]]:
@@ -157,7 +157,7 @@ def _add_float32_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]
     """Return the arguments with `dtype=torch.float32` added, if the first may be cast and the call names no dtype."""
     names = [argument.name for argument in operator._schema.arguments]
     given = dict(zip(names, args, strict=False)) | kwargs
-    if _is_cast(args[0]) and given.get("dtype") is None:
+    if _may_be_cast(args[0]) and given.get("dtype") is None:
         return args, kwargs | {"dtype": torch.float32}
     return args, kwargs
 

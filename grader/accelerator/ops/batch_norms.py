@@ -80,11 +80,11 @@ def _reduce(
     for_weight: bool,
     for_bias: bool,
 ) -> tuple[torch.Tensor | None, ...]:
-    """Return the gradient's sums over this process's batch that `_backward` needs, and those of weight and bias.
+    """Return two sums over this process's batch, which `_backward` needs, and the gradients of weight and bias.
 
     Returns:
-        The sum of the gradient and the sum of the gradient times the centered input, by channel; the gradient of the
-        weight; the gradient of the bias. Each is None if it is not asked for.
+        By channel, the sum of the gradient, and that of the gradient times the centered input; the gradient of the
+        weight; the gradient of the bias. Each is None unless `for_input`, `for_weight` or `for_bias` asks for it.
     """
     dims, wide = _all_but_channels(x), _as_float32(grad)
     total = wide.sum(dims)

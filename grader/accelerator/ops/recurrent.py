@@ -108,7 +108,7 @@ def gru_cell_backward(
     Args:
         grad: the gradient of the next hidden state.
         workspace: the workspace that `gru_cell` returns.
-        has_bias: whether the biases want gradients.
+        has_bias: whether the biases require gradients.
     """
     reset, take, new, hidden, from_hidden = workspace.chunk(5, 1)
     by_take = _through_sigmoid(grad * (hidden - new), take)

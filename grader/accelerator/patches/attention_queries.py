@@ -20,7 +20,7 @@ def install(machine: Machine) -> None:
             if not isinstance(params.query, SimTensor):
                 return bool(original(params, debug))
             kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")
-            given = kernels.Given(
+            given = kernels.AttentionArguments(
                 *(params.query, params.key, params.value, params.attn_mask, params.dropout, params.is_causal),
                 *(params.enable_gqa, machine.spec.capability),
             )

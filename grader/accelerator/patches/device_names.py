@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import Machine, the_machine
 
 
 def install(machine: Machine) -> None:
-    """Make `Tensor.device`, `torch.device(1)` and PyTorch's lists of device types say the device's public name."""
+    """Let `Tensor.device`, `torch.device(1)` and PyTorch's lists of device types have the device's public name."""
     del machine
     _patch_device_attributes()
     _patch_device_class()

@@ -30,7 +30,7 @@ def install(machine: Machine) -> None:
     for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
         # Of complex numbers: C++ makes several convolutions of one, and compares the types before.
         original = getattr(torch, name)
-        convolution = _name_wrapper_to_subclasses(use_public_name_in_errors(original))
+        convolution = _wrap_for_torch_function(use_public_name_in_errors(original))
         # PyTorch's own class of this kind knows the functions that were there when its module was imported.
         known: Any = sys.modules.get("torch.nn.utils._expanded_weights.expanded_weights_impl")
         if known is not None and original in known.HANDLED_FUNCTIONS:
@@ -43,10 +43,10 @@ def install(machine: Machine) -> None:
     put(torch.Tensor, "tensor_split", use_public_name_in_errors(torch.Tensor.tensor_split))
 
 
-def _name_wrapper_to_subclasses(function: Any) -> Any:
-    """Return a wrapper of a function of `torch`, which `__torch_function__` of a tensor's class gets as its `func`.
+def _wrap_for_torch_function(function: Any) -> Any:
+    """Return a wrapper of a function of `torch` that passes itself, not the function, to `__torch_function__`.
 
-    Without it the class would get the function inside, which the program does not know.
+    A program's tensor class compares what it gets with `torch.conv2d`, in whose place the wrapper is.
     """
 
     @functools.wraps(function)

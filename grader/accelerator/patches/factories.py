@@ -70,7 +70,7 @@ def _wrap_for_compressed_layout(machine: Machine, original: Any) -> Any:
             raise refusal("values that require a gradient are supported in sparse_coo_tensor alone")
         if device is None and given:
             compressed_columns = by_columns or kwargs.get("layout") in (torch.sparse_csc, torch.sparse_bsc)
-            device = _device_of_all(named, columns if compressed_columns else rows)
+            device = _device_of_values(named, columns if compressed_columns else rows)
         # Tensors of the CPU are moved as a whole; where some are on a device, each other one is moved alone.
         if not given or not machine.is_ours(device):
             args = tuple(one.cpu() if isinstance(one, SimTensor) else one for one in args)
@@ -90,7 +90,7 @@ def _wrap_for_compressed_layout(machine: Machine, original: Any) -> Any:
     return call
 
 
-def _device_of_all(named: dict[str, Any], indices: tuple[str, str]) -> torch.device:
+def _device_of_values(named: dict[str, Any], indices: tuple[str, str]) -> torch.device:
     """Return the device of the values; raise PyTorch's error if the indices are tensors on another one.
 
     Args:

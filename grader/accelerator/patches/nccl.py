@@ -84,7 +84,7 @@ _coalesced: dict[Any, list[Any]] = {}
 
 
 def _replace_collectives(machine: Machine, c10d: Any) -> None:
-    """Replace collectives: raise for reductions that NCCL lacks, and record that NCCL uses the tensors until a wait."""
+    """Let collectives raise for reductions that NCCL lacks, and record that NCCL uses their tensors until a wait."""
     running: _Running = weakref.WeakKeyDictionary()
     for name in _WRITES:
         if hasattr(c10d, name):  # an older PyTorch has fewer

@@ -60,7 +60,7 @@ def _rebuild_tensor(
     if machine is None:
         raise RuntimeError("a tensor on a simulated device came to a process that simulates none")
     # A process that was forked from one that used the device has none.
-    machine.check(index)
+    machine.check_fault(index)
     dtype, *rest = layout
     made: torch.Tensor = wrap(on_host(dtype, rebuild(*parts), *rest), machine.devices[index])
     return torch.nn.Parameter(made, requires_grad) if is_parameter else made.requires_grad_(requires_grad)

@@ -20,7 +20,7 @@ _APART = (
 
 
 def install(machine: Machine) -> None:
-    """Let `flatten_parameters` join a layer's weights in one storage; warn at each call of a layer without that."""
+    """Let `flatten_parameters` join a layer's weights in one storage, and recurrent layers warn if they are not."""
     del machine
     original: Any = torch.nn.RNNBase.flatten_parameters
 
@@ -80,7 +80,7 @@ def _join_into_one_storage(weights: Sequence[torch.Tensor], biases: int, project
 def _are_joined(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> bool:
     """Return whether the weights lie one after another in a storage, in cuDNN's order.
 
-    So looks `try_get_weight_buf` of aten/native/cudnn/RNN.cpp.
+    `try_get_weight_buf` of aten/native/cudnn/RNN.cpp decides so.
     """
     address = weights[0].untyped_storage().data_ptr()
     for weight in _in_cudnn_order(weights, biases, projects):

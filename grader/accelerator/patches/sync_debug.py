@@ -16,7 +16,7 @@ def install(machine: Machine) -> None:
     def sleep(cycles: int) -> None:
         # A kernel of one thread, which leaves the device to others.
         place = machine.devices[machine.current]
-        machine.check(place.index)
+        machine.check_fault(place.index)
         seconds = cycles / machine.spec.clock
         if capture := machine.capture_on(place.index):
             capture.add_work("sleep", place.queue, seconds, "kernels", 0.0, NO_TRAFFIC)

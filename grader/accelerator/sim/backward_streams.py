@@ -85,7 +85,7 @@ class StreamsOfForward:
         self._switch(self._caller)
 
     def _switch_to_node(self) -> None:
-        """Make the streams of the node that runs the current ones; only once, as the node's code may choose others."""
+        """Switch to the streams of the autograd node that runs; once for each node, as its code may switch again."""
         node: Any = torch._C._current_autograd_node()
         if node is self._node:
             return

@@ -234,7 +234,7 @@ class Machine:
         """Allocate memory for a storage on the device `index`, and return its block."""
         place = self.devices[index]
         if place.fault is not None:
-            self.check(index)
+            self.check_fault(index)
         return Block(storage, place.memory, self.blocks, self.races, place.queue)
 
     def block_of(self, inner: torch.Tensor, index: int) -> Block:
@@ -303,7 +303,7 @@ class Machine:
             shapes: the shapes of the arguments, for the timeline.
         """
         if place.fault is not None:
-            self.check(place.index)
+            self.check_fault(place.index)
         spec, queue = self.spec, place.queue
         busy = spec.busy_seconds(flops, nbytes)
         seconds = max(spec.kernel, busy)
@@ -320,7 +320,7 @@ class Machine:
         """Record that the kernel launched last failed, with the text that it prints; the device does no more work."""
         place = self.devices[index]
         place.fault = place.fault or Fault(self.clock.ready.get(place.queue, 0.0), text)
-        self.check(index)
+        self.check_fault(index)
 
     def revive(self) -> int:
         """Make devices usable again that a device-side assert stopped, which CUDA cannot; return how many there were.
@@ -332,7 +332,7 @@ class Machine:
             place.fault, place.fault_is_reported = None, False
         return len(failed)
 
-    def check(self, index: int) -> None:
+    def check_fault(self, index: int) -> None:
         """Raise if a kernel has failed on a device, and the host's clock has reached the moment of the failure."""
         place = self.devices[index]
         if place.fault is not None and self.clock.host >= place.fault.moment:
@@ -363,7 +363,7 @@ class Machine:
         """
         place = self.devices[index]
         if place.fault is not None:
-            self.check(index)
+            self.check_fault(index)
         tally, spec = self.tally, self.spec
         # Devices copy to each other over a way of their own, past the host's memory.
         peer = direction == DEVICE_TO_DEVICE
@@ -390,7 +390,7 @@ class Machine:
 
     def read_scalar(self, reason: str, index: int) -> None:
         """Count a read of one number of a device by the host, which waits for the device's current stream."""
-        self.check(index)
+        self.check_fault(index)
         if capture := self.capture_on(index):
             raise capture.invalidate("Unsupported")
         self.tally.scalars_read += 1
@@ -416,7 +416,7 @@ class Machine:
         self.races.record_host_wait(queues)
         for index, _ in queues:
             if self.devices[index].fault is not None:
-                self.check(index)
+                self.check_fault(index)
 
     def synchronize(self, device: Any = None) -> None:
         """Let the host wait until all streams of a device are empty."""
