@@ -19,7 +19,7 @@ def install(machine: Machine) -> None:
     original, to_nested = encoder.forward, torch._nested_tensor_from_mask
 
     class Nested(Exception):
-        """PyTorch would take its fast path, with nested tensors."""
+        """Raised where PyTorch would take its fast path, with nested tensors."""
 
     def from_mask(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
         if isinstance(tensor, SimTensor):

@@ -110,57 +110,57 @@ class OperatorFacts:
     name: str
     namespace: str
     path: str
-    """Its namespace and its name with the overload, as `torch.library` notes what is registered in Python."""
+    """Its namespace and its name with the overload, such as "aten/add.Tensor"."""
     kernels: dict[str, str]
-    """By dispatch key: what `torch.library` notes of a kernel that is registered in Python."""
+    """By dispatch key, the text by which `torch.library` lists a kernel that Python code registered."""
     names: tuple[str, ...]
     """The names of its arguments."""
     keywords: frozenset[str]
-    """Those that come by name only."""
+    """The arguments that come by name only."""
     writes: tuple[str, ...]
     """The arguments it writes to."""
     writes_at: tuple[tuple[int, str], ...]
-    """The same, each with its position."""
+    """The arguments it writes to, each with its position."""
     resizes: bool
-    """What it writes to may have other sizes or strides afterwards."""
+    """The arguments it writes to may have other sizes or strides afterwards."""
     generator: int
-    """The position of its generator; -1 where it has none."""
+    """The position of its generator among the arguments; -1 if it has none."""
     seeded: bool
     """It draws random numbers from the default generator without having an argument for it."""
     has_device: bool
     shapes_only: bool
-    """It makes a tensor like another one, of which it reads no numbers."""
+    """It makes a tensor like another one, and reads no numbers of that one."""
     syncs_for: str
-    """Why the host must wait for its outcome; "" if it need not."""
+    """The reason for which the host must wait for its result; "" if it need not."""
     may_wait: bool
-    """The host waits for it, or its arguments decide whether."""
+    """The host waits for its result: always, or for some arguments."""
     pointwise: bool
     simple: bool
-    """It is a kernel of its own, or a view, and not made of others."""
+    """It is a kernel of its own, or a view, and not made of other operators."""
     is_view: bool
-    """What comes out has the memory of the first argument."""
+    """Its result is a view of the first argument."""
     works: bool
-    """It starts a kernel, unless all it gives is a view."""
+    """It starts a kernel, unless its result is a view."""
     decomposes: bool
     indexing: bool
     scatters: bool
-    """It combines numbers that go to one place, in a way that an argument names."""
+    """It reduces the numbers that go to one element; an argument names the reduction."""
     checked: bool
-    """A GPU may have no kernel for what it is given."""
+    """A GPU has no kernel for it, or none for some arguments."""
     lacks: tuple[str, frozenset[torch.dtype]] | None
-    """A kernel and the dtypes that it does not take."""
+    """The name of CUDA's kernel, and the dtypes that it does not take; None if it takes all."""
     cpu_alone: bool
     """It has no kernel for a GPU."""
     alerts: str
-    """Who complains where only deterministic algorithms are wanted, or ""."""
+    """Its name in the error of `torch.use_deterministic_algorithms`; "" if its kernel is deterministic."""
     is_linalg: bool
     """It is one of `torch.linalg`, as factorisations and solvers are."""
     grows: str
-    """How what comes out may be far larger than what goes in: "sizes", "product", "clone", "broadcast", or ""."""
+    """Why its result may be far larger than its arguments: "sizes", "product", "clone", "broadcast"; else ""."""
     flops: Callable[..., int] | None
     """PyTorch's formula for its floating-point operations."""
     flops_of_shapes: Callable[..., int] | None
-    """The same formula without what it is wrapped in: it takes shapes in place of tensors."""
+    """The same formula for shapes in place of tensors."""
 
 
 @functools.cache

@@ -116,13 +116,13 @@ class Machine:
         # 1 warns of each wait, 2 forbids it.
         self.sync_debug = 0
         self.shrunk = False
-        """Whether a storage ever lost bytes: a kernel then looks whether its numbers are there."""
+        """Whether a storage was ever made smaller: then each kernel checks that tensors are within their storages."""
         self.used = False
         self.asked_for = False
-        """A call reached the driver, which counted devices or pinned memory; a forked process has no device then."""
+        """Whether a call reached the driver, to count devices or pin memory: a process forked later has no device."""
         self._settled = kind != "cuda"
         self._indices: dict[str, int | None] = {}
-        """What devices as text mean that were given so far; parsing one takes longer than all else about it."""
+        """A cache of indices by the text of a device, such as "cuda:1": parsing it takes longer than all else."""
 
     # -- devices
 

@@ -20,27 +20,27 @@ class Spec:
 
     name: str = "Simulated GPU"
     capability: tuple[int, int] = (8, 0)
-    """What `torch.cuda.get_device_capability` says; 8.0 is the first with bfloat16."""
+    """The compute capability; 8.0 is the first with bfloat16."""
     processors: int = 64
-    """How many multiprocessors it says it has."""
+    """The number of multiprocessors in the device's properties."""
     memory: int = 8 * GIB
-    """Bytes that tensors may take on each index."""
+    """Bytes of memory of each device."""
     granularity: int = 512
-    """An allocation is rounded up to a multiple of so many bytes, as CUDA's allocator does; 1 counts exact bytes."""
+    """The bytes to whose multiple each allocation is rounded up, as in CUDA's allocator; 1 counts exact bytes."""
     flops: float = 10e12
     """Floating-point operations per second, in float32."""
     half: float = 4.0
-    """How many times as many in float16 and bfloat16."""
+    """The rate in float16 and bfloat16, as a multiple of `flops`."""
     double: float = 0.5
-    """How many times as many in float64 and complex128."""
+    """The rate in float64 and complex128, as a multiple of `flops`."""
     tf32: float = 1.0
-    """How many times as many in products of float32 where the program allows TF32; the numbers stay the same."""
+    """The rate of float32 products where the program allows TF32, as a multiple of `flops`; numbers stay the same."""
     products: float = 1.0
-    """What share of these rates products and convolutions reach."""
+    """The share of these rates that products and convolutions reach."""
     tensor_cores: float = 1.0
-    """The same where they run on tensor cores: in 16 bits, and in TF32."""
+    """The share that they reach on tensor cores: in 16 bits, and in TF32."""
     traffic: float = 1.0
-    """What share of `bandwidth` all other operators reach."""
+    """The share of `bandwidth` that all other operators reach."""
     clock: float = 1.4e9
     """Cycles per second, by which `torch.cuda._sleep` counts."""
     bandwidth: float = 400e9
