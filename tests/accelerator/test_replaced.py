@@ -389,7 +389,7 @@ def test_a_device_larger_than_the_host() -> None:
         torch.empty(1 << 48, dtype=torch.uint8, device="cuda")
     assert torch.ones(1, device="cuda").item() == 1
     # Other processes have most of it: Linux would end this one while it fills the memory.
-    memory._free_on_host = lambda: 100 << 20
+    memory._free_host_bytes = lambda: 100 << 20
     host = torch.empty(1, dtype=torch.uint8).expand(1 << 28)  # which becomes as long when it is copied
     for size, given in ((1 << 28, None), (0, host)):
         with raises(torch.OutOfMemoryError, "of which 100.00 MiB is free. Make the device smaller with"):

@@ -20,8 +20,10 @@ _ADVICE = {
 
 def note_missing(error: BaseException) -> None:
     """Add a note to an error if a package needs a real GPU: why it cannot work here, and what to use instead."""
-    missing = isinstance(error, ModuleNotFoundError)
-    name = (error.name or "").partition(".")[0] if missing else _package_without_driver(error)
+    if isinstance(error, ModuleNotFoundError):
+        name = (error.name or "").partition(".")[0]
+    else:
+        name = _package_without_driver(error)
     if name in _ADVICE and not getattr(error, "__notes__", []):
         error.add_note(_ADVICE[name])
 
