@@ -15,12 +15,13 @@ from grader.accelerator.sim.machine import the_machine
 
 
 def note_accumulators(tensors: Iterable[Any] | None = None) -> None:
-    """Note the current streams as those of the nodes that accumulate into leaves on the device.
+    """Record the current streams as those on which the AccumulateGrad nodes of leaves on the device were made.
 
-    What is noted dies with its node, so nothing stays of a node that no graph keeps alive.
+    The record dies with its node, so nothing stays of a node that no graph keeps alive.
 
     Args:
-        tensors: tensors of any kind; by default all that exist, for the moment before a program has other streams.
+        tensors: the tensors among which the leaves are; by default all tensors that exist, which is right as long as
+            the program has not used a second stream.
     """
     found = gc.get_objects() if tensors is None else tensors
     leaves = [one for one in found if issubclass(type(one), SimTensor) and one.is_leaf and one.requires_grad]

@@ -204,7 +204,7 @@ def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Ten
 
 
 def _sparse_text(name: str, args: Any) -> str:
-    """Return the error of a sum or a product with sparse tensors, whose kernels ask for each operand; "" for others."""
+    """Return the text of the error for a sum or a product of sparse tensors on two devices; "" for other operators."""
     word = {"add": "add", "sub": "add", "mul": "mul"}.get(name.removesuffix("_"))
     layouts = {arg.layout for arg in args[:2] if isinstance(arg, torch.Tensor)}
     if word is None or torch.sparse_coo not in layouts:
@@ -216,7 +216,7 @@ def _sparse_text(name: str, args: Any) -> str:
 
 
 def _named_tensors(call: Dispatch) -> list[tuple[str, torch.Tensor]]:
-    """Return the tensors among the arguments, each with the name of its argument: first those that it writes to."""
+    """Return the tensors among the arguments, each with its argument's name; those of `out=` come first."""
     found: list[tuple[str, torch.Tensor]] = []
     named = call.named_arguments()
     outs = [(name, value) for name, value in named if name in call.facts.writes and name in call.facts.keywords]

@@ -218,7 +218,7 @@ def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
 
 
 def _zeros_for_tangent(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Make the zeros into which forward AD copies a tangent: on the tangent's device, with the layout of the primal."""
+    """Return zeros into which forward AD copies a tangent: on the tangent's device, with the layout of the primal."""
     tangent, primal = args
     if isinstance(tangent, SimTensor):
         return NotImplemented

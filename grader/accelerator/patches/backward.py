@@ -67,7 +67,7 @@ def _check_initial_gradients(machine: Machine, outputs: Any, grads: Any) -> list
 
 
 def _home_of(outputs: Any) -> Queue:
-    """Return the queue on which the first tensor of the device was made of those that backward starts from."""
+    """Return the queue on which the first tensor of the device among the outputs of a backward was made."""
     return next((output._block.home for output in outputs if isinstance(output, SimTensor)), (0, 0))
 
 

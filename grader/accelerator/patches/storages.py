@@ -90,7 +90,7 @@ def _patch_set() -> None:
 
 
 def _patch_handles() -> None:
-    """Let the functions raise that pass memory to another process by handles of the CUDA driver."""
+    """Let the functions that pass memory to another process by handles of the CUDA driver raise."""
 
     def share(self: Any, *args: Any, **kwargs: Any) -> Any:
         del self, args, kwargs

@@ -76,7 +76,7 @@ def _dispatch_keys(entry: str) -> set[str]:
 
 
 def _entry(name: str) -> str:
-    """Return what the table says of an operator; "" if it is not there."""
+    """Return the entry of an operator in the table of operators, as text; "" if it has none."""
     table = _table()
     start = table.find(f"\n- func: {name}(")
     return table[start : table.find("\n- func: ", start + 1)] if start >= 0 else ""

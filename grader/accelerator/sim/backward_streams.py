@@ -13,7 +13,7 @@ import torch
 
 from grader.accelerator.sim.clock import Queue
 from grader.accelerator.sim.machine import Machine
-from grader.accelerator.sim.sync_debug import warn_at_program
+from grader.accelerator.sim.sync_debug import warn_at_program_line
 
 _STALE = (
     "During CUDA graph capture, autograd node '{name}' has a stale reference to the default stream (stream 0) from "
@@ -44,7 +44,7 @@ _MISMATCH = (
 
 
 def note_streams_of_accumulator(node: Any, streams: dict[int, int]) -> None:
-    """Note the streams on which a node was made that accumulates into a leaf, unless that is known.
+    """Record the streams on which an AccumulateGrad node was made, unless they are recorded already.
 
     PyTorch makes such a node when a leaf is first used in a graph, and again after all graphs with it are gone.
 
@@ -98,7 +98,7 @@ class StreamsOfForward:
             self._switch_to_accumulator(node)
 
     def _switch_to_accumulator(self, node: Any) -> None:
-        """Make the streams current on which a node was made that accumulates into a leaf; warn if they are others.
+        """Switch to the streams on which an AccumulateGrad node was made; warn if its gradient comes from another one.
 
         The first of the nodes that use the leaf made it, and is the last one that runs before it. A node that an
         earlier graph kept alive has the streams of that graph: `InputBuffer::add` of PyTorch's engine warns of it.
@@ -151,7 +151,7 @@ class StreamsOfForward:
 
 @functools.cache
 def _warn_of_mismatch() -> None:
-    """Warn once in the process, as PyTorch does, unless the program switched that off."""
+    """Warn once in a process that an AccumulateGrad node has another stream than its gradient, unless switched off."""
     native: Any = torch._C
     if native._warn_on_accumulate_grad_stream_mismatch():
-        warn_at_program(_MISMATCH)
+        warn_at_program_line(_MISMATCH)
