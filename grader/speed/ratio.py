@@ -192,7 +192,12 @@ class _Pairs:
         return _log_ratio(_net_times(samples, self.idle or NOTHING))
 
     def is_one_sided(self, samples: Sequence[Sample], factor: float) -> bool:
-        """Return whether the samples agree that the ratio is off the limit by more than a factor, given as its log."""
+        """Return whether the samples agree on the side of the limit, and the ratio is further from it than a factor.
+
+        Args:
+            samples: the samples.
+            factor: the logarithm of the factor.
+        """
         # Logarithms, so that twice too slow and twice too fast are equally far from the limit.
         middle = math.log(self.limit)
         above = self.log_cpu_ratio(samples) > middle

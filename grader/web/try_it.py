@@ -93,7 +93,9 @@ class TryIt:
 
 
 def lines_to_draw(text: str) -> str:
-    """Return lines of Python to draw: each `print` is replaced by the values that it prints, and their arguments.
+    """Return lines of Python to draw: the values that are printed stand there in place of each `print`.
+
+    If such a value is a call, the calls and items among its arguments stand before it.
 
     Args:
         text: the lines.

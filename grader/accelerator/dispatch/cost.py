@@ -69,7 +69,7 @@ def _broadcast_count(shapes: Sequence[torch.Size]) -> int:
 
 
 def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
-    """Return an operator's arithmetic, in float32 operations of the same duration, and its memory traffic in bytes."""
+    """Return the number of float32 operations that take as long as an operator's arithmetic, and the bytes it moves."""
     facts, shells, fresh = call.facts, call.shells, call.fresh
     # What is given twice, as in `x * x`, is read once.
     if len(shells) == 2:

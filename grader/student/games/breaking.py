@@ -69,7 +69,7 @@ def play(
         raise CourseError(f"no fault is planted in {exercise.id}. To plant one:  grade break {exercise.id}")
     with open_own_exercise(course, exercise, setup, progress) as own:
         if planted is not None:
-            yield from _check_found(own, planted, give_up=give_up)
+            yield from _end_if_found(own, planted, give_up=give_up)
             return
         if not own.grade().exercises[0].passes:
             raise CourseError(f"{exercise.id} does not have full marks yet; first find the faults that it has")
@@ -82,8 +82,8 @@ def play(
     yield f"To give up:               grade break {exercise.id} --give-up"
 
 
-def _check_found(own: OwnExercise, planted: FaultyFile, *, give_up: bool) -> Iterator[str]:
-    """Grade the file; if the fault is found or given up, restore the student's own file. Yield sentences on that."""
+def _end_if_found(own: OwnExercise, planted: FaultyFile, *, give_up: bool) -> Iterator[str]:
+    """Grade the file; if the fault is found or given up, restore the student's own file. Yield what to print."""
     exercise, report = own.exercise, own.grade()
     solved = report.exercises[0].passes
     if not solved and not give_up:
