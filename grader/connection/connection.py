@@ -46,10 +46,10 @@ class ProxyTarget:
 
     Attributes:
         connection: the connection whose worker has it.
-        child: as the wire has it: `["name", space, name]`, or `["proxy", number]`.
-        word: what messages call it, in words of the check's own.
+        child: the object in a message: `["name", space, name]`, or `["proxy", number]`.
+        word: its name in messages, in words of the check's own.
         kind: the name of its class, as the worker says; "" for what has a name.
-        generation: which of the connection's workers has it, from 1; 0 for what has a name, which each of them has.
+        generation: the number of the connection's worker that has it, from 1; 0 for what has a name, in each worker.
     """
 
     connection: Connection
@@ -216,20 +216,20 @@ class Connection:
         starter: starts workers.
         module: name of the exercise module.
         files: the submission's files by relative name.
-        limits: of the exercise.
-        owner: in messages: "your" or "the reference's".
+        limits: the limits of the exercise.
+        owner: the owner of the code in messages: "your" or "the reference's".
         secret: whether the files must not stay on disk while the worker lives.
         device: the accelerator that its code sees.
         data: files that lie beside them, by relative name.
-        folder: where the files lie, as the student types it; "" if that is unknown.
+        folder: the folder of the files, as the student types it; "" if that is unknown.
         without: packages that the exercise is solved without; if there are any, its workers have none at all.
         graded: names that the checks of the exercise mention, among them those that they call; None if unknown.
-        record: what the check that runs now does here.
-        answered: what has returned a value, as messages name it: "your `total`"; `with_new_worker` shares it.
-        student: of the reference: the student's connection, whose arguments it gets as they were before the call.
-        reference: of the student's: the reference's connection, if there is one.
+        record: the record of the check that runs now.
+        answered: the names in messages of what has returned a value: "your `total`"; `with_new_worker` shares them.
+        student: the student's connection, if this is the reference's, which gets arguments as they were before a call.
+        reference: the reference's connection, if this is the student's and there is one.
         left_out: statements at the top of the files that need such a package: file, line, package; as the worker says.
-        generation: how many workers it has had.
+        generation: the number of workers that it has had.
         worker: the last of them, while it lives.
         dropped: numbers of objects there that had a proxy, and may have none any more.
     """
@@ -371,10 +371,10 @@ class Connection:
         """Record that the check calls an object; return the call if its arguments are to be kept, else None.
 
         Args:
-            target: what is called.
-            args: its arguments.
+            target: the object that is called.
+            args: the arguments of the call.
             kwargs: its arguments by name.
-            ranks: how many ranks call it at the same time.
+            ranks: the number of ranks that call it at the same time.
 
         Returns:
             The call if it is to be kept with its arguments once they are encoded, else None.

@@ -49,12 +49,12 @@ class Raised:
         text: its message.
         lines: in the submission's own files, outermost first.
         absent: the package that an import did not find, if the exercise is solved without it; else "".
-        caret: of a SyntaxError: the first and the last column that it marks in the line, from 1; or None.
-        signature: of a function that refused its arguments, or "".
-        statement: of an assertion that failed in a probe, its source; else "".
-        what: what was called, such as "your `total`".
-        owner: what messages call the owner of the code: "your" or "the reference's".
-        expected: where another error was expected: a sentence that says so.
+        caret: the first and the last column that a SyntaxError marks in the line, from 1; None for other exceptions.
+        signature: the signature of a function that refused its arguments, or "".
+        statement: the source of an assertion that failed in a probe, or "".
+        what: the name in messages of what was called, such as "your `total`".
+        owner: the owner of the code in messages: "your" or "the reference's".
+        expected: a sentence that says which other error was expected, or None.
     """
 
     type: str

@@ -26,10 +26,10 @@ class Call:
     """One call that a check made, for the lines that reproduce it; on several ranks, that of the first.
 
     Attributes:
-        name: of the function.
+        name: the name of the function.
         args: its arguments; if a probe of the exercise calls it, those of the probe, which may be others.
         kwargs: the same for arguments by name.
-        ranks: how many ranks call it at the same time.
+        ranks: the number of ranks that call it at the same time.
         by_probe: whether a probe of the exercise calls it.
     """
 
@@ -50,10 +50,10 @@ class SentCall:
     """A call as it was sent to a worker; its arguments are decoded when somebody reads them.
 
     Attributes:
-        name: of the function.
+        name: the name of the function.
         encoded: the message, in which the arguments are noted.
-        names: of the last arguments.
-        ranks: how many ranks call it at the same time.
+        names: the names of the last arguments.
+        ranks: the number of ranks that call it at the same time.
         by_probe: whether a probe of the exercise calls it, whose arguments these are.
     """
 
@@ -76,26 +76,27 @@ class Record:
     """The record of one check: its calls, what they changed, and losses.
 
     Attributes:
-        seed: of the generators that student code draws from.
-        renew: of a student's check: called before a worker learns of inputs; it renews the stream that they are drawn
-            from, so that what the worker sees says nothing of later ones.
+        seed: the seed of the generators that student code draws from.
+        renew: a function that is called before a worker learns of inputs: it renews the stream that they are drawn
+            from, so that what the worker sees says nothing of later ones. None for a reference.
         copying: whether student code gets copies, so that nothing it does to its arguments reaches the check.
         rewrite: makes the arguments of a call anew before they are sent; None if they are sent as they are.
         recording: whether calls are kept, for the lines that reproduce them.
         unconfirmed: whether a speed verdict against the student is measured again later, and decides nothing now.
         sent: the calls, while they are recorded.
-        calls_made: how many there were, whether they are recorded or not.
-        arguments: of the only call so far, by position and by name; none after a second one.
-        called: names of the functions that were called, that which was called last at the end.
+        calls_made: the number of calls, whether they are recorded or not.
+        arguments: the arguments of the only call so far, by position and by name; none after a second one.
+        called: the names of the functions that were called, that which was called last at the end.
         probes: those of these names that are of functions of a probe.
-        nothing: as messages name them, the functions whose last call returned None.
-        printing: what functions are called in messages that printed while calls were recorded.
+        nothing: the names in messages of the functions whose last call returned None.
+        printing: the names in messages of the functions that printed while calls were recorded.
         changes: what student code changed of its arguments, in order.
         watched: whether the check examines what becomes of its arguments.
         withheld: while copying, the arguments that student code got copies of.
-        budget: what all replies together may take.
-        counters, speed: for the report: counts by name, and what was measured.
-        lost: why the worker was lost, if it was.
+        budget: the memory that all replies together may take.
+        counters: counts for the report, by name.
+        speed: the measurements for the report.
+        lost: the exception that says why the worker was lost; None if it was not.
     """
 
     seed: int = 0

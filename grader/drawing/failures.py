@@ -52,7 +52,7 @@ class InPlaceChange:
         Args:
             operator: the name of the operator that it was the result of, or "".
             shape: its shape.
-            version: how often it was changed.
+            version: the number of its changes.
         """
         tensor = self.tensor()
         is_it = tensor is not None and tuple(tensor.shape) == shape and tensor._version == version
@@ -73,10 +73,10 @@ class FailedCall:
     """A call of PyTorch that raised.
 
     Attributes:
-        function: what was called.
+        function: the function that was called.
         args: its arguments.
         kwargs: its arguments by name.
-        error: what it raised.
+        error: the exception that it raised.
         changes: the in-place changes before it.
     """
 

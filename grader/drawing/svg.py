@@ -57,7 +57,7 @@ def cells_svg(tensors: Sequence[DrawnTensor], title: str, description: str) -> s
     Args:
         tensors: facts of the tensors; those without strides are left out.
         title: the title of the drawing, for readers who cannot see it.
-        description: what it shows, likewise.
+        description: a description of what it shows, for the same readers.
     """
     drawn = [(facts, facts.view) for facts in tensors if facts.view is not None]
     order = list(dict.fromkeys(view.memory for _, view in drawn))

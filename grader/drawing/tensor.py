@@ -16,7 +16,7 @@ class DrawnTensor:
 
     Attributes:
         view: the view and its storage; None where PyTorch has no strides for it, as of a sparse tensor.
-        name: what the student calls it.
+        name: the student's name for it.
         shape: its shape.
         dtype: without "torch.".
         device: the device, such as "cpu" or "cuda:0".

@@ -39,7 +39,7 @@ class Layout:
 
     Attributes:
         name: the name of the layout, as it is typed.
-        title: for people: "a Canvas download".
+        title: the name for people: "a Canvas download".
         fits: whether the items of a folder are laid out so.
         read: the items of a folder, and all exercises of the course, as what was handed in.
     """

@@ -132,15 +132,15 @@ class Speed:
 
     Attributes:
         told: the comparison in a sentence.
-        against: what the student's call was compared with.
+        against: the name of what the student's call was compared with.
         ratio: CPU time of the student's call as a multiple of the other's.
         low: the lower bound of the ratio, by the scatter of the samples.
         high: the upper bound; None if a call was stopped.
         at_most: the largest ratio that passes.
         yours_ms: CPU milliseconds of one call of the student's.
         theirs_ms: the same of the other side.
-        calls: how many samples there are: a call of each side, of short ones the mean of several.
-        pairs: in how many pairs of workers.
+        calls: the number of samples: a call of each side, of short ones the mean of several.
+        pairs: the number of pairs of workers.
     """
 
     told: str
@@ -161,26 +161,26 @@ class Outcome:
 
     Attributes:
         check: the check's id.
-        verdict: what became of it.
-        message: for the student; that of a hidden check names the property only.
-        detail: for staff.
+        verdict: the verdict, in one word.
+        message: the text for the student; that of a hidden check names the property only.
+        detail: the text for staff.
         seconds: wall seconds.
         counters: counts that a probe reported, by name.
         speed: what was measured, one row for each comparison.
-        device: what student code saw, or None if nothing was run.
+        device: the device that student code saw, or None if nothing was run.
         cause: one of `CAUSES`, or "" if it passed; of a hidden check its verdict and category decide it.
         picture: the facts of a picture; of a hidden check always None.
-        moments: what took virtual time, if `grade trace` runs.
-        line: for authors: of the check file, at which it ended without passing, or 0.
+        moments: the spans of virtual time, if `grade trace` runs.
+        line: the line of the check file at which it ended without passing, for authors; or 0.
         called: the student's functions and classes that the check called, by name, that of its last call at the end.
         same_for_all: whether the check drew no number, so that its inputs are those of all authors; or called a
             function that hangs on a rank, which is not tried with other inputs. Where a check passes in the first run,
             this is not examined.
         from_text: whether it follows from the text of the submission alone, and so from no input.
         got_none: whether it failed as the function that it called last returned None.
-        calls: how many calls of student code the check made.
+        calls: the number of calls of student code that the check made.
         at_weak_input: whether it failed at its first call, with tensors that are all empty or constant.
-        results: where a diagnosis compares answers, by function a digest of what each call of it gave.
+        results: digests of what each call returned, by function, where a diagnosis compares answers.
     """
 
     check: str

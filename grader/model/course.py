@@ -44,8 +44,8 @@ class Withheld:
     """Hidden checks that this copy of the course does not have.
 
     Attributes:
-        checks: how many.
-        shares: of the exercise's points, of all of them together.
+        checks: the number of these checks.
+        shares: the sum of their shares of the exercise's points.
         points: hundredths of a point that come of that, for who has not read the shown checks.
     """
 
@@ -115,17 +115,17 @@ class Exercise(PlannedExercise):
 
     Attributes:
         number: such as "02-1".
-        title: for people.
-        task: its text: the docstring of the exercise module.
+        title: the title for people.
+        task: the text of the task, which is the docstring of the exercise module.
         module: the id of its module.
         kind: predict, implement, fix, vectorise or speed.
         difficulty: 1 to 4.
         points: hundredths of a point.
         topics: ids in topics.yaml.
         needs: ids of the exercises that should come before.
-        minutes: how long a student takes, about; None if nobody has said.
-        hints: three of them.
-        folder: what a student sees.
+        minutes: the minutes that a student takes, about; None if nobody has said.
+        hints: the three hints.
+        folder: the folder that a student sees.
         closed: folders of courses that no student code may see.
         starter: the exercise module as students get it.
         starter_digest: digest of the untouched starter; "" if exercise.yaml has none.
@@ -138,10 +138,10 @@ class Exercise(PlannedExercise):
             correctness on rules without a cap. While none of them passes, no check earns anything.
         example: a picture of the example in the task, or None.
         par: the operations of the shortest known right answer, in an exercise for golf; else None.
-        caps: by rule or by check, the hundredths of a point that the exercise earns at most while such a check is lost.
+        caps: the most hundredths of a point that the exercise earns while a check is lost, by rule or by check.
         void: ids of checks whose points everybody gets who handed in an answer.
-        staff: by rule, the hundredths of a point that a person gives; where a person gives all, under `WHOLE`.
-        rubrics: by such a rule, what they may say of it.
+        staff: the hundredths of a point that a person gives, by rule; where a person gives all, under `WHOLE`.
+        rubrics: the sentences that this person may say of such a rule, with their points, by rule.
     """
 
     number: str
@@ -205,13 +205,13 @@ class HandIn:
         id: as it is typed.
         title: for people.
         exercises: their ids.
-        due: with a time zone.
+        due: the due date, with a time zone.
         weight: in the term.
         column: its title in the gradebook of an LMS.
         extra: the exercises whose points are extra credit.
         drop: how many of an author's lowest exercises do not count.
-        extensions: by author, another due date.
-        late_days: by author, the days late, where nothing else says it.
+        extensions: other due dates, by author.
+        late_days: the days late, by author, where nothing else says it.
     """
 
     id: str
@@ -253,7 +253,7 @@ class Install:
         address: of git's, such as git+https://HOST/OWNER/NAME@TAG, or the https address of a wheel.
         wheel: the path of a wheel from the course's folder, with slashes.
         index: an index that has the grader and all that it needs.
-        requirement: which version of the grader, such as tensorgrade>=0.1.
+        requirement: the required version of the grader, such as tensorgrade>=0.1.
     """
 
     address: str = ""
@@ -269,7 +269,7 @@ class Broken:
     Attributes:
         id: its name there.
         module: the id of its module; "" where only a hand-in names it.
-        problems: why, each a sentence with file and remedy.
+        problems: the reasons, each a sentence with file and remedy.
     """
 
     id: str
@@ -284,13 +284,13 @@ class Course:
     Attributes:
         title: for people.
         root: the folder.
-        modules: with the exercises that can be used.
+        modules: the modules, with the exercises that can be used.
         handins: they may name exercises that cannot.
         broken: the exercises that cannot.
         attempts: which of several files of one exercise counts: "latest" or "best".
         policy: what late work costs.
-        timezone: of times that name none; "" if course.yaml has no such time.
-        install: where students and jobs install the grader from; None if course.yaml does not say it.
+        timezone: the time zone of times that name none; "" if course.yaml has no such time.
+        install: the source from which students and jobs install the grader; None if course.yaml does not name it.
     """
 
     title: str

@@ -54,7 +54,7 @@ class _NotJudged(Exception):
     """A check ends before it can pass or fail.
 
     Attributes:
-        public: why, in words that reveal no hidden input.
+        public: the reason, in words that reveal no hidden input.
         story: the same with numbers.
         about: the property, as one of `CAUSES`; "" for that of the check's category.
     """
@@ -98,8 +98,8 @@ class WorkerLost(BaseException):
     """A worker that can answer no more.
 
     Attributes:
-        verdict: what the check gets.
-        public: for the student, also of a hidden check.
+        verdict: the verdict that the check gets.
+        public: the text for the student, also of a hidden check.
         message: the same with details from the worker, such as its exit status.
         in_load: whether it was lost while it loaded the submission.
         stack: after a timeout: where the worker says its code was, as it arrived.

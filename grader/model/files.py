@@ -50,7 +50,7 @@ def from_json(kind: type[Value], text: bytes | str, name: str = "the data") -> V
     Args:
         kind: its type. Keys that the type does not have are ignored.
         text: the JSON.
-        name: of the file or message, for the errors.
+        name: the name of the file or message, for the errors.
 
     Raises:
         FormatError: the text is not JSON, or not of this type; it lists every problem with its place.
@@ -165,7 +165,7 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
     A device or a pipe, such as /dev/stdout, is written to and never replaced.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         content: the new content.
         durable: whether a power cut after this call leaves it there. What can be made again does not need that.
     """
@@ -218,12 +218,12 @@ def write_named(path: Path | str, content: str | bytes, what: str) -> None:
     """Write a file that the user named, or standard output; create its folder.
 
     Args:
-        path: of the file; `-` is standard output.
-        content: of the file.
+        path: the path of the file; `-` is standard output.
+        content: the content of the file.
         what: the beginning of an error message, such as the option.
 
     Raises:
-        CourseError: it cannot be written; the sentence begins with `what`, such as the option.
+        CourseError: it cannot be written; the sentence begins with `what`.
     """
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     if str(path) == "-":

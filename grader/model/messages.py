@@ -65,7 +65,7 @@ class Setup:
         accelerator: what checks of devices run on: `DeviceKind.SIM`, or `DeviceKind.CUDA`, for spawned workers alone.
         least: the level of confinement below which no student code is run.
         most: the level above which nothing is tried.
-        seed: of all random inputs, where nobody need be kept from knowing them: a student's own copy, `grade verify`.
+        seed: the seed of all random inputs, where they need not be secret: in a student's own copy, in `grade verify`.
         secret: in its place, of a run over many authors: from it and the author come the inputs.
     """
 
@@ -99,7 +99,7 @@ class Plan:
         spawn: the command that starts a worker; empty where the worker server forks them.
         accelerator: what checks of devices run on.
         exercises: the exercises whose checks it collects.
-        folders: of their courses; it reads no other files.
+        folders: the folders of their courses; it reads no other files.
         spawn_plain: the command that starts a worker with the standard library alone; empty where a server forks them.
     """
 
@@ -116,10 +116,10 @@ class Collected:
     """The checks that were collected.
 
     Attributes:
-        checks: of all exercises, in the order in which they run.
-        problems: by exercise, why its checks cannot be collected.
-        accelerators: how many devices of the accelerator there are; with none, nothing can be run.
-        findings: for staff: lines of check files that have no effect on student code, or are never graded.
+        checks: the checks of all exercises, in the order in which they run.
+        problems: the reason why the checks of an exercise cannot be collected, by exercise.
+        accelerators: the number of devices of the accelerator; with none, nothing can be run.
+        findings: lines of check files, for staff, that have no effect on student code, or are never graded.
     """
 
     checks: tuple[Check, ...]
@@ -140,7 +140,7 @@ class CheckSelection:
         with_tries: whether somebody reads the lines to try: for these, code runs once more for each check that fails.
         traced: by id, checks for which a report says what took virtual time: of the check itself, or, where there are
             lines, of these lines in its place.
-        typed: by id, lines that are run in the place of a check: the message says what they print.
+        typed: lines that are run in the place of a check, by id; the message says what they print.
         compares: whether the calls of each check are made in its place: the outcome says what functions returned.
     """
 
@@ -167,7 +167,7 @@ class Job:
     Attributes:
         exercise: its id.
         files: the submission's files by relative name.
-        seed: of the author's inputs.
+        seed: the seed of the author's inputs.
         folder: the folder of the files, as the student types it; "" if unknown.
         selection: the selection of checks that are run.
     """
@@ -193,7 +193,7 @@ class Done:
     Attributes:
         output: what the student printed while shown checks ran.
         waited_s: seconds for which workers were ready to run and had no core; None where the system does not tell.
-        workers: how many were started for it: for the student's code, and for references that no job before had met.
+        workers: the number of workers that were started for it: the student's, and those of references that are new.
     """
 
     output: str

@@ -12,8 +12,8 @@ class Grid:
     Attributes:
         expected: rows of cells, each a number as text.
         got: the same for the tensor that came.
-        wrong: which of its cells are wrong.
-        dims: how many the tensor has: 0, 1 or 2.
+        wrong: the cells that are wrong.
+        dims: the number of dims of the tensor: 0, 1 or 2.
     """
 
     expected: tuple[tuple[str, ...], ...]
@@ -27,12 +27,12 @@ class View:
     """A tensor as a view on a storage.
 
     Attributes:
-        name: what messages call it.
+        name: the name in messages.
         shape: its shape.
         strides: in elements.
-        offset: of its first element in the storage.
-        storage: how many elements the storage has.
-        memory: which storage it is: equal numbers share one.
+        offset: the offset of its first element in the storage.
+        storage: the number of elements of the storage.
+        memory: the number of the storage: views with equal numbers share one.
     """
 
     name: str
@@ -58,8 +58,8 @@ class Shapes:
     Attributes:
         rows: the shapes.
         broadcast: whether they are operands, of which a 1 is stretched; else they have to be equal.
-        expected: for operands: the shape that their result must have, if it is known.
-        misfits: for each row, which of its dims do not fit, where the rows need not be equal otherwise.
+        expected: the shape that the result of operands must have, if it is known.
+        misfits: the dims that do not fit, for each row, where the rows need not be equal otherwise.
     """
 
     rows: tuple[NamedShape, ...]
@@ -77,10 +77,10 @@ class Moment:
         place: "host", or the number of a device.
         start: in virtual seconds.
         end: in virtual seconds.
-        stream: of a device: the number of the stream.
-        unit: of a device: the part of it that works, "kernels" or a direction in which bytes go.
-        nbytes: how many bytes are moved.
-        shapes: of the tensors that an operator was given.
+        stream: the number of the stream, for a device.
+        unit: the part of a device that works: "kernels", or a direction in which bytes go.
+        nbytes: the number of bytes that are moved.
+        shapes: the shapes of the tensors that an operator was given.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Picture:
         views: tensors in their storages.
         shapes: shapes, aligned.
         moments: what host and devices did, in the order of the records.
-        left_out: of the moments, how many more there were.
+        left_out: the number of further moments, which are left out.
         said: lines of the message that the picture says as well: whoever draws it leaves them out.
     """
 

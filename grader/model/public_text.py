@@ -13,8 +13,8 @@ class Public(str):
     """A public text.
 
     Attributes:
-        template: with `{}` for each word.
-        words: for these fields; a word may be a public text itself.
+        template: the text with `{}` for each word.
+        words: the words for these fields; a word may be a public text itself.
     """
 
     template: str

@@ -17,7 +17,7 @@ class Place:
 
     Attributes:
         file: its path from the submission's folder, with slashes.
-        lines: how many lines it has.
+        lines: the number of its lines.
         names: the line of each function and class at its top level.
     """
 
@@ -32,13 +32,13 @@ class ExerciseFiles:
 
     Attributes:
         files: the bytes of its module and of the files beside it, by name.
-        path: where the module was read from, or what could not be read; None if there is no file.
-        problem: why there are no files, or "".
+        path: the path from which the module was read, or of what could not be read; None if there is no file.
+        problem: the reason why there are no files, or "".
         notes: what staff should know of where the files came from.
-        cells: of a module from a notebook, the code cell of each line and the line in that.
+        cells: the code cell of each line, and the line in it, of a module from a notebook.
         untouched: whether the module is the starter.
         error: why the module is not Python, or "".
-        place: where in the submission's folder the module has what.
+        place: the module's path in the submission's folder, and where it defines what.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -57,8 +57,8 @@ class Submission:
 
     Attributes:
         author: the author's name.
-        exercises: what it has of each exercise, by id.
-        digest: of all files.
+        exercises: the files of each exercise, by id.
+        digest: the digest of all files.
         root: the folder that it was read from, or None.
         authors: the members, if the author is a group or has another name than its report; else none.
     """
@@ -153,8 +153,8 @@ class Mistake:
     """A known mistake that an exercise shows.
 
     Attributes:
-        sentence: what it is; of mistakes that behave alike, the sentences of both.
-        functions: those to blame, as far as the known wrong answer says it.
+        sentence: the sentence that says what it is; of mistakes that behave alike, the sentences of both.
+        functions: the functions to blame, as far as the known wrong answer says it.
         rule: the rule that it breaks, or "".
         checks: ids of the lost checks that it explains.
     """
@@ -200,16 +200,16 @@ class GradedExercise:
         exercise: the exercise.
         state: not_started, started, shown_pass or done.
         checks: in the order in which they ran.
-        score: of all checks, the withheld ones among them as undecided.
+        score: the score of all checks, the withheld ones among them as undecided.
         withheld_points: hundredths of a point that withheld checks decide.
         output: what the student printed while shown checks ran, and each warning as a line after U+001E.
         mistakes: the known mistakes that lost checks show.
         left_out: the checks that were not to run this time; their points are undecided.
-        place: where the submission has it, or None if it has not.
+        place: the place of its file in the submission, or None if it has none.
         handed_in: whether there was a file of it at all.
         notes: what staff should know of where its file came from.
-        behaviours: of functions that lost points like no known wrong answer, a digest of what each does with inputs
-            that are the same for everybody; nothing of those where no value shows that.
+        behaviours: a digest, for each function that lost points like no known wrong answer, of what it does with inputs
+            that are the same for everybody; nothing for those where no value shows that.
         held_by: the rule that caps the points of the exercise, or None. If checks hold points back without such a
             rule, no value was right.
         set_by: why staff gave the exercise these points in place of those of its checks, or "".
@@ -276,8 +276,8 @@ class Environment:
         numpy: version.
         os: system, release and architecture.
         device: what checks of devices ran on: "cuda", or "cpu", where an accelerator is simulated.
-        threads: of each worker.
-        seed: of all random inputs; None where it is a secret, which no author may get.
+        threads: the number of threads of each worker.
+        seed: the seed of all random inputs; None where it is a secret, which no author may get.
         start: how workers were started.
         confinement: the level that was reached; None if no student code was run.
         grader: version of this package.
@@ -301,13 +301,13 @@ class FinalScore:
 
     Attributes:
         raw: what was earned, without extra credit and what staff changed.
-        late_days: how late it was; None if nothing says it.
+        late_days: the number of days that it was late; None if nothing says it.
         penalty: what late work costs.
         override: what staff's decisions add to what was earned, or take from it.
         bonus: earned as extra credit.
         final: what counts; None while points are undecided.
         possible: full marks, without extra credit and what is dropped.
-        grace_days: how many of these cost nothing.
+        grace_days: the number of these days that cost nothing.
         explained: all of it in one line.
         extra: ids of the exercises whose points are extra credit.
         dropped: ids of those that do not count.

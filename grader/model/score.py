@@ -128,7 +128,7 @@ class Total:
     """The total of scores by the rules of a hand-in, before staff and late days change it.
 
     Attributes:
-        score: of the exercises that count, without extra credit.
+        score: the score of the exercises that count, without extra credit.
         bonus: hundredths of a point that were earned as extra credit.
         extra: ids of the exercises whose points are extra credit.
         dropped: ids of those that do not count.
@@ -146,7 +146,7 @@ def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
     Every output that has one number for a report uses this: gradebooks, exports, jobs, pages.
 
     Args:
-        scores: by the ids of the exercises.
+        scores: the scores, by the ids of the exercises.
         handin: the hand-in, which has the rules; None if all exercises count as they are.
     """
     extra = tuple(id for id in scores if handin is not None and id in handin.extra)
