@@ -170,7 +170,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
         mode: "sim" for a device of that name; "cuda" for one that calls itself cuda and answers for `torch.cuda`;
             "none" for no accelerator at all, even if the machine has one.
         indices: the number of devices.
-        spec: how fast and large each is.
+        spec: the speed and the size of each.
 
     Returns:
         The machine, which counts; None in mode "none".

@@ -31,7 +31,7 @@ def put(owner: Any, name: str, new: Any) -> None:
     Args:
         owner: a module or a class.
         name: the attribute; it need not exist.
-        new: what takes its place.
+        new: the value or function that takes its place.
 
     Raises:
         TypeError: a function would take the place of a class.

@@ -191,7 +191,7 @@ class Prover:
 
     def _save(self, case: Case, finished: WorkResult) -> None:
         """Save a result; if another run of its case may end differently, have it deleted when this command ends."""
-        number = self.store.save_any(finished)
+        number = self.store.save_even_if_random(finished)
         if number is not None and not _is_repeatable(case, finished.graded):
             self._until_the_end.append(number)
 

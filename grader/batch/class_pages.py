@@ -17,7 +17,7 @@ def write_pages(
     course: Course,
     journal: Journal,
     folder: ResultsFolder,
-    paced: Callable[[int, int], object],
+    on_page: Callable[[int, int], object],
     *,
     names: bool,
     over_term: Mapping[str, FinalScore] | None = None,
@@ -28,7 +28,7 @@ def write_pages(
         course: the course of the class.
         journal: the open journal, which has the results and the files of authors.
         folder: the folder of results.
-        paced: a callback that is called after each author with how many are done, and how many there are.
+        on_page: a callback after each author's page, with the number of pages that are written, and of all.
         names: whether the pages also have the names of people whom a platform gave numbers.
         over_term: final scores by author, if the grace days of all hand-ins are known; else None.
 
@@ -42,7 +42,7 @@ def write_pages(
 
     def write_page(report: Report) -> None:
         write_feedback(folder, report, journal)
-        paced(next(done), total)
+        on_page(next(done), total)
 
     overview = ClassSummary(course, journal, folder, write_page, names=names, over_term=over_term)
     path = folder.write_page(OVERVIEW, overview.page())

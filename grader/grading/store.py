@@ -273,9 +273,9 @@ class Store:
 
     def save(self, one: WorkResult) -> int | None:
         """Save a result if another run would have the same; return its number, or None where it is not saved."""
-        return self.save_any(one) if is_repeatable(one.graded) else None
+        return self.save_even_if_random(one) if is_repeatable(one.graded) else None
 
-    def save_any(self, one: WorkResult) -> int | None:
+    def save_even_if_random(self, one: WorkResult) -> int | None:
         """Save a result even if another run may have a different one; return its number, or None if writing fails."""
         try:
             return self.add(one)

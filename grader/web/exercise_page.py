@@ -100,8 +100,8 @@ class ExercisePage:
             draw = self._show_memory()
             with self._try_it:
                 self._tries = TryIt(self._live, exercise, draw if not exercise.without else None)
-        self._live.listen(self, exercise.id, self._on_result)
-        client.on_delete(lambda: self._live.forget(self))
+        self._live.add_callback(self, exercise.id, self._on_result)
+        client.on_delete(lambda: self._live.remove_callback(self))
         client.on_connect(self._on_connect)
         if (last := self._live.last.get(exercise.id)) is not None:
             self._show_result(last)

@@ -54,7 +54,8 @@ class Result:
     solved: bool = False
 
 
-Listener = Callable[[Result], None]
+OnResult = Callable[[Result], None]
+"""A callback that a page gives, to be called with each result of its exercise."""
 
 
 class _CancelAtServerEnd(Progress):
@@ -93,7 +94,7 @@ class LiveGrading:
     poll: bool = False
     last: dict[str, Result] = field(default_factory=dict)
     _jobs: queue.Queue[Callable[[], None] | None] = field(default_factory=queue.Queue)
-    _listeners: dict[object, tuple[str, Listener]] = field(default_factory=dict)
+    _callbacks: dict[object, tuple[str, OnResult]] = field(default_factory=dict)
     _seen: dict[str, str] = field(default_factory=dict)
     _stopped: str = ""
     _ends: threading.Event = field(default_factory=threading.Event)
@@ -118,19 +119,19 @@ class LiveGrading:
 
     # -- pages
 
-    def listen(self, key: object, exercise: str, listener: Listener) -> None:
-        """Have a callback called with each result of an exercise, until `forget` is called.
+    def add_callback(self, key: object, exercise: str, callback: OnResult) -> None:
+        """Have a callback called with each result of an exercise, until `remove_callback` is called.
 
         Args:
-            key: the page, which `forget` names.
+            key: the key of the page that has the callback.
             exercise: the id of the exercise.
-            listener: the callback, which is called with each result.
+            callback: the callback.
         """
-        self._listeners[key] = exercise, listener
+        self._callbacks[key] = exercise, callback
 
-    def forget(self, key: object) -> None:
-        """Remove the listener of a page."""
-        self._listeners.pop(key, None)
+    def remove_callback(self, key: object) -> None:
+        """Remove the callback that was added with a key."""
+        self._callbacks.pop(key, None)
 
     def exercise(self, id: str) -> Exercise:
         """Return the exercise with this id.
@@ -236,9 +237,9 @@ class LiveGrading:
     def _publish(self, result: Result) -> None:
         if result.graded is not None or result.problem:
             self.last[result.exercise] = result
-        for id, listener in list(self._listeners.values()):
+        for id, callback in list(self._callbacks.values()):
             if id == result.exercise:
-                self._loop.call_soon_threadsafe(listener, result)
+                self._loop.call_soon_threadsafe(callback, result)
 
     def _grade(self, exercise: Exercise, *, again: bool) -> None:
         try:

@@ -18,7 +18,7 @@ def as_index(index: Any, device: torch.device) -> Any:
     """Return the index of `x[index]` with its lists and arrays replaced by tensors on a device.
 
     Args:
-        index: what stands between the brackets.
+        index: the index between the brackets.
         device: the device of `x`, by its inner name.
     """
     # Left to PyTorch, the lists of an index would become tensors on the device that is current.

@@ -155,7 +155,7 @@ class EventReader:
         """Return the events of the host and the device with their virtual times, sorted by these.
 
         Args:
-            events: what PyTorch's profiler recorded on the CPU.
+            events: the events that PyTorch's profiler recorded on the CPU.
         """
         opened: dict[int, list[FunctionEvent]] = {}
         for event in events:

@@ -68,7 +68,7 @@ class CUDAGraph:
 
         Args:
             pool: a key of `graph_pool_handle`, or of another graph's pool.
-            capture_error_mode: which calls are refused meanwhile: "global", "thread_local" or "relaxed".
+            capture_error_mode: the calls that are refused meanwhile: "global", "thread_local" or "relaxed".
             check_input_liveness: not used.
         """
         del check_input_liveness

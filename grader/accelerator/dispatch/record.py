@@ -18,7 +18,7 @@ class Dispatch:
 
     Attributes:
         machine: the machine that is simulated.
-        facts: what is known of the operator.
+        facts: the facts of the operator.
         func: the operator.
         args: its arguments by position, as the program gives them.
         kwargs: its arguments by name.

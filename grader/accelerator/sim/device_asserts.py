@@ -65,7 +65,7 @@ class Fault:
     """A kernel that failed: the device does no more work, and later calls on the host raise.
 
     Attributes:
-        moment: when the kernel is done, in virtual seconds.
+        moment: the virtual time at which the kernel is done, in seconds.
         text: the text that it prints.
     """
 

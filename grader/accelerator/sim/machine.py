@@ -96,7 +96,7 @@ class Machine:
     Args:
         kind: the device's public name, "sim" or "cuda".
         indices: the number of devices.
-        spec: how fast and large each is.
+        spec: the speed and the size of each.
     """
 
     def __init__(self, kind: str, indices: int, spec: Spec) -> None:

@@ -27,7 +27,7 @@ def enable_for_all(gpu: str, devices: int, gib: int | None = None) -> Machine:
     Args:
         gpu: the name of the GPU to imitate; "" for none.
         devices: the number of devices.
-        gib: how much memory each has; None for that of the GPU.
+        gib: the memory of each, in GiB; None for that of the GPU.
 
     Raises:
         ValueError: no GPU has this name.

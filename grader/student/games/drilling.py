@@ -147,7 +147,7 @@ def answer_in_worker(run: Callable[[str], str], question: Question) -> DrillAnsw
     """Return the answer to a question by running its lines in a worker.
 
     Args:
-        run: runs lines in a worker, and returns what they print.
+        run: a function that runs lines in a worker, and returns what they print.
         question: the question.
 
     Raises:
