@@ -23,7 +23,7 @@ import click
 import short_checks
 
 from grader.course.load import load_course
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import KnownMistakes
 from grader.grading.lanes import grade_exercise, setup_of
 from grader.grading.outcomes import WorkResult
 from grader.grading.plan import RunPlan, Work
@@ -42,7 +42,7 @@ class Counting:
     """A lane, as an engine that grades at once and counts the workers of all that it runs."""
 
     lane: Lane
-    known: Known
+    known: KnownMistakes
     slots: int = 1
     workers: int = 0
     progress: Progress = field(default_factory=Progress)
@@ -79,7 +79,7 @@ def main() -> None:
         exercises = {exercise.id: exercise for exercise in course.exercises}
         plan = RunPlan(course, course.exercises, setup)
         with Runtime(course.exercises, setup) as runtime, closing(runtime.open_lane()) as lane:
-            engine = Counting(lane, Known(setup))
+            engine = Counting(lane, KnownMistakes(setup))
             for kind, text in kinds.items():
                 counts = []
                 for task in short_checks.TASKS:

@@ -21,7 +21,7 @@ from grader.author.verify import Prover
 from grader.cli import main
 from grader.connection.connection import Connection, Proxy, proxy_of_name
 from grader.course.load import find_exercises
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import KnownMistakes
 from grader.grading.lanes import grade_exercise
 from grader.grading.outcomes import WorkResult
 from grader.grading.plan import RunPlan, Work
@@ -128,7 +128,7 @@ class InLane:
     slots = 1
     progress = Progress()
 
-    def __init__(self, lane: Lane, known: Known | None = None) -> None:
+    def __init__(self, lane: Lane, known: KnownMistakes | None = None) -> None:
         self._lane = lane
         self._known = known
 
@@ -277,7 +277,7 @@ def not_needed(**_: object) -> Any:
     return mock.Mock()
 
 
-def runtime_of(lane: Lane, known: Known | None = None) -> Runtime:
+def runtime_of(lane: Lane, known: KnownMistakes | None = None) -> Runtime:
     """A runtime with one lane, which is open already."""
     return Runtime(lane.exercises, FORK, known=known, processes=open_already(lane))
 

@@ -36,7 +36,7 @@ from grader.course.answers import Answer, read_answer
 from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
 from grader.grading.behaviour import COSTS, Traces, failures_of, traces_of
-from grader.grading.diagnosis import Known, diagnose
+from grader.grading.diagnosis import KnownMistakes, diagnose
 from grader.grading.lanes import grade_exercise, setup_of
 from grader.grading.outcomes import is_inconclusive
 from grader.grading.plan import RunPlan, Work
@@ -67,7 +67,7 @@ class Bench:
     exercise: Exercise
     setup: Setup
     lane: Lane
-    known: Known
+    known: KnownMistakes
     tally: Tally
 
     def graded(self, answer: Answer, seed: int) -> GradedExercise:
@@ -199,7 +199,7 @@ def command(names: tuple[str, ...], every: int, pairs: int) -> None:
     for exercise in [item for name in names for item in find_exercises(course, name)]:
         setup = replace(setup_of(), seed=SEED)
         with Runtime([exercise], setup) as runtime, closing(runtime.open_lane()) as lane:
-            bench = Bench(course, exercise, setup, lane, Known(setup), Tally())
+            bench = Bench(course, exercise, setup, lane, KnownMistakes(setup), Tally())
             click.echo(f"{exercise.number} {exercise.id}")
             for line in (*bench.wrong_answers(), *bench.pairs(pairs), *(bench.mutants(every) if every else ())):
                 click.echo(line)

@@ -30,7 +30,7 @@ import click
 
 from grader.course.layout import find_course, results_path
 from grader.course.load import find_exercises, load_course
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import KnownMistakes
 from grader.grading.lanes import setup_of
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime
@@ -231,7 +231,7 @@ def command(names: tuple[str, ...], *, write: bool, full: bool, only: str) -> No
     pages, every = {}, []
     with (
         open_store(results_path(course)) as store,
-        Runtime(chosen, setup, known=Known(setup, store)) as lanes,
+        Runtime(chosen, setup, known=KnownMistakes(setup, store)) as lanes,
     ):
         for exercise in chosen:
             text = (FOLDER / f"{exercise.number}.txt").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from grader.batch.journal import Journal, Shard, SubmissionRecord, open_run
 from grader.batch.policy import Rules
 from grader.batch.reports import notes_for_staff, report_from_journal, reports
 from grader.batch.results_folder import ResultsFolder
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import KnownMistakes
 from grader.grading.lanes import Executor
 from grader.grading.outcomes import WorkResult, is_broken
 from grader.grading.plan import RunPlan, Work
@@ -217,7 +217,7 @@ class _OpenSubmission:
 class _BatchProgress(Progress):
     """Reports, while results are waited for, how far a batch is, and how many known wrong answers ran."""
 
-    def __init__(self, batch: _Batch, known: Known, answers: int) -> None:
+    def __init__(self, batch: _Batch, known: KnownMistakes, answers: int) -> None:
         self._batch = batch
         self._known = known
         self._answers = answers
@@ -260,7 +260,7 @@ class _Batch:
     def grade(self, slots: int, executor: OpenExecutor | None) -> None:
         """Grade the submissions, and then write the gradebook, even if Ctrl-C ended the grading."""
         plan, options = self.plan, self.options
-        known, answers = Known(plan.setup, self.journal), sum(len(exercise.wrong) for exercise in self.chosen)
+        known, answers = KnownMistakes(plan.setup, self.journal), sum(len(exercise.wrong) for exercise in self.chosen)
         hidden = (self.intake.root, self.intake.source, self.results.path)
         progress = _BatchProgress(self, known, answers)
         if executor is not None:

@@ -330,7 +330,7 @@ def report(function: Proxy, name: str, number: int) -> None:
     Args:
         function: a function of the student's.
         name: the name of the count, such as "ops".
-        number: what was counted in one call.
+        number: the count of one call.
     """
     counters = connection_of(function).record.counters
     # A check may count several calls; the report has one number of each name.

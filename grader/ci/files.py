@@ -89,7 +89,7 @@ Files = dict[str, bytes]
 
 
 @dataclass(frozen=True)
-class Wishes:
+class JobOptions:
     """The options of an instructor.
 
     Attributes:
@@ -171,24 +171,24 @@ def package_here() -> str:
     )
 
 
-def platform_files(platform: str, wishes: Wishes, course: Course | None = None) -> Files:
+def platform_files(platform: str, options: JobOptions, course: Course | None = None) -> Files:
     """Return the files that a CI platform needs, by path.
 
     Args:
         platform: its name, as `grade init-ci` takes it.
-        wishes: the options.
+        options: the options.
         course: the course; some platforms ask for the names of its files.
 
     Raises:
         CourseError: the wheel cannot be read.
     """
-    wheel, kind, handin = wishes.wheel, PLATFORMS[platform], wishes.handin
+    wheel, kind, handin = options.wheel, PLATFORMS[platform], options.handin
     id = handin.id if handin else ""
-    words = {"confinement": wishes.confinement, "handin": id, "fail_below": wishes.fail_below}
-    words |= {"hidden": wishes.hidden}
+    words = {"confinement": options.confinement, "handin": id, "fail_below": options.fail_below}
+    words |= {"hidden": options.hidden}
     given = [(name.replace("_", "-"), value) for name, value in words.items() if value and name in kind.uses]
     values = {"PYTHON": PYTHON, "UV": UV, "INSTALL": kind.install, "HANDIN": id}
-    values |= {"CONFINEMENT": wishes.confinement or "full"}
+    values |= {"CONFINEMENT": options.confinement or "full"}
     values |= {"WORDS": "".join(f" --{name} {shlex.quote(value)}" for name, value in given)}
     if course is not None:
         values |= _question_values(course, handin)
@@ -196,7 +196,7 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     # Installers compile what they install, the Python among the templates as well.
     paths = [path for path in sorted(templates.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
     files = {path.relative_to(templates).as_posix(): _fill_template(path, values) for path in paths}
-    files[f"{kind.install}/requirements.txt"] = wishes.requirements
+    files[f"{kind.install}/requirements.txt"] = options.requirements
     files[f"{kind.install}/constraints.txt"] = pinned_versions()
     if wheel is not None:
         with failing_as(f"--package: {wheel} cannot be read"):
@@ -222,14 +222,14 @@ def _question_values(course: Course, handin: HandIn | None) -> Mapping[str, str]
     return {"TITLE": html.escape(title), "NAMES": names, "JSON_TITLE": json.dumps(title), "UUID": str(uuid.uuid4())}
 
 
-def autograder_files(course: Course, wishes: Wishes) -> Files:
+def autograder_files(course: Course, options: JobOptions) -> Files:
     """Return the files of Gradescope's autograder, by path: its programs and the whole course.
 
     Raises:
         CourseError: the course has no solutions, or a file of it cannot be read.
     """
     refuse_student_folder(course.root, "package")
-    files = platform_files("gradescope", wishes)
+    files = platform_files("gradescope", options)
     try:
         return files | {f"course/{path.as_posix()}": (course.root / path).read_bytes() for path in course_files(course)}
     except OSError as error:

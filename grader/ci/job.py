@@ -26,7 +26,7 @@ from grader.course.layout import (
     student_folder_or_start,
 )
 from grader.course.load import load_course
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import KnownMistakes
 from grader.grading.outcomes import WorkResult, graded_so_far
 from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
@@ -303,7 +303,7 @@ def grade_checkout(
     """
     news = _InterimReports(plan, submission, write, progress)
     write(news.report())  # a place that cannot be written is reported before all else
-    hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)
+    hidden, known = (submission.root,) if submission.root else (), KnownMistakes(plan.setup)
     try:
         with Runtime(plan.to_run(submission), plan.setup, hidden=hidden, known=known, progress=news) as runtime:
             report = grade_submission(plan, submission, runtime)

@@ -154,7 +154,7 @@ class _Commands(click.Group):
                 raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands in groups, then the options of grading, which has no name of its own."""
+        """Write the commands in groups, then the options of grading, the command that is typed without a name."""
         width = len(_GRADING)
         for title, names in GROUPS.items():
             rows = [(_GRADING if name == _GRADE else name, text) for name, (_, text) in names.items()]

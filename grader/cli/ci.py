@@ -207,7 +207,7 @@ def init_ci_command(
     fail_below: str | None,
 ) -> None:
     """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
-    from grader.ci.files import Wishes, grader_package, platform_files, write_all
+    from grader.ci.files import JobOptions, grader_package, platform_files, write_all
     from grader.course.layout import is_course
 
     kind = PLATFORMS[platform]
@@ -222,8 +222,8 @@ def init_ci_command(
         confinement = "reduced"  # their containers give no namespaces
     chosen = options.handin_of(course, handin) if course else None
     package, index = (requirement, "") if requirement else grader_package(course)
-    wishes = Wishes(package, confinement or "", chosen, fail_below or "", hidden, index)
-    files = platform_files(platform, wishes, course)
+    chosen_options = JobOptions(package, confinement or "", chosen, fail_below or "", hidden, index)
+    files = platform_files(platform, chosen_options, course)
     write_all(files, folder)
     Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), kind.then)
 
@@ -248,12 +248,12 @@ def package_command(
     hidden: Visibility,
 ) -> None:
     """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
-    from grader.ci.files import PROGRAMS, Wishes, autograder_files, grader_package
+    from grader.ci.files import PROGRAMS, JobOptions, autograder_files, grader_package
 
     course = options.course_here(course_folder, whole=True)
     chosen = options.handin_of(course, handin)
     wanted, index = (requirement, "") if requirement else grader_package(course)
-    files = autograder_files(course, Wishes(wanted, confinement, chosen, hidden=hidden, index=index))
+    files = autograder_files(course, JobOptions(wanted, confinement, chosen, hidden=hidden, index=index))
     write_named(out, zip_bytes(files, PROGRAMS), "--out")
     scores = {one.id: Score(0, one.points) for one in options.exercises_in(chosen, course.exercises)}
     points = score_after_policy(scores, final_score_of(scores, chosen)).possible

@@ -152,7 +152,7 @@ def _grade(
     """Grade a submission and return its report; print the summary with `says[0]`, and details with `says[1]`."""
     from grader.course.layout import results_path
     from grader.course.load import read_module
-    from grader.grading.diagnosis import Known
+    from grader.grading.diagnosis import KnownMistakes
     from grader.grading.lanes import lanes_for
     from grader.grading.runtime import Runtime
     from grader.grading.schedule import grade_submission
@@ -180,7 +180,7 @@ def _grade(
         Runtime(
             *(to_run, plan.setup, slots),
             hidden=hidden,
-            known=Known(plan.setup, store),
+            known=KnownMistakes(plan.setup, store),
             progress=progress,
             warm=submission is None,
             processes=processes,

@@ -39,7 +39,7 @@ from distributed import (
 from distributed.node import ServerNode
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import KnownMistakes
 from grader.grading.handed_in import as_handed_in
 from grader.grading.outcomes import Outcomes, WorkResult, lost_machine_result
 from grader.grading.packed_plan import pack_plan, unpack_plan
@@ -309,7 +309,7 @@ class NodePlugin(WorkerPlugin):
         mine = machine_facts(plan.setup)
         if wrong := [f"{name} {mine[name]}, expected {it}" for name, it in self._expected.items() if mine[name] != it]:
             raise StartError("it has " + "; ".join(wrong))
-        slots, known = self._worker.state.nthreads, Known(plan.setup)
+        slots, known = self._worker.state.nthreads, KnownMistakes(plan.setup)
         self._lanes = self._stack.enter_context(
             Runtime(plan.exercises, plan.setup, slots, hidden=(folder,), known=known)
         )

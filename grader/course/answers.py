@@ -165,7 +165,7 @@ def _answer_of_entry(path: Path, content: bytes, reference: str | None) -> Answe
     except SyntaxError as error:
         raise CourseError(f"{where}: it is not Python: {error}") from None
     # A NameError is caught by any check, so it would look like the mistake that is meant.
-    if unknown := sorted(names_of(text)[0]):
+    if unknown := sorted(undefined_and_defined_names(text)[0]):
         raise CourseError(f"{where}: nothing is called {', '.join(unknown)}")
     caught_by, breaks = (entry.caught_by, tuple(entry.breaks)) if isinstance(entry, WrongEntry) else ("", ())
     return Answer(path, text.encode(), entry.says.strip(), caught_by, breaks)
@@ -208,7 +208,7 @@ def first_line_number(node: ast.stmt) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
-def names_of(source: str) -> tuple[set[str], set[str]]:
+def undefined_and_defined_names(source: str) -> tuple[set[str], set[str]]:
     """Return the names that a source uses but does not define, and the global names that it defines.
 
     Names of builtins are not among the former.

@@ -47,17 +47,17 @@ class FailingCallees:
         return callees if _is_of_costs(row) else callees & self._wrong
 
     def first_of(self, row: GradedCheck) -> list[str]:
-        """Return those of `of` that use no other of them: they are to be fixed first."""
+        """Return the functions of `of` that use no other function of `of`: they are to be fixed first."""
         callees = self.of(row)
         return sorted(name for name in callees if callees.isdisjoint(self._callees.get(name, ())))
 
 
 def with_callees_named(graded: GradedExercise, files: Mapping[str, bytes]) -> GradedExercise:
-    """Return the exercise with messages that say where a function fails while one that it uses fails, too.
+    """Return the exercise with messages that name, for each failing function, the failing functions that it uses.
 
     Args:
         graded: the exercise.
-        files: the submission's files of it, by name.
+        files: the submission's files of the exercise, by name.
     """
     callees = FailingCallees(graded.checks, files)
     return replace(graded, checks=tuple(_with_callees(row, callees.first_of(row)) for row in graded.checks))

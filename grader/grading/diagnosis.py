@@ -121,8 +121,8 @@ _Alike = Mapping[Answer, frozenset[str]]
 """Of wrong answers the failing checks in which they do what the submission does."""
 
 
-class Known:
-    """Keeps how known wrong answers behave, and saves it in the store. Lanes that work at once may share it.
+class KnownMistakes:
+    """The behaviour of known wrong answers, which it saves in the store. Lanes that work at once may share it.
 
     A wrong answer runs when it is first needed, check by check, and like any submission: confined, in the same lane.
     Its inputs come from seeds of our own, so that one run serves for all students. What is saved are digests, from
@@ -253,7 +253,9 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
     return CheckTraces({one.check: Trace.of(one, categories[one.check]) for one in run.outcomes}, run.starved)
 
 
-def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> Diagnosed:
+def diagnose(
+    graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: KnownMistakes
+) -> Diagnosed:
     """Return the exercise with a sentence for each known wrong answer that it behaves like.
 
     A function that lost points without such a sentence gets a digest of its behaviour.
@@ -294,7 +296,9 @@ class _Comparison:
         starved: whether a run of the submission or of a wrong answer was starved of a core.
     """
 
-    def __init__(self, graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> None:
+    def __init__(
+        self, graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: KnownMistakes
+    ) -> None:
         self.starved = False
         self._graded = graded
         self._exercise = graded.exercise

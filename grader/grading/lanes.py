@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from grader.grading.callers import with_callees_named
-from grader.grading.diagnosis import Known, diagnose
+from grader.grading.diagnosis import KnownMistakes, diagnose
 from grader.grading.handed_in import as_handed_in
 from grader.grading.outcomes import WorkResult, graded_from, is_inconclusive, unreadable_checks_result
 from grader.grading.plan import RunPlan, Work
@@ -68,7 +68,7 @@ def lanes_for(plan: RunPlan, submission: Submission) -> int:
     return 1 if plan.stops else max(1, min(lanes_here(), len(plan.to_run(submission)) // _FOR_A_LANE))
 
 
-def grade_exercise(work: Work, lane: Lane, known: Known | None) -> WorkResult:
+def grade_exercise(work: Work, lane: Lane, known: KnownMistakes | None) -> WorkResult:
     """Grade one exercise of one submission.
 
     Args:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self, TypeVar
 
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import KnownMistakes
 from grader.grading.lanes import grade_exercise
 from grader.grading.outcomes import WorkResult, graded_from, has_lost_points
 from grader.grading.plan import Work
@@ -85,7 +85,7 @@ class Runtime:
         slots: int = 1,
         *,
         hidden: Sequence[Path] = (),
-        known: Known | None = None,
+        known: KnownMistakes | None = None,
         progress: Progress | None = None,
         strict: bool = False,
         warm: bool = False,

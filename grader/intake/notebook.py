@@ -18,7 +18,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from grader.course.answers import is_starter, names_of
+from grader.course.answers import is_starter, undefined_and_defined_names
 from grader.intake.cells import (
     DEFINITIONS,
     Code,
@@ -396,7 +396,7 @@ def _used_and_defined_names(source: str) -> tuple[set[str], set[str]]:
     if code.tree is None:
         return set(), set()
     try:
-        used, given = names_of(code.text)
+        used, given = undefined_and_defined_names(code.text)
     except (RecursionError, MemoryError):  # a worker finds out what it is
         return set(), set()
     stars = [node for node in ast.walk(code.tree) if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]

@@ -160,8 +160,8 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 def for_html(text: str) -> str:
     """Make text safe for an HTML element, or for the value of an attribute in quotes.
 
-    `html.escape` sees to markup, and leaves what cannot be seen to us. It does not protect in scripts and style sheets,
-    nor in attributes that hold an address or a script.
+    Markup is escaped, and invisible characters are spelled out. That does not protect in scripts and style sheets, nor
+    in attributes that hold an address or a script.
     """
     return html.escape(_spell_out_invisible(text), quote=True)
 

@@ -22,7 +22,7 @@ import click
 from grader.course.answers import submission_of
 from grader.course.layout import course_for, find_course, results_path
 from grader.course.load import load_course, one_exercise
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import KnownMistakes
 from grader.grading.handed_in import with_cell_lines
 from grader.grading.lanes import setup_of
 from grader.grading.plan import RunPlan
@@ -182,7 +182,7 @@ class NotebookGrader:
             (self._exercises,) = (module.exercises for module in course.modules if exercise in module.exercises)
             # Nothing is written into the folder of a course that belongs to no student.
             store = self._opened.enter_context(open_store(results_path(course) if own else None))
-            known = Known(self._setup, store)
+            known = KnownMistakes(self._setup, store)
             lanes = Runtime(self._exercises, self._setup, known=known, progress=self._progress, warm=True)
             self._lanes = self._opened.enter_context(lanes)
         return self._lanes

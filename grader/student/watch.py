@@ -20,7 +20,7 @@ import click
 
 from grader.course.layout import results_path
 from grader.course.watching import watch_files
-from grader.grading.diagnosis import Known, diagnose
+from grader.grading.diagnosis import KnownMistakes, diagnose
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
@@ -66,7 +66,7 @@ class Watch(Progress):
         self._say = say
         self._plain = plain
         self._lanes: Runtime  # opened in `run`, as is what is known
-        self._known: Known
+        self._known: KnownMistakes
         self._seen: dict[str, str] = {}
         self._passed: dict[str, set[str]] = {}
         self._confirms = False
@@ -86,7 +86,7 @@ class Watch(Progress):
             # Checks of all exercises are read once, so that to go on costs nothing.
             Runtime(self._course.exercises, self._setup, progress=self, warm=True) as self._lanes,
         ):
-            self._known = Known(self._setup, store)
+            self._known = KnownMistakes(self._setup, store)
             saved = watch_files(self._course.root, poll=poll)
             next(saved)  # from here on, no save is missed
             self._handle({self._exercise.starter})

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from grader.course.layout import results_path
 from grader.course.watching import watch_files
-from grader.grading.diagnosis import Known, diagnose
+from grader.grading.diagnosis import KnownMistakes, diagnose
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
@@ -214,7 +214,7 @@ class LiveGrading:
                 open_store(results_path(self.course)) as store,
                 Runtime(self.course.exercises, self.setup, hidden=(self.course.root,), warm=True) as self._runtime,
             ):
-                self._known = Known(self.setup, store)
+                self._known = KnownMistakes(self.setup, store)
                 self._runtime.warm_up()
                 while (job := self._jobs.get()) is not None:
                     job()

@@ -24,7 +24,7 @@ from ci.test_gather import report
 from click.testing import CliRunner
 from support import COURSES, RIGHT, written
 
-from grader.ci.files import PLATFORMS, Wishes, autograder_files, package_here, platform_files, write_all
+from grader.ci.files import PLATFORMS, JobOptions, autograder_files, package_here, platform_files, write_all
 from grader.cli import main
 from grader.model import Course
 from grader.model.errors import CourseError
@@ -32,7 +32,7 @@ from grader.model.errors import CourseError
 pytestmark = pytest.mark.lane
 
 VENDORED = resources.files("check_jsonschema") / "builtin_schemas" / "vendor"
-WISHES = Wishes("tensorgrade==0.1.0", confinement="none")
+JOB_OPTIONS = JobOptions("tensorgrade==0.1.0", confinement="none")
 
 
 WORKFLOWS = ["github", "github-class", "gitlab", "gitlab-class", "azure", "circleci"]
@@ -51,7 +51,7 @@ Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(?:true|fals
 
 def workflow(platform: str, course: Course) -> Any:
     """The one YAML file of a platform."""
-    (text,) = [text for path, text in platform_files(platform, WISHES, course).items() if path.endswith(".yml")]
+    (text,) = [text for path, text in platform_files(platform, JOB_OPTIONS, course).items() if path.endswith(".yml")]
     # The schema of Azure Pipelines takes each value for a text.
     return yaml.load(text, yaml.BaseLoader if platform == "azure" else Loader)
 
@@ -72,7 +72,7 @@ def test_our_own_workflow_is_valid(tiny: Course) -> None:
     """By the same schema, with the same actions as those that we give to others."""
     text = (Path(__file__).parents[2] / ".github" / "workflows" / "tests.yml").read_text("utf-8")
     validate(yaml.load(text, Loader), "github-workflows.json")
-    given = b"".join(platform_files("github", WISHES, tiny).values()).decode()
+    given = b"".join(platform_files("github", JOB_OPTIONS, tiny).values()).decode()
     known_uses = {use.replace("/restore@", "@") for use in re.findall(r"uses: (\S+)", given)}
     assert set(re.findall(r"uses: (\S+)", text)) <= known_uses
 
@@ -98,7 +98,7 @@ def test_workflows_have_least_rights(tiny: Course, platform: str) -> None:
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_files_are_whole(tiny: Course, platform: str, tmp_path: Path) -> None:
     """Nothing is left to be filled in, shells can read their scripts, and nothing is written over."""
-    files = platform_files(platform, WISHES, tiny)
+    files = platform_files(platform, JOB_OPTIONS, tiny)
     assert not [path for path, text in files.items() if re.search(rb"@[A-Z]+@", text)]
     write_all(files, tmp_path / "new")
     for path, text in files.items():
@@ -165,7 +165,7 @@ def test_feedback_is_an_issue_of_each_student(tiny: Course, tmp_path: Path) -> N
 def test_prairielearn_has_a_question(tiny: Course) -> None:
     """Its settings have the keys that PrairieLearn asks for, and each file of the hand-in is named."""
     (handin,) = tiny.handins
-    files = platform_files("prairielearn", Wishes("x", "reduced", handin=handin), tiny)
+    files = platform_files("prairielearn", JobOptions("x", "reduced", handin=handin), tiny)
     info = json.loads(files["info.json"])
     assert {"uuid", "topic"} <= set(info)
     assert (info["type"], info["title"], info["gradingMethod"]) == ("v3", "Week 1", "External")
@@ -176,7 +176,7 @@ def test_prairielearn_has_a_question(tiny: Course) -> None:
 
 def test_prairielearn_grades_with_the_secret_of_its_image(tiny: Course, tmp_path: Path) -> None:
     """Each image has its own, and the inputs are those of a student's variant."""
-    files, others = (platform_files("prairielearn", WISHES, tiny) for _ in range(2))
+    files, others = (platform_files("prairielearn", JOB_OPTIONS, tiny) for _ in range(2))
     assert files["grader/secret.txt"] != others["grader/secret.txt"]
     home, root = tmp_path / "grader", tmp_path / "grade"
     write_all({path: text for path, text in files.items() if path.startswith("grader/")}, tmp_path)
@@ -203,7 +203,7 @@ def put_programs(folder: Path) -> None:
         (folder / name).chmod(0o755)
 
 
-def stand_in(root: Path, course: Course, source: str, words: Wishes = WISHES) -> Path:
+def stand_in(root: Path, course: Course, source: str, words: JobOptions = JOB_OPTIONS) -> Path:
     """Gradescope's folders, with what its set-up would have installed."""
     write_all(autograder_files(course, words), root / "source")
     put_programs(root / "source" / "venv" / "bin")
@@ -301,7 +301,7 @@ def test_a_job_installs_what_was_named(tiny: Course, tmp_path: Path) -> None:
         (str(wheel), f"./{wheel.name}"),
     ):
         for platform in PLATFORMS:
-            files = platform_files(platform, Wishes(wanted), tiny)
+            files = platform_files(platform, JobOptions(wanted), tiny)
             (folder,) = {path.rpartition("/")[0] for path in files if path.endswith("/requirements.txt")}
             assert files[f"{folder}/requirements.txt"].decode() == f"{line}\n"
             assert b"\ntorch==" in files[f"{folder}/constraints.txt"]
@@ -391,7 +391,7 @@ def test_a_job_grades_as_was_wished(tiny: Course, tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(("status", "writes", "ends"), [(0, True, 0), (3, True, 0), (124, True, 0), (2, False, 2)])
 def test_classroom50_keeps_its_result(tiny: Course, tmp_path: Path, status: int, writes: bool, ends: int) -> None:
     """Its autograder ends with 0 where there is a result: that of another status is thrown away. A forged one goes."""
-    write_all(platform_files("classroom50", WISHES, tiny), tmp_path / "bundle")
+    write_all(platform_files("classroom50", JOB_OPTIONS, tiny), tmp_path / "bundle")
     grade = f"echo $* >&2; exit {status}"
     programs = {"python": "true", "uv": "true", "grade": f"echo '{{}}' >result.json; {grade}" if writes else grade}
     written(tmp_path, {f"temp/grade/bin/{name}": f"#!/bin/sh\n{script}\n" for name, script in programs.items()})

@@ -33,7 +33,7 @@ from support import FORK, RIGHT, Noted
 from grader.cli import main
 from grader.cluster import cluster
 from grader.cluster.cluster import Cluster, NodePlugin, RemoteResult, machine_facts, open_cluster
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import KnownMistakes
 from grader.grading.lanes import grade_exercise
 from grader.grading.outcomes import Outcomes, WorkResult, is_broken
 from grader.grading.packed_plan import pack_plan, unpack_plan
@@ -200,7 +200,7 @@ def test_a_bundle_holds_all_that_is_judged_by(tiny: Course, tmp_path: Path, subm
 def test_a_node_grades_like_a_lane_here(tiny: Course, tmp_path: Path, submission: Submission, fork_lane: Lane) -> None:
     """It unpacks the course for nobody else to read, finds what is found here, and leaves nothing."""
     plan = RunPlan(tiny, tiny.exercises, FORK)
-    known, works = Known(FORK), [Work(plan, exercise, submission) for exercise in tiny.exercises]
+    known, works = KnownMistakes(FORK), [Work(plan, exercise, submission) for exercise in tiny.exercises]
     expected = [grade_exercise(work, fork_lane, known) for work in works]
     (tmp_path / "place").mkdir()
     worker = mock.Mock(local_directory=str(tmp_path / "place"), contact_address="tcp://there")

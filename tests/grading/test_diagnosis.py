@@ -13,7 +13,7 @@ from support import COURSES, FORK, grade_one, open_lane
 from grader.course.answers import Answer
 from grader.course.load import load_course
 from grader.grading.behaviour import Names, names_in_sentence
-from grader.grading.diagnosis import Known, diagnose
+from grader.grading.diagnosis import KnownMistakes, diagnose
 from grader.grading.store import open_store
 from grader.intake.code import functions_used, names_used
 from grader.intake.collect import names_in
@@ -51,7 +51,7 @@ def submission_of(exercise: Exercise, text: str) -> Submission:
 
 
 def diagnosed(
-    lane: Lane | Counted, exercise: Exercise, text: str, *, seed: int = 0, known: Known | None = None
+    lane: Lane | Counted, exercise: Exercise, text: str, *, seed: int = 0, known: KnownMistakes | None = None
 ) -> str | None:
     """What a text is told; a sentence for each mistake."""
     mistakes = mistakes_of(lane, exercise, text, seed=seed, known=known)
@@ -59,13 +59,13 @@ def diagnosed(
 
 
 def mistakes_of(
-    lane: Lane | Counted, exercise: Exercise, text: str, *, seed: int = 0, known: Known | None = None
+    lane: Lane | Counted, exercise: Exercise, text: str, *, seed: int = 0, known: KnownMistakes | None = None
 ) -> tuple[Mistake, ...]:
     """The known mistakes of a text."""
     submission = submission_of(exercise, text)
     graded = grade_one(exercise, submission, lane.lane if isinstance(lane, Counted) else lane, seed)
     setup = replace(FORK, seed=seed)
-    return diagnose(graded, submission, setup, lane, known or Known(setup)).graded.mistakes  # type: ignore[arg-type]
+    return diagnose(graded, submission, setup, lane, known or KnownMistakes(setup)).graded.mistakes  # type: ignore[arg-type]
 
 
 def with_wrong(exercise: Exercise, folder: Path, *answers: str) -> Exercise:
@@ -483,11 +483,11 @@ def test_a_wrong_answer_runs_once_for_all(double: Exercise, fork_lane: Lane, tmp
     """How it behaves is saved, in a file that holds no value of an input."""
     lane, path = Counted(fork_lane), tmp_path / "results.sqlite"
     with open_store(path) as store:
-        diagnosed(lane, double, TRIPLES, known=Known(FORK, store))
+        diagnosed(lane, double, TRIPLES, known=KnownMistakes(FORK, store))
     assert any(source != TRIPLES.encode() for source in lane.ran)
     lane.ran.clear()
     with open_store(path) as store:
-        assert diagnosed(lane, double, TRIPLES, known=Known(FORK, store)) == SENTENCE
+        assert diagnosed(lane, double, TRIPLES, known=KnownMistakes(FORK, store)) == SENTENCE
         rows = store.execute("SELECT * FROM traces")
     assert set(lane.ran) == {TRIPLES.encode()}
     assert rows
@@ -497,7 +497,7 @@ def test_a_wrong_answer_runs_once_for_all(double: Exercise, fork_lane: Lane, tmp
 
 def test_a_changed_wrong_answer_is_run_again(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """What is known of the file as it was does not count."""
-    lane, known = Counted(fork_lane), Known(FORK)
+    lane, known = Counted(fork_lane), KnownMistakes(FORK)
     first, second = (f'"""No.\n\ncaught by: small\n"""\n\n{TRIPLES.replace("y + x", text)}' for text in ("y", "y + x"))
     exercise = with_wrong(double, tmp_path, first)
     assert diagnosed(lane, exercise, TRIPLES, known=known) is None
@@ -511,7 +511,7 @@ def test_a_part_and_an_untouched_starter_tell_nothing(double: Exercise, fork_lan
     graded = grade_one(double, submission, fork_lane)
     part = replace(graded, checks=graded.checks[:1], left_out=graded.checks[1:])
     for each in (part, replace(graded, state="not_started")):
-        assert diagnose(each, submission, FORK, fork_lane, Known(FORK)).graded.mistakes == ()
+        assert diagnose(each, submission, FORK, fork_lane, KnownMistakes(FORK)).graded.mistakes == ()
 
 
 # -- a function that uses another one, which fails ---------------------------------------------------------------------

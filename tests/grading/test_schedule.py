@@ -13,7 +13,7 @@ from batch.pretend import Judge, PretendLane, by_words
 from support import COURSES, FORK, InLane, Noted, not_needed, open_lane
 
 from grader.course.load import find_exercises, load_course
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import KnownMistakes
 from grader.grading.lanes import lanes_for
 from grader.grading.outcomes import WorkResult
 from grader.grading.plan import RunPlan, Work
@@ -134,7 +134,7 @@ def opened(plan: RunPlan, judge: Judge = by_words) -> Runtime:
     """Three pretend lanes."""
     lane: Any = lambda exercises, *_: PretendLane(exercises, judge)  # noqa: E731
     processes = Processes(not_needed, lambda *_: WorkerSource(), lane)
-    return Runtime(plan.exercises, plan.setup, 3, known=Known(plan.setup), processes=processes)
+    return Runtime(plan.exercises, plan.setup, 3, known=KnownMistakes(plan.setup), processes=processes)
 
 
 def test_the_report_is_that_of_one_lane(class_of_one: tuple[RunPlan, Submission]) -> None:
@@ -151,7 +151,7 @@ def test_the_report_is_that_of_one_lane(class_of_one: tuple[RunPlan, Submission]
         return replace(found, graded_at=""), [graded.exercise.id for graded in told.exercises]
 
     lane: Any = PretendLane(list(plan.exercises))
-    expected = report(InLane(lane, Known(plan.setup)))
+    expected = report(InLane(lane, KnownMistakes(plan.setup)))
     assert [bool(graded.behaviours) for graded in expected[0].exercises] == [word == "failed" for word in WORDS]
     with opened(plan, slow) as runtime:
         assert report(runtime) == expected

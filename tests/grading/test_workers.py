@@ -12,7 +12,7 @@ import pytest
 from check_process.courses import course_with, without_solutions
 from support import FORK, RIGHT, InLane, open_lane
 
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import KnownMistakes
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
@@ -79,7 +79,7 @@ def grade(opened: tuple[Exercise, Lane], monkeypatch: pytest.MonkeyPatch) -> Gra
         one = replace(exercise, wrong=mistakes)
         files = ExerciseFiles({one.file_name: text.encode()}, Path("nowhere.py"))
         plan = RunPlan(Course("", Path(), (), ()), [one], setup)
-        report = grade_submission(plan, Submission("somebody", {one.id: files}), InLane(lane, Known(setup)))
+        report = grade_submission(plan, Submission("somebody", {one.id: files}), InLane(lane, KnownMistakes(setup)))
         own = started.pop(text.encode())
         return report.exercises[0], own, started.total()
 

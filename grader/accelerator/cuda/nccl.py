@@ -20,7 +20,7 @@ from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.refusals import refusing_function
 from grader.accelerator.sim.clock import OF_COLLECTIVES
 from grader.accelerator.sim.machine import Machine, the_machine
-from grader.accelerator.sim.races import Known
+from grader.accelerator.sim.races import VectorClock
 
 VERSION = (2, 27, 5)
 """What a build of PyTorch without NCCL says; one with it has its own."""
@@ -422,7 +422,7 @@ class Running:
     """
 
     index: int
-    done: Known
+    done: VectorClock
 
 
 def begin_collective(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Sequence[SimTensor]) -> Running:

@@ -10,7 +10,7 @@ from grader.accelerator.core.accumulators import note_accumulators
 from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.clock import Queue
 from grader.accelerator.sim.machine import Machine, the_machine
-from grader.accelerator.sim.races import Known
+from grader.accelerator.sim.races import VectorClock
 
 if TYPE_CHECKING:
     from grader.accelerator.sim.capture import Capture
@@ -130,7 +130,7 @@ class AnyEvent:
         self.enable_timing = enable_timing
         self.device: torch.device | None = None  # that of the stream that it is recorded in
         self.moment: float | None = None
-        self.seen: Known = {}
+        self.seen: VectorClock = {}
         self.capture: Capture | None = None
 
     def record(self, stream: Stream | None = None) -> None:

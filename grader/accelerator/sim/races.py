@@ -27,7 +27,7 @@ from grader.accelerator.sim.sync_debug import warn_at_program_line
 Access = tuple[Queue, int, str, Site]
 """Work that uses memory: its queue, its number there, its name, and the program's line."""
 
-Known = dict[Queue, int]
+VectorClock = dict[Queue, int]
 """For each queue, the number of the last work that is known to be done: a vector clock."""
 
 _SMALL = 1 << 20
@@ -135,9 +135,9 @@ class Races:
         self.several = False
         self.strict = False
         self.count = 0
-        self._given: Known = {}
-        self._host: Known = {}
-        self._known: dict[Queue, Known] = {}
+        self._given: VectorClock = {}
+        self._host: VectorClock = {}
+        self._known: dict[Queue, VectorClock] = {}
         # Memory that was freed while other queues than its own used it, by its own queue: bytes, and who used it.
         self._left: dict[Queue, list[tuple[int, Access]]] = {}
         # Pinned memory that copies may be reading still: looks at it, with their versions, and the copies.
@@ -146,11 +146,11 @@ class Races:
 
     # -- who waits for whom
 
-    def done_when_idle(self, queue: Queue) -> Known:
+    def done_when_idle(self, queue: Queue) -> VectorClock:
         """Return, by queue, the number of the last work that is known to be done once `queue` is empty."""
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
-    def record_wait(self, queue: Queue | None, seen: Known) -> None:
+    def record_wait(self, queue: Queue | None, seen: VectorClock) -> None:
         """Record that a queue waits until some work is done; None is the host.
 
         Args:

@@ -25,7 +25,7 @@ from grader.author.port.text import (
     statements_needed,
     top_statements,
 )
-from grader.course.answers import first_line_number, names_of
+from grader.course.answers import first_line_number, undefined_and_defined_names
 from grader.course.layout import Places
 from grader.course.load import MOST_DATA_MB
 from grader.lint.lines import findings
@@ -389,7 +389,7 @@ def _find_todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator
         given = {name for one in function.decorator_list for name in _parametrize_names(source, one)}
         if unknown := [f"`{name}`" for name in parameters(function) if name not in known | given]:
             yield function.lineno, f"no fixture {', '.join(unknown)} is here: write it in this file; for {_ELSEWHERE}"
-    missing, _ = names_of(text)
+    missing, _ = undefined_and_defined_names(text)
     for node in source.nodes:
         if of_checks and isinstance(node, ast.AsyncFunctionDef):
             yield node.lineno, "an `async` check would pass for any answer: await in a probe, with `asyncio.run`"
@@ -510,7 +510,7 @@ def missing_part_sentences(reference: str, found: Container[str] = ()) -> Iterat
         yield f"the reference imports `{module}`, which is not installed here: install it, or write this without it"
     if gaps := [node for node in ast.walk(tree) if _has_ellipsis(node) and not _is_reassigned(node, tree.body)]:
         yield f"the reference has `...` where its solution belongs, such as `{ast.unparse(gaps[0])}`: write it there"
-    missing, _ = names_of(reference)
+    missing, _ = undefined_and_defined_names(reference)
     stars = any(one.name == "*" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names)
     for name in () if stars else sorted(missing):
         yield f"the reference uses `{name}`, which it does not define, as a test may have done before: define it there"

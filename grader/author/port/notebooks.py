@@ -17,7 +17,7 @@ from typing import Any
 
 from grader.author.port.rewrite import loaded_variables
 from grader.author.port.text import TopStatement, missing_packages, statements_needed, top_statements
-from grader.course.answers import names_of
+from grader.course.answers import undefined_and_defined_names
 from grader.course.files import parse_yaml
 from grader.intake.cells import python_of
 from grader.lint.scope import Function, imported_names, parameters
@@ -113,7 +113,7 @@ class Assignment:
             changed = {
                 each for cell in later for item in top_statements(cell, with_parameters=False) for each in item.binds
             }
-            used = names_of(f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}")[0]
+            used = undefined_and_defined_names(f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}")[0]
             for each in sorted(used & self._tested_variables() & changed):
                 looked.setdefault(each, []).append(name.removeprefix("test_"))
         for each, names in looked.items():
@@ -131,7 +131,7 @@ class Assignment:
         texts = [
             f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}" for name, source in self.tests.items()
         ]
-        return {name for text in texts for name in names_of(text)[0]}
+        return {name for text in texts for name in undefined_and_defined_names(text)[0]}
 
     def _tested_variables(self) -> set[str]:
         """Return the variables that tests use and that the solution binds, or that are computed from such variables."""
@@ -168,7 +168,9 @@ class Assignment:
         """
         earlier, whole = list[TopStatement](), dict[str, str]()
         for name, source in self.tests.items():
-            undefined = names_of(f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}")[0] - set(known)
+            undefined = undefined_and_defined_names(
+                f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}"
+            )[0] - set(known)
             needed = statements_needed(earlier, undefined)
             whole[name] = "\n".join([*(item.text.rstrip("\n") for item in needed), source])
             earlier += top_statements(source, with_parameters=False)

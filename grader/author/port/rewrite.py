@@ -14,7 +14,7 @@ import numpy as np
 from grader.author.port.asserts import convert_to_pytest
 from grader.author.port.frames import draws_figures, needs_data_frames
 from grader.author.port.text import Edits, TopStatement, indent_block, source_of_file, top_statements
-from grader.course.answers import first_line_number, lines_of, names_of
+from grader.course.answers import first_line_number, lines_of, undefined_and_defined_names
 from grader.lint.lines import graph_attribute
 from grader.lint.scope import FIXTURE, CheckSource, ExprKind, Function, Scope, imported_names, parameters, scopes
 from grader.model.errors import CourseError
@@ -114,7 +114,7 @@ class Tests:
         if self._is_library(module) or (inner if is_module and inner else last) in _HELPERS:
             return
         if inner == "*":
-            undefined, _ = names_of("".join(item.text for item in self.items))
+            undefined, _ = undefined_and_defined_names("".join(item.text for item in self.items))
             self._names |= {unknown: unknown for unknown in undefined if unknown not in self._imported}
         elif is_module:
             self._modules.add(name)

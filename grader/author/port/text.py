@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from grader.course.answers import first_line_number, lines_of, names_of
+from grader.course.answers import first_line_number, lines_of, undefined_and_defined_names
 from grader.lint.scope import Function, imported_names
 
 _Node = ast.expr | ast.stmt | ast.arg
@@ -153,7 +153,7 @@ def top_statements(text: str, *, with_parameters: bool = True) -> list[TopStatem
         last = whole.end_lineno or 0
         own = "".join(lines[first:last]).rstrip("\n") + "\n"
         (node,) = ast.parse(own).body
-        uses, binds = names_of(own)
+        uses, binds = undefined_and_defined_names(own)
         binds |= _mutated_names(node)
         uses |= {one.arg for one in ast.walk(node) if with_parameters and isinstance(one, ast.arg)}
         items.append(TopStatement(node, own, frozenset(binds), frozenset(uses - binds)))
