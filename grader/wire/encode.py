@@ -13,7 +13,7 @@ from grader.wire.containers import Other, PlainEncoder
 from grader.wire.dtypes import ARRAY_DTYPE, NAMES, TAGS
 from grader.wire.facts import LONGEST, AcceleratorFunctions, TensorFacts, are_any_recorded, device_of, to_row
 from grader.wire.frames import Unsupported
-from grader.wire.memory import MemoryBlock, address_range
+from grader.wire.memory import MemoryBlock, address_range, host_address
 from grader.wire.table import ObjectTable
 
 
@@ -103,7 +103,7 @@ class Encoder(PlainEncoder):
         """Return the address ranges of the known blocks, without blocks whose storage was resized."""
         blocks, moved = self._table.blocks, set()
         for (number, start, nbytes), storage in self._table.storages.items():
-            now = storage.data_ptr() - start, storage.nbytes()
+            now = host_address(storage) - start, storage.nbytes()
             if number is not None and now != (blocks[number].address, nbytes):
                 moved.add(number)
         spans = [(block.address, block.address + block.nbytes, number, None) for number, block in enumerate(blocks)]

@@ -18,6 +18,9 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 MOST_DIMS = 64
 
+_StorageBase: Any = torch._C.StorageBase
+"""The class whose `data_ptr` is the address in this process; a storage on a simulated device has another `data_ptr`."""
+
 
 class _Memory:
     """Raw memory that NumPy can view; after `Tensor.numpy` a later `resize_` would be forbidden."""
@@ -92,11 +95,17 @@ def byte_range(offset: int, shape: Sequence[int], strides: Sequence[int], itemsi
     return low, high + itemsize
 
 
+def host_address(storage: torch.UntypedStorage) -> int:
+    """Return the address of a storage in the memory of this process, also of one on a simulated device."""
+    return int(_StorageBase.data_ptr(storage))
+
+
 def address_range(value: torch.Tensor | Array) -> tuple[int, int]:
     """Return the addresses at which the memory of a tensor's storage, or of an array's elements, begins and ends."""
     if isinstance(value, torch.Tensor):
         storage = value.untyped_storage()
-        return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+        start = host_address(storage)
+        return start, start + storage.nbytes()
     address: int = value.__array_interface__["data"][0]
     return byte_range(address, value.shape, value.strides, value.itemsize)
 

@@ -8,7 +8,7 @@ from wire.pair import Pair, quietly
 
 from grader import accelerator
 from grader.wire.facts import AcceleratorFunctions, TensorFacts, facts_of, note_facts
-from grader.worker.surroundings import Mirrors
+from grader.worker.surroundings import Mirrors, set_device_mode
 
 
 def mirrored() -> Pair:
@@ -82,3 +82,19 @@ def test_mirrors_last_as_long_as_a_request() -> None:
         assert again[0][0] == found[0][0] == -1
         assert len(mirrors._pairs) == 1
     assert mirrors.to_host(torch.ones(2)) is None
+
+
+@in_mode("off")
+def test_memory_of_the_simulated_device_crosses_after_its_storage_was_looked_at() -> None:
+    """A storage's address on the device, which is not in this process, is never read as memory of it."""
+    pair = Pair(accelerator=set_device_mode("sim"))
+    x = torch.arange(4.0)
+    note_facts(x, TensorFacts(device="sim:0"))
+
+    def double(x: torch.Tensor) -> list[torch.Tensor]:
+        assert x.untyped_storage().data_ptr() % 512 == 0
+        return [x.mul_(2), torch.ones(2, device="sim:0")]
+
+    same, ones = pair.call(double, x)
+    assert same is x
+    assert (x.tolist(), ones.tolist(), facts_of(ones).device) == ([0, 2, 4, 6], [1, 1], "sim:0")
