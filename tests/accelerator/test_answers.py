@@ -37,6 +37,11 @@ def test_what_was_an_attribute_error() -> None:
         accelerator.empty_host_cache()
     if hasattr(accelerator, "get_device_capability"):
         assert torch.bfloat16 in accelerator.get_device_capability("cuda:1")["supported_dtypes"]
+        assert not {torch.quint8, torch.bits8} & accelerator.get_device_capability()["supported_dtypes"]
+    with raises(ValueError, "cpu doesn't match the current accelerator cuda."):
+        accelerator.set_device_index("cpu")
+    with raises(ValueError, "cpu doesn't match the current accelerator cuda."):
+        accelerator.current_stream(torch.device("cpu"))
     properties: Any = torch.cuda.get_device_properties(0)
     with raises(NotImplementedError, "the L2_cache_size of a device is not known of the simulated device"):
         _ = properties.L2_cache_size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import types
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -177,10 +178,15 @@ def get_amp_supported_dtype() -> list[torch.dtype]:
     return [torch.float16, torch.bfloat16]
 
 
+_NOT_CONVERTED = re.compile(r"torch\.(qu?int|bits|u?int[1-7]$|float4)")
+"""The dtypes that PyTorch has no conversions for, or whose conversions need a quantizer."""
+
+
 def get_supported_dtypes(device: Any = None) -> dict[str, Any]:
-    """Return the dtypes that tensors can have, all of them, as `torch.accelerator.get_device_capability` does."""
+    """Return the dtypes that tensors can be converted to and from, as `torch.accelerator.get_device_capability` does."""
     _device_of(device)
-    return {"supported_dtypes": {value for value in vars(torch).values() if isinstance(value, torch.dtype)}}
+    dtypes = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
+    return {"supported_dtypes": {dtype for dtype in dtypes if not _NOT_CONVERTED.match(str(dtype))}}
 
 
 def memory_allocated(device: Any = None) -> int:

@@ -18,7 +18,13 @@ _NOT_PINNED = (
     "tensor.pin_memory() or allocate the tensor with pin_memory=True."
 )
 
-_FOREIGN = "Attempt to increase offset for a CUDA generator not in capture mode."
+_FOREIGN = (
+    "RNG op during graph capture but generator is not registered with the capturing graph. Call "
+    "graph.register_generator_state() before capture_begin()."
+)
+
+# PyTorch checks both before it calls the driver, so that the capture stays valid. 2.10 lets the driver refuse the copy.
+_CHECKS_COPIES = torch.torch_version.TorchVersion(torch.__version__) >= (2, 11)
 
 _ERRORS = {
     "Unsupported": "operation not permitted when stream is capturing",
@@ -110,7 +116,6 @@ class Capture:
             generator._cdata != known._cdata  # type: ignore[attr-defined]
             for known in self._generators
         ):
-            self.broken = True
             raise RuntimeError(_FOREIGN)
 
     def add_work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, traffic: Any) -> None:
@@ -128,10 +133,9 @@ class Capture:
 
     def check_copy(self, *, pinned: bool, blocks: bool) -> None:
         """Raise if a copy cannot be captured: the host's memory must be pinned, and the host must not wait."""
-        if not pinned:
-            self.broken = True
+        if not pinned and _CHECKS_COPIES:
             raise RuntimeError(_NOT_PINNED)
-        if blocks:
+        if blocks or not pinned:
             raise self.invalidate("Unsupported")
 
     def record_event(self, queue: Queue, event: object) -> None:
