@@ -51,3 +51,38 @@ def test_what_was_an_attribute_error() -> None:
     with raises(NotImplementedError, "asks CUDA's driver, which the simulated device does not have"):
         memory._get_memory_metadata()
     assert inspect.isclass(torch.cuda.MemPool)
+
+
+@in_mode("cuda")
+def test_private_functions_that_test_classes_call() -> None:
+    """`torch.testing` runs a test on streams of its own, by functions of C++ that a program may call, too."""
+    driver: Any = torch._C
+    before, side = torch.cuda.current_stream(1), torch.cuda.Stream(1)
+    driver._cuda_setStream(stream_id=side.stream_id, device_index=1, device_type=side.device_type)
+    assert (torch.cuda.current_stream(), driver._cuda_getDevice()) == (side, 1)
+    assert driver._cuda_getCurrentStream(1) == (side.stream_id, 1, 1)
+    driver._cuda_setStream(*driver._cuda_getDefaultStream(1))
+    assert (torch.cuda.current_stream(1), driver._cuda_exchangeDevice(0), torch.cuda.current_device()) == (before, 1, 0)
+    assert driver._cuda_maybeExchangeDevice(-1) == -1
+    driver._cuda_clearCublasWorkspaces()
+    assert driver._cuda_cudaCachingAllocator_is_enabled()
+
+
+@in_mode("cuda")
+def test_the_runtime() -> None:
+    """CUDA's runtime has texts for its errors, and pins memory that exists; events have numbers."""
+    runtime: Any = torch.cuda.cudart()
+    with raises(torch.cuda.CudaError, "out of memory (2)"):
+        torch.cuda.check_error(2)
+    host = torch.ones(20)
+    assert (runtime.cudaHostRegister(host.data_ptr(), 80, 0), host.is_pinned(), host[3:].is_pinned()) == (0, True, True)
+    assert runtime.cudaGetErrorString(runtime.cudaHostRegister(host.data_ptr(), 80, 0)).endswith("already mapped")
+    assert (runtime.cudaHostUnregister(host.data_ptr()), host.is_pinned()) == (0, False)
+    assert runtime.cudaHostUnregister(host.data_ptr()) != 0
+    with raises(TypeError, "Invalid type for fraction argument"):
+        torch.cuda.set_per_process_memory_fraction(1)
+    first, second = torch.Event("cuda"), torch.cuda.Event()
+    assert (first.event_id, second.cuda_event) == (0, 0)
+    first.record()
+    second.record()
+    assert 0 != first.event_id != second.cuda_event != 0

@@ -8,11 +8,35 @@ from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.machine import the_machine
 
 
+_registered: dict[int, int] = {}
+"""The bytes of each part of the host's memory that a program registered by `cudaHostRegister`, by its address."""
+
+
 def is_pinned(tensor: torch.Tensor) -> bool:
     """Return whether a CPU tensor is marked as pinned."""
-    if tensor.layout is not torch.strided:
+    return tensor.layout is torch.strided and storage_is_pinned(tensor.untyped_storage())
+
+
+def storage_is_pinned(storage: torch.UntypedStorage) -> bool:
+    """Return whether a CPU storage is marked as pinned, or lies in memory that the program registered."""
+    if getattr(storage, "_pinned", False):
+        return True
+    address = storage.data_ptr() if _registered else 0
+    return any(start <= address < start + nbytes for start, nbytes in _registered.items())
+
+
+def register(address: int, nbytes: int) -> bool:
+    """Let a part of the host's memory be pinned, and return whether none of it was registered before."""
+    the_machine().asked_for = True
+    if any(start < address + nbytes and address < start + size for start, size in _registered.items()):
         return False
-    return getattr(tensor.untyped_storage(), "_pinned", False)
+    _registered[address] = nbytes
+    return True
+
+
+def unregister(address: int) -> bool:
+    """Let the memory that was registered at an address be pageable again; return whether there was some."""
+    return _registered.pop(address, None) is not None
 
 
 def pin_storage(tensor: torch.Tensor) -> torch.Tensor:

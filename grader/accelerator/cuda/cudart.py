@@ -2,17 +2,55 @@
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
+from grader.accelerator.core import pinned_memory
 from grader.accelerator.cuda import device_module
 from grader.accelerator.refusals import refusal
 
 
-class CudaRuntime:
-    """The functions of CUDA's runtime that programs call: profilers, which see nothing here, and free memory."""
+_ERRORS = {
+    0: "no error",
+    1: "invalid argument",
+    2: "out of memory",
+    3: "initialization error",
+    100: "no CUDA-capable device is detected",
+    101: "invalid device ordinal",
+    700: "an illegal memory access was encountered",
+    710: "device-side assert triggered",
+    712: "part or all of the requested memory range is already mapped",
+    713: "pointer does not correspond to a registered memory region",
+    719: "unspecified launch failure",
+}
+"""The texts of CUDA's codes of errors that PyTorch's users meet."""
 
-    cudaError = types.SimpleNamespace(success=0)  # noqa: N815
+_ALREADY_REGISTERED = 712
+_NOT_REGISTERED = 713
+
+
+class CudaError(int):
+    """A code of an error of CUDA's runtime."""
+
+    success = 0
+
+
+class CudaRuntime:
+    """The functions of CUDA's runtime that programs call: profilers, which see nothing here, and memory."""
+
+    cudaError = CudaError  # noqa: N815
+
+    def cudaGetErrorString(self, error: int) -> str:  # noqa: N802
+        """Return the text of an error's code."""
+        return _ERRORS.get(error, "unrecognized error code")
+
+    def cudaHostRegister(self, address: int, nbytes: int, flags: int) -> int:  # noqa: N802
+        """Pin a part of the host's memory that exists already, and return CUDA's code for success or failure."""
+        del flags
+        return 0 if pinned_memory.register(address, nbytes) else _ALREADY_REGISTERED
+
+    def cudaHostUnregister(self, address: int) -> int:  # noqa: N802
+        """Let memory be pageable that `cudaHostRegister` pinned, and return CUDA's code for success or failure."""
+        return 0 if pinned_memory.unregister(address) else _NOT_REGISTERED
 
     def cudaProfilerStart(self) -> int:  # noqa: N802
         """Do nothing, and return 0, CUDA's code for success."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,6 +15,9 @@ from grader.accelerator.sim.races import VectorClock
 
 if TYPE_CHECKING:
     from grader.accelerator.sim.capture import Capture
+
+
+_event_ids = itertools.count(1)
 
 
 class Stream:
@@ -128,6 +132,7 @@ class AnyEvent:
     ) -> None:
         del device, blocking, interprocess
         self.enable_timing = enable_timing
+        self.event_id = 0  # until it is recorded
         self.device: torch.device | None = None  # that of the stream that it is recorded in
         self.moment: float | None = None
         self.seen: VectorClock = {}
@@ -143,6 +148,7 @@ class AnyEvent:
                 f"Event device {self.device.index} does not match recording stream's device {stream.device.index}."
             )
         self.device, queue = stream.device, stream.queue
+        self.event_id = self.event_id or next(_event_ids)
         # An empty queue is done now, not when it did its last work.
         self.moment = max(clock.host, clock.ready.get(queue, 0.0))
         self.seen = machine.races.done_when_idle(queue)
@@ -196,6 +202,11 @@ class AnyEvent:
 
 class Event(AnyEvent):
     """The simulated `torch.cuda.Event`: it is made without a device, and its arguments need no names."""
+
+    @property
+    def cuda_event(self) -> int:
+        """The number of the event; 0 until it is recorded."""
+        return self.event_id
 
     def __init__(
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False

@@ -1,4 +1,4 @@
-"""Functions of C++ that ask CUDA's driver raise `NotImplementedError`, unless another patch answers them.
+"""Functions of C++ that ask CUDA's driver raise `NotImplementedError`, unless this or another patch answers them.
 
 A build of PyTorch for the CPU does not have them, so that Python code stumbles over an AttributeError; a build for CUDA
 has them, and they find no driver.
@@ -9,11 +9,12 @@ from __future__ import annotations
 import inspect
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 
+from grader.accelerator.cuda import device_module, streams
 from grader.accelerator.refusals import refusing_function
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
@@ -43,7 +44,10 @@ _OF_THE_BUILD = {"_cuda_getArchFlags", "_cuda_getCompiledVersion", "_nccl_versio
 def install(machine: Machine) -> None:
     """Replace each function of `torch._C` that calls CUDA's driver by one that raises `NotImplementedError`."""
     del machine
-    for name in sorted(set(_called_driver_functions()) - _HARMLESS):
+    for name, function in _ANSWERED.items():
+        # Not the function itself: PyTorch's compiler has other rules for `torch.cuda.set_device`, and one per function.
+        put(torch._C, name, _forward(function))
+    for name in sorted(set(_called_driver_functions()) - _HARMLESS - set(_ANSWERED)):
         of_build = name in _OF_THE_BUILD and hasattr(torch._C, name)
         if not of_build and not isinstance(getattr(torch._C, name, None), type):
             put(torch._C, name, refusing_function(_NO_DRIVER.format(name)))
@@ -51,6 +55,54 @@ def install(machine: Machine) -> None:
         put(torch._C, _CLASS_OF_TREES, type("AllocatorState", (), {}))  # as that module makes it itself without CUDA
     # Fake tensors are CUDA's for C++, too, whose guard asks the driver. This is what PyTorch does without a GPU.
     torch._C._ensureCUDADeviceGuardSet()
+
+
+def _forward(function: Callable[..., Any]) -> Callable[..., Any]:
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return answer
+
+
+def _set_stream(stream_id: int, device_index: int, device_type: int) -> None:
+    """Make the stream with these numbers the current one of its device, and that device the current one."""
+    streams.set_stream(streams.Stream(stream_id=stream_id, device_index=device_index, device_type=device_type))
+
+
+def _numbers_of(stream: streams.Stream) -> tuple[int, int, int]:
+    return stream.stream_id, stream.device_index, stream.device_type
+
+
+def _exchange_device(index: int) -> int:
+    """Make a device the current one, unless its index is negative, and return the index of the one before; else -1."""
+    if index < 0:
+        return -1
+    before = device_module.current_device()
+    device_module.set_device(index)
+    return before
+
+
+def _do_nothing() -> None:
+    """Do nothing: no library has a workspace on the simulated device."""
+
+
+_ANSWERED: dict[str, Callable[..., Any]] = {
+    "_cuda_setStream": _set_stream,
+    "_cuda_getCurrentStream": lambda index: _numbers_of(streams.current_stream(index)),
+    "_cuda_getDefaultStream": lambda index: _numbers_of(streams.default_stream(index)),
+    "_cuda_setDevice": device_module.set_device,
+    "_cuda_getDevice": device_module.current_device,
+    "_cuda_exchangeDevice": _exchange_device,
+    "_cuda_maybeExchangeDevice": _exchange_device,
+    "_cuda_synchronize": device_module.synchronize,
+    "_cuda_canDeviceAccessPeer": device_module.can_device_access_peer,
+    "_cuda_emptyCache": device_module.empty_cache,
+    "_cuda_cudaCachingAllocator_is_enabled": lambda: True,
+    "_cuda_clearCublasWorkspaces": _do_nothing,
+    "_cuda_resetCublasWorkspaceSize": _do_nothing,
+    "_cuda_resetCublasLtWorkspaceSize": _do_nothing,
+}
+"""What PyTorch's own test classes and other libraries call; `torch.testing` runs each test on a stream by the first."""
 
 
 def _called_driver_functions() -> Iterator[str]:

@@ -18,6 +18,8 @@ def install(machine: Machine) -> None:
         return machine.devices[machine.index_of() if device is None else machine.required_index(device)].memory
 
     def fraction_of(fraction: float, device: Any = None) -> None:
+        if not isinstance(fraction, float):
+            raise TypeError("Invalid type for fraction argument, must be `float`")
         if not 0 <= fraction <= 1:
             raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
         memory_of(device).share = fraction

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.pinned_memory import is_pinned, mark_pinned, pinned_copy
+from grader.accelerator.core.pinned_memory import is_pinned, mark_pinned, pinned_copy, storage_is_pinned
 from grader.accelerator.core.storage import SimStorage, plain_copy
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
@@ -26,7 +26,7 @@ def install(machine: Machine) -> None:
 
     def of_storage(self: torch.UntypedStorage, device: Any = None) -> bool:
         del device
-        return not isinstance(self, SimStorage) and getattr(self, "_pinned", False)
+        return not isinstance(self, SimStorage) and storage_is_pinned(self)
 
     def pin_bytes(self: torch.UntypedStorage, device: Any = None) -> torch.UntypedStorage:
         del device

@@ -64,6 +64,7 @@ def _arguments() -> dict[str, Any]:
         "enabled": True,
         "debug_mode": 0,
         "size": 512,
+        "res": 0,
         "params": _attention_params(tensor),
     }
 
