@@ -64,7 +64,10 @@ def test_private_functions_that_test_classes_call() -> None:
     driver._cuda_setStream(*driver._cuda_getDefaultStream(1))
     assert (torch.cuda.current_stream(1), driver._cuda_exchangeDevice(0), torch.cuda.current_device()) == (before, 1, 0)
     assert driver._cuda_maybeExchangeDevice(-1) == -1
+    assert (driver._cuda_getCurrentRawStream(0), driver._cuda_getCompiledVersion() > 12000) == (0, True)
     driver._cuda_clearCublasWorkspaces()
+    with raises(NotImplementedError, "torch._C._cuda_attach_out_of_memory_observer asks CUDA's driver"):
+        driver._cuda_attach_out_of_memory_observer(print)
     assert driver._cuda_cudaCachingAllocator_is_enabled()
 
 

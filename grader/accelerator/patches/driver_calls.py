@@ -31,6 +31,15 @@ _MODULES = (
 _DRIVER = ("_cuda_", "_nccl_", "_cudnn_", "_gds_")
 """How the names of such functions of `torch._C` begin."""
 
+_CALLED_BY_OTHERS = {
+    *("_cuda_attach_out_of_memory_observer", "_cuda_beginAllocateCurrentStreamToPool"),
+    *("_cuda_checkPoolLiveAllocations", "_cuda_getCheckpointState", "_cuda_setCheckpointPoolState"),
+    *("_cuda_get_cudnn_benchmark_limit", "_cuda_set_cudnn_benchmark_limit", "_cuda_getHipblasltVersion"),
+    *("_cuda_get_conv_benchmark_empty_cache", "_cudnn_set_conv_benchmark_empty_cache"),
+    *("_cuda_hasPrimaryContext", "_cuda_isHistoryEnabled"),
+}
+"""Functions that builds for CUDA have, and that those modules do not call."""
+
 _CLASS_OF_TREES = "_cuda_CUDAAllocator_AllocatorState"
 """A class that the compiler's module of graphs imports, which `torch.compiler.reset` loads, where CUDA is built in."""
 
@@ -47,7 +56,7 @@ def install(machine: Machine) -> None:
     for name, function in _ANSWERED.items():
         # Not the function itself: PyTorch's compiler has other rules for `torch.cuda.set_device`, and one per function.
         put(torch._C, name, _forward(function))
-    for name in sorted(set(_called_driver_functions()) - _HARMLESS - set(_ANSWERED)):
+    for name in sorted({*_called_driver_functions(), *_CALLED_BY_OTHERS} - _HARMLESS - set(_ANSWERED)):
         of_build = name in _OF_THE_BUILD and hasattr(torch._C, name)
         if not of_build and not isinstance(getattr(torch._C, name, None), type):
             put(torch._C, name, refusing_function(_NO_DRIVER.format(name)))
@@ -90,6 +99,7 @@ _ANSWERED: dict[str, Callable[..., Any]] = {
     "_cuda_setStream": _set_stream,
     "_cuda_getCurrentStream": lambda index: _numbers_of(streams.current_stream(index)),
     "_cuda_getDefaultStream": lambda index: _numbers_of(streams.default_stream(index)),
+    "_cuda_getCurrentRawStream": lambda index: streams.current_stream(index).cuda_stream,
     "_cuda_setDevice": device_module.set_device,
     "_cuda_getDevice": device_module.current_device,
     "_cuda_exchangeDevice": _exchange_device,

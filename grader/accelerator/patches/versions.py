@@ -33,9 +33,15 @@ def install(machine: Machine) -> None:
     def architectures() -> list[str]:
         return [*of_build] if any(_runs_on(name, major, minor) for name in of_build) else [f"sm_{major}{minor}"]
 
+    def compiled_version() -> int:
+        first, second = _CUDA.split(".")
+        return 1000 * int(first) + 10 * int(second)
+
     put(torch.cuda, "_cudart", CudaRuntime())
     put(torch.cuda, "get_arch_list", architectures)
     put(torch.version, "cuda", torch.version.cuda or _CUDA)
+    if not hasattr(torch._C, "_cuda_getCompiledVersion"):
+        put(torch._C, "_cuda_getCompiledVersion", compiled_version)
     put(torch.backends.cuda, "is_built", available)
     put(torch.backends.cudnn, "is_available", available)
     put(torch.backends.cudnn, "version", version)
