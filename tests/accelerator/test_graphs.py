@@ -131,7 +131,7 @@ def forks() -> None:
 NOT_PERMITTED = "CUDA error: operation not permitted when stream is capturing"
 NOT_PINNED = (
     "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned."
-    if torch.torch_version.TorchVersion(torch.__version__) >= (2, 11)
+    if torch.__version__ >= "2.11"
     else NOT_PERMITTED
 )
 NOT_REGISTERED = "RNG op during graph capture but generator is not registered with the capturing graph."

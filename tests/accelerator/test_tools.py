@@ -125,3 +125,59 @@ def test_communication() -> None:
     out = [torch.empty(2, 2, device="cuda:0"), torch.empty(3, 2, device="cuda:1")]
     comm.scatter(x, out=out)
     assert torch.equal(comm.gather(out), x.cuda())
+
+
+@in_mode("cuda")
+def test_tensors_of_several_devices_must_fit_together() -> None:
+    """`torch.cuda.comm` has CUDA's errors, and what is on its device already is sent as a view, also of a column."""
+    comm: Any = cuda.comm
+    x, cpu = torch.ones(4, 6, device="cuda:0"), torch.ones(4, 6)
+    left, right = comm.scatter(x, (0, 1), dim=1)
+    assert (left._base is x, left.stride(), right.device.index) == (True, (6, 1), 1)
+    pictures = torch.ones(4, 3, 2, 2).to(memory_format=torch.channels_last)
+    together: Any = comm.gather(comm.scatter(pictures, (0, 1)))
+    assert together.is_contiguous(memory_format=torch.channels_last) and not together.is_contiguous()
+    sparse: Any = torch.eye(3, device="cuda:0").to_sparse()
+    assert torch.equal(comm.broadcast_coalesced([sparse], (0, 1))[1][0].to_dense().cpu(), torch.eye(3))
+    for call, text in (
+        (lambda: comm.scatter(x, ()), "Expected at least one device to scatter to"),
+        (lambda: comm.scatter(x, (0, 1), (1, 2, 1)), "Expected devices and chunk_sizes to be of same length"),
+        (lambda: comm.scatter(x, out=[]), "Expected at least one output tensor to scatter to"),
+        (lambda: comm.scatter(x, out=[cpu]), "Expected all output tensors to be CUDA tensors, but output tensor at"),
+        (lambda: comm.scatter(x, out=[x[0]]), "Output tensor at index 0 has incorrect shape: [6]."),
+        (lambda: comm.scatter(x, out=[x[1:]]), "Total size for output tensors along scatter dim 0 does not match"),
+        (lambda: comm.broadcast(x, out=[cpu]), "Expected all output tensors to be CUDA tensors, but output tensor at"),
+        (lambda: comm.broadcast(x, out=[x[1:]]), "Expected all output tensors to have same shape as the source tensor"),
+        (lambda: comm.broadcast_coalesced([cpu], (0, 1)), "All tensors must be on devices[0]: 0"),
+        (lambda: comm.gather(()), "Expected at least one tensor to gather from"),
+        (lambda: comm.gather((cpu, x)), "Expected all input tensors to be CUDA tensors, but tensor at index 0"),
+        (lambda: comm.gather((x, x[0])), "Expected all input tensors to have the same number of dimensions"),
+        (lambda: comm.gather((x, x[:, 1:])), "Input tensor at index 1 has invalid shape [4, 5], but expected [4, 6]"),
+        (lambda: comm.gather((x, x), out=x), "Expected out tensor to have shape [8, 6], but got [4, 6]"),
+    ):
+        with raises(RuntimeError, text):
+            call()  # type: ignore[no-untyped-call]
+
+
+@in_mode("cuda")
+def test_devices_in_old_and_rare_places() -> None:
+    """Legacy constructors take a device, memory is asked of a context, and events of two devices have no distance."""
+    types: Any = torch.cuda
+    new = types.FloatTensor
+    assert [new(3, device=1).get_device(), new([0.0], device="cuda:1").new([1.0], device=0).get_device()] == [1, 0]
+    with raises(RuntimeError, "legacy constructor expects device type: cuda but device type: cpu was passed"):
+        new(3, device="cpu")
+    kept = torch.ones(3, device="cuda:1")
+    assert cuda.memory_allocated(cuda.device(1)) == 512 and kept.is_cuda
+    before = cuda.memory_stats()["num_sync_all_streams"]
+    cuda.empty_cache()
+    assert cuda.memory_stats()["num_sync_all_streams"] == before + 1
+    first, second = (cuda.Event(enable_timing=True) for _ in range(2))
+    first.record()
+    second.record(cuda.current_stream(1))
+    second.synchronize()
+    first.synchronize()
+    with raises(RuntimeError, "CUDA error: invalid resource handle"):
+        first.elapsed_time(second)
+    with raises(torch.OutOfMemoryError, "CUDA out of memory. Tried to allocate more than 1EB memory."):
+        torch.empty(1 << 61, dtype=torch.int8, device="cuda")

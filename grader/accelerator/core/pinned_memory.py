@@ -7,7 +7,6 @@ import torch
 from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.machine import the_machine
 
-
 _registered: dict[int, int] = {}
 """The bytes of each part of the host's memory that a program registered by `cudaHostRegister`, by its address."""
 

@@ -31,6 +31,8 @@ _CONJUGATE = DispatchKeySet(DispatchKey.Conjugate)
 
 _NEGATIVE = DispatchKeySet(DispatchKey.Negative)
 
+LEGACY_DEVICE = "legacy constructor expects device type: {} but device type: {} was passed"
+
 LEGACY = {
     torch.float32: "Float",
     torch.float64: "Double",
@@ -208,14 +210,11 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
     def new(self, *args: Any, device: Any = None) -> torch.Tensor:  # type: ignore[override]
         """Return a new tensor of the same dtype and device: the legacy constructor `Tensor.new`."""
         machine = the_machine()
-        if device is not None and not machine.is_ours(device):
-            given = torch.device(device).type
-            raise RuntimeError(
-                f"legacy constructor expects device type: {machine.kind} but device type: {given} was passed"
-            )
+        if device is not None and not isinstance(device, int) and not machine.is_ours(device):
+            raise RuntimeError(LEGACY_DEVICE.format(machine.kind, torch.device(device).type))
         if args and isinstance(args[0], (torch.UntypedStorage, torch.TypedStorage)):
             return TensorBase.new(self, *args)
-        place = self._place.inner if device is None else machine.to_inner_device(device)
+        place = self._place.inner if device is None else machine.inner_device(device)
         if not args:  # C++ forgets the index
             return torch.empty(0, dtype=self.dtype, device=place)
         return TensorBase.new(self, *args, device=place)

@@ -16,14 +16,37 @@ def _torch_device(index: int) -> torch.device:
     return torch.device("cpu") if index == -1 else the_machine().device(index).public
 
 
+def _require(condition: bool, text: str) -> None:
+    if not condition:
+        raise RuntimeError(text)
+
+
 def broadcast(tensor: torch.Tensor, devices: Sequence[int]) -> list[torch.Tensor]:
     """Return copies of a tensor, one on each device."""
+    for index in devices:
+        _require(index >= 0, f"Expected non-negative device index, but got {index}")
     return [tensor.to(_torch_device(index), non_blocking=True) for index in devices]
 
 
 def broadcast_out(tensor: torch.Tensor, out: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """Copy a tensor into each tensor of `out`, and return these."""
+    for number, to in enumerate(out):
+        _check_is_cuda(to, number, "output")
+        _require(
+            to.shape == tensor.shape,
+            f"Expected all output tensors to have same shape as the source tensor {list(tensor.shape)}, but output "
+            f"tensor at index {number} has shape {list(to.shape)}",
+        )
     return [to.copy_(tensor, non_blocking=True) for to in out]
+
+
+def _check_is_cuda(tensor: torch.Tensor, number: int, kind: str) -> None:
+    """Raise `RuntimeError` unless one of the tensors is on a device; they are "input" or "output" tensors."""
+    which = "output tensor" if kind == "output" else "tensor"
+    _require(
+        the_machine().is_ours(tensor.device),
+        f"Expected all {kind} tensors to be CUDA tensors, but {which} at index {number} has device '{tensor.device}'",
+    )
 
 
 def broadcast_coalesced(
@@ -36,12 +59,18 @@ def broadcast_coalesced(
         devices: their indices. The first one keeps the tensors themselves.
         buffer_size: the largest number of bytes that are joined to one copy.
     """
+    for tensor in tensors:
+        _require(tensor.get_device() == devices[0], f"All tensors must be on devices[0]: {devices[0]}")
     made: list[list[torch.Tensor]] = [list(tensors), *([] for _ in devices[1:])]
     for chunk in _take_tensors(tensors, buffer_size):
-        flat = _flatten_dense_tensors(chunk)
+        flat = None if chunk[0].is_sparse else _flatten_dense_tensors(chunk)
         for copies, index in zip(made[1:], devices[1:], strict=True):
-            arrived = flat.to(_torch_device(index), non_blocking=True)
-            copies += [part.data for part in _unflatten_dense_tensors(arrived, chunk)]
+            device = _torch_device(index)
+            if flat is None:
+                copies += [part.to(device, non_blocking=True) for part in chunk]
+            else:
+                arrived = flat.to(device, non_blocking=True)
+                copies += [part.data for part in _unflatten_dense_tensors(arrived, chunk)]
     order = {id(tensor): number for number, tensor in enumerate(_in_chunks(tensors, buffer_size))}
     return [made[0], *([copies[order[id(tensor)]] for tensor in tensors] for copies in made[1:])]
 
@@ -56,11 +85,25 @@ def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, 
         dim: the dim along which the tensor is divided.
         streams: a stream for each copy, or None.
     """
-    parts = tensor.split(list(sizes), dim) if sizes else tensor.chunk(len(devices), dim)
+    _require(len(devices) > 0, "Expected at least one device to scatter to")
+    if sizes is not None:
+        _require(
+            len(sizes) == len(devices),
+            f"Expected devices and chunk_sizes to be of same length, but got len(devices) = {len(devices)} and "
+            f"len(chunk_sizes) = {len(sizes)}",
+        )
+    parts = tensor.chunk(len(devices), dim) if sizes is None else tensor.split(list(sizes), dim)
     made = []
     for number, (part, index) in enumerate(zip(parts, devices, strict=False)):
-        with stream(streams[number] if streams else None):
-            made.append(part.contiguous().to(_torch_device(index), non_blocking=True))
+        given = streams[number] if streams else None
+        _require(
+            given is None or given.device_index == index,
+            f"Expected the device associated with the stream at index {number} (was "
+            f"{given and given.device_index}) to match the device supplied at that index (expected {index})",
+        )
+        _require(index >= 0, f"Expected non-negative device index, but got {index}")
+        with stream(given):
+            made.append(part.to(_torch_device(index), non_blocking=True))
     return made
 
 
@@ -76,6 +119,23 @@ def scatter_out(
         streams: not used.
     """
     del streams
+    _require(len(out) > 0, "Expected at least one output tensor to scatter to")
+    dim = dim % tensor.dim()
+    for number, to in enumerate(out):
+        _check_is_cuda(to, number, "output")
+        shape = list(to.shape)
+        shape[dim : dim + 1] = [tensor.size(dim)]
+        _require(
+            to.dim() == tensor.dim() and shape == list(tensor.shape),
+            f"Output tensor at index {number} has incorrect shape: {list(to.shape)}. Expected same shape except for "
+            f"scatter dim {dim} as the source tensor: {list(tensor.shape)}",
+        )
+    total = sum(to.size(dim) for to in out)
+    _require(
+        total == tensor.size(dim),
+        f"Total size for output tensors along scatter dim {dim} does not match the source tensor size at dim {dim}. "
+        f"Expected {tensor.size(dim)}, but got total size {total}",
+    )
     for to, part in zip(out, tensor.split([one.size(dim) for one in out], dim), strict=True):
         to.copy_(part, non_blocking=True)
     return out
@@ -89,10 +149,37 @@ def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -
         dim: the dim along which they are joined.
         destination: an index; None is the current device, -1 the CPU.
     """
-    sizes = list(tensors[0].shape)
-    sizes[dim] = sum(tensor.size(dim) for tensor in tensors)
+    sizes = _sizes_together(tensors, dim)
     index = the_machine().current if destination is None else destination
-    return gather_out(tensors, torch.empty(sizes, dtype=tensors[0].dtype, device=_torch_device(index)), dim)
+    # As on CUDA, channels stay last if they are so in each tensor.
+    last = all(tensor.dim() == 4 and _has_channels_last(tensor) for tensor in tensors)
+    layout = torch.channels_last if last else torch.contiguous_format
+    out = torch.empty(sizes, dtype=tensors[0].dtype, device=_torch_device(index), memory_format=layout)
+    return gather_out(tensors, out, dim)
+
+
+def _has_channels_last(tensor: torch.Tensor) -> bool:
+    return not tensor.is_contiguous() and tensor.is_contiguous(memory_format=torch.channels_last)
+
+
+def _sizes_together(tensors: Sequence[torch.Tensor], dim: int) -> list[int]:
+    """Return the sizes of tensors that are joined along `dim`; raise `RuntimeError` if they do not fit together."""
+    _require(len(tensors) > 0, "Expected at least one tensor to gather from")
+    sizes = list(tensors[0].shape)
+    for number, tensor in enumerate(tensors):
+        _check_is_cuda(tensor, number, "input")
+        _require(
+            tensor.dim() == len(sizes),
+            f"Expected all input tensors to have the same number of dimensions, but tensor at index {number}has "
+            f"{tensor.dim()} dimensions, (expected {len(sizes)})",
+        )
+        sizes[dim] = tensor.size(dim)
+        _require(
+            list(tensor.shape) == sizes,
+            f"Input tensor at index {number} has invalid shape {list(tensor.shape)}, but expected {sizes}",
+        )
+    sizes[dim] = sum(tensor.size(dim) for tensor in tensors)
+    return sizes
 
 
 def gather_out(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> torch.Tensor:
@@ -103,6 +190,8 @@ def gather_out(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> 
         out: the tensor that is written to.
         dim: the dim along which they are joined.
     """
+    sizes = _sizes_together(tensors, dim)
+    _require(list(out.shape) == sizes, f"Expected out tensor to have shape {sizes}, but got {list(out.shape)}")
     for to, part in zip(out.split([one.size(dim) for one in tensors], dim), tensors, strict=True):
         to.copy_(part, non_blocking=True)
     return out

@@ -8,7 +8,6 @@ from grader.accelerator.core import pinned_memory
 from grader.accelerator.cuda import device_module
 from grader.accelerator.refusals import refusal
 
-
 _ERRORS = {
     0: "no error",
     1: "invalid argument",

@@ -183,7 +183,7 @@ _NOT_CONVERTED = re.compile(r"torch\.(qu?int|bits|u?int[1-7]$|float4)")
 
 
 def get_supported_dtypes(device: Any = None) -> dict[str, Any]:
-    """Return the dtypes that tensors can be converted to and from, as `torch.accelerator.get_device_capability` does."""
+    """Return the dtypes that tensors can be converted to, as `torch.accelerator.get_device_capability` does."""
     _device_of(device)
     dtypes = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
     return {"supported_dtypes": {dtype for dtype in dtypes if not _NOT_CONVERTED.match(str(dtype))}}
@@ -223,7 +223,9 @@ def memory_stats(device: Any = None) -> OrderedDict[str, int]:
 
 
 def empty_cache() -> None:
-    """Do nothing: there is no caching allocator."""
+    """Count the call in the statistics of memory; it frees nothing, as there is no caching allocator."""
+    for place in the_machine().devices:
+        place.memory.statistics.emptied += 1
 
 
 def ipc_collect() -> None:

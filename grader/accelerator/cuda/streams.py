@@ -10,6 +10,7 @@ import torch
 from grader.accelerator.core.accumulators import note_accumulators
 from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.clock import Queue
+from grader.accelerator.sim.cuda_errors import cuda_error
 from grader.accelerator.sim.machine import Machine, the_machine
 from grader.accelerator.sim.races import VectorClock
 
@@ -193,6 +194,8 @@ class AnyEvent:
             raise ValueError("Both events must be recorded before calculating elapsed time.")
         if not (self.query() and end.query()):
             raise RuntimeError("Both events must be completed before calculating elapsed time.")
+        if self.device != end.device:
+            raise cuda_error("invalid resource handle", "cudaErrorInvalidResourceHandle")
         return (end.moment - self.moment) * 1e3
 
     def __repr__(self) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.tensor import LEGACY, SimTensor
+from grader.accelerator.core.tensor import LEGACY, LEGACY_DEVICE, SimTensor
 from grader.accelerator.replacing import put
-from grader.accelerator.sim.machine import Machine
+from grader.accelerator.sim.machine import Machine, the_machine
 
 
 class _LegacyTypeMeta(type):
@@ -18,12 +18,15 @@ class _LegacyTypeMeta(type):
     dtype: torch.dtype
     layout: torch.layout
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args: Any, device: Any = None, **kwargs: Any) -> Any:
         if args and isinstance(args[0], (torch.TypedStorage, torch.UntypedStorage)):
             return torch.empty(0, dtype=cls.dtype, device=args[0].device).set_(args[0])
         if cls.layout is not torch.strided and args and isinstance(args[0], torch.Tensor):
             return torch.sparse_coo_tensor(*args, **kwargs)  # of indices and values, where they are
-        return cls.made_by(*args, **kwargs).cuda()
+        machine = the_machine()
+        if device is not None and not isinstance(device, int) and not machine.is_ours(device):
+            raise RuntimeError(LEGACY_DEVICE.format(machine.kind, torch.device(device).type))
+        return cls.made_by(*args, **kwargs).cuda(device)
 
     # `isinstance(t, torch.cuda.FloatTensor)` asks the class of the class; no tensor is derived from that type.
     def __instancecheck__(cls, thing: Any) -> bool:

@@ -24,7 +24,7 @@ _FOREIGN = (
 )
 
 # PyTorch checks both before it calls the driver, so that the capture stays valid. 2.10 lets the driver refuse the copy.
-_CHECKS_COPIES = torch.torch_version.TorchVersion(torch.__version__) >= (2, 11)
+_CHECKS_COPIES = torch.__version__ >= "2.11"
 
 _ERRORS = {
     "Unsupported": "operation not permitted when stream is capturing",

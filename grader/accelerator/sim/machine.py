@@ -172,6 +172,8 @@ class Machine:
         if isinstance(text, str) and text in self._indices:
             index = self._indices[text]
             return self.current if index is None else self.device(index).index
+        if isinstance(index := getattr(device, "idx", None), int):
+            return index  # of a context `torch.cuda.device`
         if not isinstance(device, _Device):
             # A program's `TorchFunctionMode` sees what the program calls, and this call is ours.
             with torch._C.DisableTorchFunction():

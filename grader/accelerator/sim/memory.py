@@ -11,7 +11,7 @@ import torch
 
 from grader.accelerator.sim.memory_history import MemoryHistory
 from grader.accelerator.sim.memory_stats import Statistics
-from grader.accelerator.sim.spec import GIB, KIB, MIB
+from grader.accelerator.sim.spec import EIB, GIB, KIB, MIB
 
 
 def _total_host_bytes() -> int:
@@ -110,6 +110,8 @@ class DeviceMemory:
         return nbytes
 
     def _check_share(self, nbytes: int) -> None:
+        if nbytes >= EIB:
+            raise torch.OutOfMemoryError(f"{self.kind.upper()} out of memory. Tried to allocate more than 1EB memory.")
         if nbytes > self.room:
             self.statistics.full += 1
             if self.history is not None:

@@ -92,6 +92,8 @@ class Statistics:
         """Bytes and requested bytes of blocks that were allocated, and the same below zero of those that were freed."""
         self.full = 0
         """How often an allocation raised because the device had no room."""
+        self.emptied = 0
+        """How often the program emptied the cache, for which CUDA's allocator waits for all streams."""
 
     def add_up(self) -> None:
         """Count the blocks in `changes` in their pools, and clear `changes`."""
@@ -124,7 +126,7 @@ class Statistics:
         """Set the sums of what was allocated and freed to zero."""
         for count in self.counts():
             count.allocated, count.before = 0, count.current
-        self.full = 0
+        self.full = self.emptied = 0
 
     def as_dict(self) -> dict[str, int]:
         """Return the statistics by the names of `torch.cuda.memory_stats`, in its order."""
@@ -138,7 +140,8 @@ class Statistics:
                 rows |= _rows_of(f"{part}.{name}", count)
         blocks = self.pools["all"].blocks
         rows |= _rows_of("oversize_allocations", Count()) | _rows_of("oversize_segments", Count())
-        rows |= {"max_split_size": -1, "num_alloc_retries": 0, "num_ooms": self.full, "num_sync_all_streams": 0}
+        rows |= {"max_split_size": -1, "num_alloc_retries": 0, "num_ooms": self.full}
+        rows["num_sync_all_streams"] = self.emptied
         rows |= {"num_device_alloc": blocks.allocated, "num_device_free": blocks.freed}
         return dict(sorted(rows.items()))
 

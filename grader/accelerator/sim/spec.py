@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+KIB, MIB, GIB, EIB = 1 << 10, 1 << 20, 1 << 30, 1 << 60
 
 
 @dataclass(frozen=True)
