@@ -43,7 +43,13 @@ class CudaRuntime:
         return _ERRORS.get(error, "unrecognized error code")
 
     def cudaHostRegister(self, address: int, nbytes: int, flags: int) -> int:  # noqa: N802
-        """Pin a part of the host's memory that exists already, and return CUDA's code for success or failure."""
+        """Pin a part of the host's memory that exists already, and return CUDA's code for success or failure.
+
+        Args:
+            address: the address of its first byte.
+            nbytes: the number of bytes.
+            flags: not used.
+        """
         del flags
         return 0 if pinned_memory.register(address, nbytes) else _ALREADY_REGISTERED
 
