@@ -13,7 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
+
+import numpy as np
+import torch
 
 from grader.check import show
 from grader.check.calls import assert_keeps_graph, report
@@ -350,6 +354,9 @@ def count_ops(function: Proxy, *args: Any, **kwargs: Any) -> Counter[str]:
     return counts.ops
 
 
+_MOST_IN_A_TURN, _SPARE_COUNT = 8, 2
+"""So often an operator runs in one turn of a loop at most, and so often beside the loop."""
+
 _SPARE_LINES = 100
 """So many more lines of Python may run for a large input, as in a loop over powers of two or over dimensions."""
 
@@ -383,7 +390,8 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
     report(function, "ops", many)
     if many > few + slack:
         public = say("`{}` runs more operations for a larger input", function)
-        story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({most_frequent(ops)})"
+        over = _loop_text(ops, small, large)
+        story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({most_frequent(ops)}){over}"
         if (rows := rows_hint(function, large)) is not None:
             public, story = say("{}; {}", public, rows), f"{story}\n{rows}"
         raise CheckFailed(public, story, "performance")
@@ -396,7 +404,7 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
         public = say("`{}` runs more lines of Python for a larger input", function)
         often = ", ".join(f"{name}: {times:,} times" for name, times in at_large.lines.most_common(2))
         story = f"{public}\nsmall input  {at_small.line_count:,} lines\nlarge input  {at_large.line_count:,} lines"
-        raise CheckFailed(public, f"{story} ({often})", "performance")
+        raise CheckFailed(public, f"{story} ({often}){_loop_text(at_large.lines, small, large)}", "performance")
     if reference is not None:
         # Whoever runs useless operations where the input is small has as many for both.
         most = _TIMES_OPS * costs.ops.total() + _SPARE_OPS
@@ -404,6 +412,49 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
         assert_true(many <= most, public, f"{public}\nexpected at most {most:,}, got {many:,}")
         assert_no_slow_loop(function, reference, small, large)
     return ops
+
+
+def _loop_text(counts: Counter[str], small: Sequence[Any], large: Sequence[Any]) -> str:
+    """Return a phrase that says how many items a loop seems to go over; "" if that fits no size of the large input.
+
+    What is in a loop runs a few times for each item. So the size is sought of which most counts are small multiples;
+    what an `if` in the loop decides has other counts.
+
+    Args:
+        counts: how often each operator or line ran for the large input.
+        small: the small input.
+        large: the large input.
+    """
+
+    def fitting(size: int) -> int:
+        return sum(many for many in counts.values() if _is_small_multiple(many, size))
+
+    before = [_sizes_of(value) for value in small]
+    sizes = [
+        [size for place, size in enumerate(_sizes_of(value)) if size not in other[place : place + 1]]
+        for value, other in zip(large, before, strict=False)
+    ]
+    products = {math.prod(some) for row in sizes for number in (1, 2, 3, 4) for some in combinations(row[:6], number)}
+    products |= {one * other for row, later in combinations(sizes, 2) for one in row for other in later}
+    items = max(sorted(size for size in products if size > 1), key=lambda size: (fitting(size), size), default=0)
+    if not items or 3 * fitting(items) < counts.total():
+        return ""
+    return f", as in a loop over {items:,} items"
+
+
+def _is_small_multiple(number: int, size: int) -> bool:
+    """Return whether a number is one of the first multiples of a size, but for what runs once beside a loop."""
+    times = round(number / size)
+    return 1 <= times <= _MOST_IN_A_TURN and abs(number - times * size) <= _SPARE_COUNT
+
+
+def _sizes_of(value: Any) -> list[int]:
+    """Return the numbers that a loop over an argument may go up to: the sizes of its dims, its length, or itself."""
+    if isinstance(value, (torch.Tensor, np.ndarray)):
+        return [*value.shape]
+    if isinstance(value, (list, tuple, dict)):
+        return [len(value)]
+    return [value] if type(value) is int else []
 
 
 def most_frequent(ops: Counter[str]) -> str:

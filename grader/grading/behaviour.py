@@ -3,7 +3,7 @@
 Two answers that fail the same checks in the same way, with the same wrong numbers, kinds, dtypes and errors for inputs
 that were drawn, have the same mistake. What depends on how code is written, on its words or on the machine is taken out
 before: places, names of files, texts of the student's own errors, and measured times. Of a count its power of two is
-left.
+left, and of a loop what it goes over.
 
 A copy without wrong answers has their sentences, each sealed with what the wrong answer does in the shown checks: who
 makes the mistake reads it, and who looks into the file does not. It does not stay secret, since anybody can write
@@ -36,7 +36,8 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]+")
 _PATH = re.compile(r"(?<![\w.])(?:/[\w.+-]+){2,}")
 _FRACTION = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
 _COUNT = re.compile(r"\b\d[\d,]*\b")
-_OPERATIONS = re.compile(r": \{.*|(?<= operations) \(\d.*\)")  # which ones, after how many
+_OPERATIONS = re.compile(r": \{.*|(?<= operations) \(\d.*\)|(?<= lines) \(.*\)")  # which ones, after how many
+_LOOP = re.compile(r"\nsmall input  .*\nlarge input  .*, as in a loop over ([\d,]+) items")
 _BY_PYTHON = re.compile(r"\n(?:Python's )?`[\w.]+` iterates over .*")  # how a loop is written: not another mistake
 _SPELLED = re.compile(r"`[\w.]*?(\w+)`")  # `torch.mean` and `.mean` are one use
 _OF_SPELLING = re.compile(
@@ -90,8 +91,11 @@ class Trace:
         elif outcome.speed:  # that it was too slow, and nothing of how it was measured
             text = ""
         elif category == COSTS:
-            text = _BY_PYTHON.sub("", _OPERATIONS.sub("", text))
+            # A loop is known by what it goes over: one that needs more operations in a turn is the same mistake.
+            loop = _LOOP.search(text)
+            text = _BY_PYTHON.sub("", _OPERATIONS.sub("", _LOOP.sub("", text)))
             text = _COUNT.sub(lambda match: f"2^{int(match[0].replace(',', '')).bit_length()}", text)
+            text += f"\na loop over {loop[1]} items" if loop else ""
         # The last digits of a sum depend on the order in which it was made, which is not a mistake.
         text = _FRACTION.sub(lambda match: f"{float(match[0]):.{_DIGITS}g}", text).strip()
         # A check of several functions may end with the same words in each of them.

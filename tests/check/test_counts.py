@@ -68,6 +68,23 @@ def test_a_loop_is_found_by_growth(function: Function) -> None:
         assert told in failed.story
 
 
+@pytest.mark.parametrize(
+    ("body", "items"),
+    [
+        ("return torch.stack([row.sum() * 2 for row in x]).sum()", "20"),
+        ("return sum(x[:, j].sum() * x[0, j] for j in range(x.shape[1]))", "30"),
+        ("return sum(x[i, j] for i in range(20) for j in range(30)) if len(x) == 20 else x.sum()", "600"),
+        ("return sum(x[i // 10] for i in range(190)).sum() if len(x) == 20 else x.sum()", ""),  # of no size
+    ],
+)
+def test_what_a_loop_goes_over_is_seen_by_the_sizes(function: Function, body: str, items: str) -> None:
+    """Each operator in it runs a few times for each row, column or element."""
+    failed = failure(assert_no_loop, one(function, body), (torch.rand(2, 3),), (torch.rand(20, 30),))
+    found = re.search(r"large input  .*\)(?:, as in a loop over (\d+) items)?$", failed.story, re.MULTILINE)
+    assert found is not None
+    assert (found[1] or "") == items
+
+
 LOOPS = {
     "for over a list": "t = 0.0\nfor v in x.tolist(): t += v * v\nreturn torch.tensor(t)",
     "while with an index": (

@@ -142,6 +142,13 @@ def test_of_costs_the_size_is_left() -> None:
     one, other = (f"small input  25 operations\nlarge input  240 operations ({most_frequent(ops)})" for ops in loops)
     assert one != other
     assert costs(one) == costs(other)
+    over = "`f` runs more\nsmall input  {} operations\nlarge input  {} operations ({} add), as in a loop over {} items"
+    going = [over.format(*numbers) for numbers in ((9, 81, 80, "80"), (45, 401, 160, "80"), (9, 81, 80, "40"))]
+    assert costs(going[0]) == costs(going[1]) != costs(going[2])  # a loop may do much or little in each turn
+    lines = [
+        f"`f` runs more\nsmall input  9 lines\nlarge input  81 lines (a.py, line {line}: 80 times)" for line in (7, 90)
+    ]
+    assert costs(lines[0]) == costs(lines[1])
     speed = (Speed("", "", 2.0, 1.0, 3.0, 1.5, 1.0, 1.0, 9, 3),)
     one, other = (f"takes {ratio} times as long\nby {ratio}" for ratio in ("2.5", "71"))
     assert costs(one, speed=speed) == costs(other, speed=speed)
