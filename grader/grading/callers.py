@@ -39,7 +39,7 @@ class FailingCallees:
         }
 
     def of(self, row: GradedCheck) -> frozenset[str]:
-        """Return the failing functions that the function of a failing check uses, and whose faults may be its cause.
+        """Return the faulty functions that a failing check's function uses, if their faults may make the check fail.
 
         What a function costs changes no value. Two functions that use each other are not told apart.
         """

@@ -102,9 +102,19 @@ ALLOWED = {
 
 RECORDS = {
     *("Handed", "Part", "Unmatched", "NOTE_KINDS", "Intake"),
-    *("collect", "collect_one", "read_submission", "open_intake", "names_in", "anonymous_code", "tokens_in"),
+    *(
+        "collect",
+        "collect_one",
+        "read_submission",
+        "open_intake",
+        "names_in",
+        "functions_used_in",
+        "anonymous_code",
+        "tokens_in",
+    ),
     "module_place",  # a search line by line, of a text that was read
     "move_to_rostered_authors",  # sorts records
+    "functions_used",  # of the course's references
     "names_used",  # of the course's known answers
     "starter_names",  # of the course's starters
     "python_of",  # of an author's own notebooks, which become a course
