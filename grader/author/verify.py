@@ -152,7 +152,7 @@ class Prover:
     def _problems_and_cases(
         self, exercises: Sequence[Exercise], collected: Collected
     ) -> tuple[dict[str, list[str]], list[Case]]:
-        """Return the problems by exercise, and the cases to run. The course's problems are with the first exercise."""
+        """Return the problems of each exercise, and the cases to run; the first one gets the course's problems, too."""
         coverage, cases = Coverage.of(self.course), list[Case]()
         problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
         problems[exercises[0].id] += course_problems(self.course, coverage)

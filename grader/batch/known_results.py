@@ -34,7 +34,7 @@ class KnownResults:
     _graded: dict[tuple[str, tuple[str, ...]], tuple[Exercise, dict[int, GradedExercise]]] = field(default_factory=dict)
 
     def forget_missing(self, stamp: str, heads: Callable[[], Mapping[int, ResultIdentity]]) -> None:
-        """Forget the results that a journal does not have: it may be another journal, or have used a number again.
+        """Forget the results that the journal does not have now, or has replaced by others with the same numbers.
 
         Args:
             stamp: the stamp of the journal.

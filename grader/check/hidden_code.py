@@ -192,7 +192,7 @@ class _Search:
     def _reads_of_values_from_checks(self, node: ast.AST, file: str) -> set[int]:
         """Return the ids of the nodes in a function that read a parameter whose value always comes from a check.
 
-        It does if no code of the student's mentions the function, and the function does not bind the name again.
+        The value does if no code of the student's mentions the function, and the function does not bind the name again.
         """
         match node:
             case ast.FunctionDef(name=name, decorator_list=[]) if (
@@ -225,7 +225,7 @@ class _Search:
         return found
 
     def _hiding_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield a bare name in words if it could hide what code does: "exec"; "sys handed on" for `f(sys)`."""
+        """Yield words for a name that could hide what code does, such as "exec", or "sys handed on" for `f(sys)`."""
         match node:
             case ast.Name(id="sys") if self._source.names[file].get("sys") != ["sys"]:
                 pass

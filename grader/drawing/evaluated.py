@@ -95,7 +95,7 @@ def show(text: str, names: dict[str, Any] | None = None) -> None:
 
 
 def program(text: str, module: str = "") -> str:
-    """Return the source of a program for a worker, which runs lines by `show` and so prints an `EvaluatedLines`.
+    """Return the source of a program that runs lines in a worker and prints an `EvaluatedLines`.
 
     Args:
         text: the lines.

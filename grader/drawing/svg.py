@@ -37,7 +37,7 @@ class _Sheet:
     y: float = 6
 
     def text(self, x: float, text: str, *, size: int = 13, fill: str = "#1b1f24", bold: bool = False) -> None:
-        """Add a line of text, and go on below it."""
+        """Add a line of text at the bottom of the sheet."""
         weight = ' font-weight="700"' if bold else ""
         self.parts.append(
             f'<text x="{x}" y="{self.y + 14}" font-size="{size}" fill="{fill}"{weight}>{escape(text)}</text>'

@@ -216,7 +216,7 @@ def anonymous_code(source: bytes, people: Collection[str], known: Collection[str
 
 
 def tokens_in(source: bytes) -> tuple[str, str, Sequence[Sequence[int]]] | None:
-    """Have the reading process cut a file into tokens; return its text, the tokens and their places, or None."""
+    """Have the reading process cut a file into tokens; return its text, tokens and places, None if it refuses."""
     with suppress(SubmissionError):
         reply = _ask_shared_reader(Request(CPU_S, text=Text("tokens", (source,))))
         return reply.code, reply.tokens, reply.places

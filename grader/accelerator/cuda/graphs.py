@@ -152,7 +152,7 @@ class CUDAGraph:
         self._generators.append(generator)
 
     def enable_debug_mode(self) -> None:
-        """Do nothing: nothing more is kept for debugging."""
+        """Do nothing: a simulated graph keeps no more for debugging than it has anyway."""
 
     def debug_dump(self, debug_path: str) -> None:
         """Raise `NotImplementedError`: there is no real graph to write to a file."""

@@ -43,7 +43,7 @@ def _reason_for_isin(elements: Any, among: Any) -> str:
 
 
 def _host_reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
-    """Return whether the host must read numbers of `equal`, `eigh` or `svd`.
+    """Return whether a call of `equal`, `eigh` or `svd` makes the host read numbers from the device.
 
     False for tensors without elements, and for `equal` if the shapes differ or both are the same view.
     """

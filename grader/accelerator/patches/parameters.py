@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let a parameter of a tensor on the device be a `SimParameter`, or of the class that `class_on_device` returns."""
+    """Patch PyTorch so that parameters and subclasses of `Tensor` made of a tensor on the device are on it, too."""
     del machine
     make: Any = torch.Tensor._make_subclass
 
