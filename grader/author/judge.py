@@ -374,7 +374,7 @@ def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
         if sum(others.values()) > MOST_ON_OTHERS * exercise.points:
             rules = ", ".join(sorted_rules({*loss.broken_rules, *others} - {""}))
             broken = " and ".join(sorted_rules(loss.broken_rules))
-            lost = f"{in_points(sum(others.values()))} of {in_points(exercise.points)} points"
+            lost = f"{as_points_text(sum(others.values()))} of {as_points_text(exercise.points)} points"
             yield (
                 f"{where}: it breaks {broken}, and loses {lost} on rules that it keeps "
                 f"({losses_text(others)}); let the checks of these need no more than their rule, or, if it breaks them "
@@ -458,8 +458,8 @@ def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
             yield (
                 f"{Places.of(exercise).staff.as_posix()}: check_{name}: its share of {each} counts for each of its "
                 f"{cases[name]} cases, so that it has {shares[name]} of {total} shares and "
-                f"{in_points(possible[name])} of {in_points(exercise.points)} points; if that is too much, give the "
-                "other checks larger shares"
+                f"{as_points_text(possible[name])} of {as_points_text(exercise.points)} points; if that is too much, "
+                "give the other checks larger shares"
             )
 
 
@@ -470,9 +470,9 @@ def sorted_rules(rules: Iterable[str]) -> list[str]:
 
 def losses_text(lost: Mapping[str, float]) -> str:
     """Return in words how many points are lost on each rule, such as "C1 2.5, C2 1"."""
-    return ", ".join(f"{rule or 'no rule'} {in_points(lost[rule])}" for rule in lost)
+    return ", ".join(f"{rule or 'no rule'} {as_points_text(lost[rule])}" for rule in lost)
 
 
-def in_points(hundredths: float) -> str:
+def as_points_text(hundredths: float) -> str:
     """Return hundredths of a point, such as a mean of 250.3, as text in points: "2.5"."""
     return points_text(round(hundredths))

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.author.cases import Case, cases_of
-from grader.author.judge import Proof, in_points, judge, losses_text, sorted_rules
+from grader.author.judge import Proof, as_points_text, judge, losses_text, sorted_rules
 from grader.author.text import collecting_problem, course_problems, leak_sentences, source_problems, text_problems
 from grader.course.answers import read_answer
 from grader.course.layout import COURSE_FILE, SHARED
@@ -365,6 +365,6 @@ def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
             name = for_terminal(f"{proof.exercise.number} {loss.name.removesuffix('.py')}", one_line=True)
             others = loss.on_kept_rules
             broken = ",".join(sorted_rules(loss.broken_rules))
-            own = f"{broken} {in_points(loss.total - sum(others.values()))}"
-            rows.append([name, in_points(loss.total), own, losses_text(others)])
+            own = f"{broken} {as_points_text(loss.total - sum(others.values()))}"
+            rows.append([name, as_points_text(loss.total), own, losses_text(others)])
     yield from table_lines(_LOSSES, rows, WIDTH)

@@ -89,7 +89,7 @@ def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[
         journal: the journal of the batch.
         rules: the rules, with what staff entered.
     """
-    reports = (report_from_journal(plan, journal, noted, rules) for noted in journal.submissions())
+    reports = (report_from_journal(plan, journal, record, rules) for record in journal.submissions())
     return Counter(
         (graded.exercise.number, rule)
         for report in reports
@@ -107,13 +107,13 @@ def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Reg
         rules: overrides, people and deadlines.
     """
     alone = replace(plan, exercises=[replace(exercise, void=()) for exercise in plan.exercises])
-    for noted in journal.submissions():
-        report = report_from_journal(plan, journal, noted, rules)
+    for record in journal.submissions():
+        report = report_from_journal(plan, journal, record, rules)
         rows = list(staff_decisions(report)) if report is not None else []
-        judged = report_from_journal(alone, journal, noted, Rules(plan.course)) if rows else None
+        judged = report_from_journal(alone, journal, record, Rules(plan.course)) if rows else None
         if report is not None and judged is not None:
             for before, after in zip(judged.exercises, report.exercises, strict=True):
                 why = dict.fromkeys(why for graded, _, why in rows if graded is after)
-                change = RegradedExercise(noted.author, before, after, "; ".join(why))
+                change = RegradedExercise(record.author, before, after, "; ".join(why))
                 if change.moves_points:  # a void check gives nothing to somebody who handed in nothing
                     yield change

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from statistics import mean, median
 from urllib.parse import quote
 
-from grader.batch.feedback import MOST_LINES, failing_function
+from grader.batch.feedback import MOST_LINES, failing_function_lines
 from grader.batch.journal import Journal
 from grader.batch.reports import reports
 from grader.batch.results_folder import ResultsFolder, author_page
@@ -241,7 +241,9 @@ class ClassSummary:
         saved = results_of_group(self._journal, group)[0]
         graded = saved.outcomes.graded(group.exercise)
         text, rows = saved.text, lost_checks(graded, group.function)
-        lines = failing_function(graded, saved.path or "", text, rows[0] if group.function else None) if text else ()
+        lines = (
+            failing_function_lines(graded, saved.path or "", text, rows[0] if group.function else None) if text else ()
+        )
         lines = lines or (_lines_not_in_starter(group.exercise, text) if text else ())
         # The name of a download's file begins with that of a person.
         path = saved.path or "" if self.names or saved.author not in self._people else ""

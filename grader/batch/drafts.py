@@ -61,7 +61,7 @@ def draft_source(journal: Journal, group: SimilarSubmissions) -> str:
     Raises:
         CourseError: no draft can be made of any file of the group.
     """
-    people, members = journal.names(), {noted.author: noted.members for noted in journal.submissions()}
+    people, members = journal.names(), {record.author: record.members for record in journal.submissions()}
     why = group.why_not or "the journal has none of its files; run the batch once more with --rerun all"
     for saved in [] if group.why_not else results_of_group(journal, group):
         if saved.text is not None:

@@ -40,7 +40,7 @@ def write_feedback(results: ResultsFolder, report: Report, journal: Journal) -> 
     graded = {one.exercise.id: one for one in report.exercises}
     modules = journal.modules("author", report.author)
     lines = {
-        (id, row.check.id): failing_function(graded[id], path, text, row)
+        (id, row.check.id): failing_function_lines(graded[id], path, text, row)
         for _, id, path, text in modules
         if id in graded
         for row in rows_in_full(graded[id])
@@ -49,7 +49,7 @@ def write_feedback(results: ResultsFolder, report: Report, journal: Journal) -> 
     results.write_page(author_page(report.author, "md"), markdown(ReportFile.of(report), Options()))
 
 
-def failing_function(
+def failing_function_lines(
     graded: GradedExercise, path: str, text: bytes, row: GradedCheck | None = None
 ) -> tuple[CodeLine, ...]:
     """Return the lines of the function that a failing check is about, with a mark at the line that raised.
@@ -135,30 +135,30 @@ def zip_feedback_pages(results: ResultsFolder, journal: Journal, people: People)
     starts, count, unknown = journal.upload_prefixes(), 0, []
     target = results.path / RETURNED
     with replacing_file(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-        for noted in journal.submissions():
-            page, text = (results.path / author_page(noted.author, end) for end in ("html", "md"))
+        for record in journal.submissions():
+            page, text = (results.path / author_page(record.author, end) for end in ("html", "md"))
             names = {page.name: page, text.name: text}
             if starts:
-                names = {f"{start}feedback.html": page for start in _upload_prefixes(noted, starts, people)}
+                names = {f"{start}feedback.html": page for start in _upload_prefixes(record, starts, people)}
             if not page.is_file():
                 continue
             for name, path in names.items():
                 # A name on this machine need not be text, and a name in a zip must.
                 archive.write(path, os.fsencode(name).decode("utf-8", "backslashreplace"))
             count += bool(names)
-            unknown += [] if names else [noted.author]
+            unknown += [] if names else [record.author]
     return count, unknown
 
 
-def _upload_prefixes(noted: SubmissionRecord, starts: Mapping[str, str], people: People) -> Iterator[str]:
+def _upload_prefixes(record: SubmissionRecord, starts: Mapping[str, str], people: People) -> Iterator[str]:
     """Yield the prefixes that names of an author's files must have for the platform; none if it accepts no file."""
-    start = starts.get(noted.author, "")
+    start = starts.get(record.author, "")
     if not start and people.kind == "moodle":  # the default group has no number, and its members have
-        start = f"{MOODLES}{noted.author}_assignsubmission_file_/"
+        start = f"{MOODLES}{record.author}_assignsubmission_file_/"
     if not start.startswith(MOODLES):
         yield from [start] if start else []
         return
-    for member in noted.members:
+    for member in record.members:
         own = f"{MOODLES}{member}_"
         if member.isdecimal() and (people.kind != "moodle" or people.person_of(member)):
-            yield start.replace(f"{MOODLES}{noted.author}_", own, 1)
+            yield start.replace(f"{MOODLES}{record.author}_", own, 1)

@@ -199,11 +199,11 @@ class Journal(Store):
             (as_bytes(author), exercise, result, self.run),
         )
 
-    def save_submission(self, noted: SubmissionRecord) -> None:
+    def save_submission(self, record: SubmissionRecord) -> None:
         """Save the record of a submission: its author, the members of a group, a digest of its files, and its time."""
         self.execute(
             "INSERT OR REPLACE INTO submissions VALUES (CAST(? AS TEXT), ?, ?, ?, ?)",
-            (as_bytes(noted.author), json.dumps(noted.authors), noted.digest, noted.at, noted.late),
+            (as_bytes(record.author), json.dumps(record.authors), record.digest, record.at, record.late),
         )
 
     def submissions(self) -> list[SubmissionRecord]:
@@ -291,9 +291,9 @@ class Journal(Store):
             mine = set() if authors is None else {row.exercise for row in self.current(author)}
             for one in (one for one in other.current(author) if one.exercise not in mine):
                 self.make_current(author, one.exercise, known[_content_key(other.result(one.result))])
-        for noted in other.submissions():
-            if authors is None or noted.author in authors:
-                self.save_submission(noted)
+        for record in other.submissions():
+            if authors is None or record.author in authors:
+                self.save_submission(record)
         self._save_people_rows(other.execute("SELECT * FROM people"))
         self.execute_all(SAVE_TRACE, other.execute("SELECT * FROM traces"))
 

@@ -44,14 +44,14 @@ class Rules:
         people = self.people
         return frozenset(person.author for person in people.persons if people.kind != "plain")
 
-    def persons(self, noted: SubmissionRecord) -> list[Person]:
+    def persons(self, record: SubmissionRecord) -> list[Person]:
         """Return the people on the roster who are authors of a submission."""
-        return [person for name in noted.members if (person := self.people.person_of(name))]
+        return [person for name in record.members if (person := self.people.person_of(name))]
 
-    def names(self, noted: SubmissionRecord) -> frozenset[str]:
+    def names(self, record: SubmissionRecord) -> frozenset[str]:
         """Return all names of the authors of a submission, folded: as in the gradebook, and as on the roster."""
-        own = frozenset(fold_name(text) for name in (noted.author, *noted.authors) for text in (name, for_csv(name)))
-        return own.union(*map(self.people.names_of, self.persons(noted)))
+        own = frozenset(fold_name(text) for name in (record.author, *record.authors) for text in (name, for_csv(name)))
+        return own.union(*map(self.people.names_of, self.persons(record)))
 
     def unknown_names(self, names: Collection[str]) -> Iterator[str]:
         """Yield a sentence for each name in `extensions` or `late_days` of course.yaml that no author has.
@@ -75,26 +75,26 @@ class Rules:
         members = tuple(person.author for person in team)
         return replace(handed, authors=members, name="") if members else handed
 
-    def with_final_score(self, report: Report, raw: Mapping[str, int], noted: SubmissionRecord) -> Report:
+    def with_final_score(self, report: Report, raw: Mapping[str, int], record: SubmissionRecord) -> Report:
         """Return the report with its final score: the points of checks and of staff, minus the cost of late days.
 
         Args:
             report: the report, with the points that checks gave.
             raw: hundredths of a point by exercise, as the checks alone judge it: before staff decided anything.
-            noted: the submission.
+            record: the submission.
         """
-        names, handin, policy = self.names(noted), self.handin, self.course.policy
+        names, handin, policy = self.names(record), self.handin, self.course.policy
         days, known = None, ""
         report = with_overrides(report, self.overrides, names)
         if handin is not None:
-            at = max((person.at for person in self.persons(noted)), default="") or noted.at
-            days, known = lateness(names, at, self.course, handin, is_late=noted.late)
+            at = max((person.at for person in self.persons(record)), default="") or record.at
+            days, known = lateness(names, at, self.course, handin, is_late=record.late)
         total = total_of({graded.exercise.id: graded.score for graded in report.exercises}, handin)
         left_out = (*total.extra, *total.dropped)
         own = sum(points for id, points in raw.items() if id not in left_out)
         earned = total.score.earned + total.bonus
         grace = needed_grace(earned, days or 0, policy.grace_days, policy)
-        own_days = {name: one.grace_days for name in noted.members if (one := (self.over_term or {}).get(name))}
+        own_days = {name: one.grace_days for name in record.members if (one := (self.over_term or {}).get(name))}
         is_known = len(set(own_days.values())) == 1  # members of a group may have spent them on other hand-ins
         grace = next(iter(own_days.values())) if is_known else grace
         cost = penalty(earned, (days or 0) - grace, policy)

@@ -16,23 +16,23 @@ from grader.model.score import counted, listed
 from grader.report.people import missing_of
 
 
-def report_from_journal(plan: RunPlan, journal: Journal, noted: SubmissionRecord, rules: Rules) -> Report | None:
+def report_from_journal(plan: RunPlan, journal: Journal, record: SubmissionRecord, rules: Rules) -> Report | None:
     """Return the report of a submission with the exercises of the plan that were graded; None if none was graded.
 
     Args:
         plan: the plan: what is graded.
         journal: the journal of the batch.
-        noted: the submission's row of the journal.
+        record: the submission's row of the journal.
         rules: overrides, people and deadlines.
     """
-    results = {row.exercise: journal.result(row.result) for row in journal.current(noted.author)}
+    results = {row.exercise: journal.result(row.result) for row in journal.current(record.author)}
     rows = [(exercise, results[exercise.id]) for exercise in plan.exercises if exercise.id in results]
     if not rows:
         return None
     at = max(saved.at for _, saved in rows)
     graded = [journal.graded(saved, exercise) for exercise, saved in rows]
     if rules.comments:
-        names = rules.names(noted)
+        names = rules.names(record)
         graded = [
             with_comments(one, rules.comments, names, saved.path or "", saved.text or b"")
             for (_, saved), one in zip(rows, graded, strict=True)
@@ -45,7 +45,7 @@ def report_from_journal(plan: RunPlan, journal: Journal, noted: SubmissionRecord
     raw = {one.exercise.id: one.score.earned for one in alone}
     levels = (saved.confinement for _, saved in rows)
     return rules.with_final_score(
-        assemble_report(plan, noted.author, noted.authors, noted.digest, at, graded, levels), raw, noted
+        assemble_report(plan, record.author, record.authors, record.digest, at, graded, levels), raw, record
     )
 
 
@@ -57,8 +57,8 @@ def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
         journal: the journal of the batch.
         rules: overrides, people and deadlines.
     """
-    for noted in journal.submissions():
-        if report := report_from_journal(plan, journal, noted, rules):
+    for record in journal.submissions():
+        if report := report_from_journal(plan, journal, record, rules):
             yield report
 
 
@@ -70,10 +70,10 @@ def notes_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[s
         journal: the journal of the batch.
         rules: overrides, people and deadlines.
     """
-    noted = journal.submissions()
-    called = {one: rules.names(one) for one in noted}
+    records = journal.submissions()
+    called = {one: rules.names(one) for one in records}
     meant = {row.author for row in rules.overrides}
-    named = [one for one in noted if called[one] & meant]
+    named = [one for one in records if called[one] & meant]
     pairs = [(called[one], report) for one in named if (report := report_from_journal(plan, journal, one, rules))]
     yield from unused_overrides(rules.overrides, pairs, rules.course)
     yield from unused_comments(rules.comments, frozenset().union(*called.values()), rules.course)
@@ -81,7 +81,7 @@ def notes_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[s
     people = rules.people
     if not people.persons:
         return
-    authors = [name for one in noted for name in one.members]
+    authors = [name for one in records for name in one.members]
     if absent := sum(1 for _ in missing_of(people, authors)):
         yield f"{absent} of {counted(len(people.persons), 'person')} on the roster handed in nothing."
     if unknown := [name for name in authors if people.person_of(name) is None]:

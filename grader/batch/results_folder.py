@@ -166,7 +166,7 @@ class ResultsFolder:
                 notes.extend(_note_rows(report))
                 yield ReportFile.of(report)
 
-        authors = [name for noted in journal.submissions() for name in noted.members]
+        authors = [name for record in journal.submissions() for name in record.members]
         absent = [person.author for person in missing_of(rules.people, authors)]
         possible, ids = sum(one.points for one in plan.exercises), [one.id for one in plan.exercises]
         people = journal.names() if names else None
@@ -220,20 +220,20 @@ class ResultsFolder:
             return
         write_whole(self.path / name, csv_text([for_csv(cell) for cell in row] for row in (head, *rows)))
 
-    def forget(self, noted: SubmissionRecord, rules: Rules) -> None:
+    def forget(self, record: SubmissionRecord, rules: Rules) -> None:
         """Remove the files and rows of a submission, and the pages of the class, which are written again on demand.
 
         Raises:
             CourseError: a table cannot be read.
         """
-        self.remove_report(noted.author)
+        self.remove_report(record.author)
         for name in (OVERVIEW, SIMILAR, RETURNED):
             (self.path / name).unlink(missing_ok=True)
-        meant = rules.names(noted)
+        meant = rules.names(record)
         for name in (UNMATCHED, _NOTES, GRADEBOOK, OVERRIDES, COMMENTS, ROSTER):
             path = self.path / name
             if path.is_file():
-                table, gone = CsvTable(path), [person.row for person in rules.persons(noted)]
+                table, gone = CsvTable(path), [person.row for person in rules.persons(record)]
                 if name != ROSTER:
                     place = table.header.index("author")
                     gone = [row for row in range(1, len(table.rows)) if fold_name(table.cell(row, place)) in meant]

@@ -333,12 +333,12 @@ class _Batch:
         at, unread = handed_in_at(own.handed, submission)
         if unread:
             self.unread_times[submission.author] = unread
-        noted = SubmissionRecord(submission.author, authors, submission.digest, at, own.handed.late)
-        self.journal.save_submission(noted)
+        record = SubmissionRecord(submission.author, authors, submission.digest, at, own.handed.late)
+        self.journal.save_submission(record)
         self._make_best_count(own)
         if own.is_new and not own.open:
             self.journal.sync()  # before anybody reads that it is graded
-        report = report_from_journal(self.plan, self.journal, noted, self.rules)
+        report = report_from_journal(self.plan, self.journal, record, self.rules)
         if report is not None:
             self.results.write_report(report, staff=self.options.staff)
             if own.is_new and not own.open:

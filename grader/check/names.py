@@ -127,7 +127,7 @@ def attributes_and_globals_changed_by(statement: ast.stmt) -> Iterator[str]:
                 yield name
 
 
-def may_set(tree: ast.Module, name: str) -> bool:
+def may_rebind(tree: ast.Module, name: str) -> bool:
     """Return whether a file may assign or delete a name or an attribute, such as `__name__` of a module."""
     defined = {node.name for node in ast.walk(tree) if isinstance(node, DEFINITIONS)}
     stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}

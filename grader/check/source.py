@@ -24,7 +24,7 @@ from grader.check.names import (
     bound_names,
     free_names,
     imported_by,
-    may_set,
+    may_rebind,
     names_changed_by,
     names_in_annotations,
     paths_in,
@@ -150,7 +150,7 @@ class SubmittedSource:
         """Return whether a condition is surely false while the file is imported, as `TYPE_CHECKING` is."""
         match test:
             case ast.Compare() if ast.unparse(test) in _AS_PROGRAM:
-                return not any(may_set(tree, "__name__") for tree in self.trees.values())
+                return not any(may_rebind(tree, "__name__") for tree in self.trees.values())
             case ast.Constant(value=value):
                 return not value
             case ast.BoolOp(op=ast.And(), values=[first, *_]):  # what follows is not evaluated
@@ -163,7 +163,7 @@ class SubmittedSource:
                 return False
         imported = [each for node in ast.walk(self.trees[file]) for each in imported_by(node)]
         paths = {each.path for each in imported if each.name in (name, "*")}
-        changed = any(may_set(tree, each) for tree in self.trees.values() for each in {name, "TYPE_CHECKING"})
+        changed = any(may_rebind(tree, each) for tree in self.trees.values() for each in {name, "TYPE_CHECKING"})
         return paths == {wanted} and not changed and "typing" not in self.own_modules
 
     def _index(self, file: str, top: list[ast.stmt]) -> None:

@@ -138,12 +138,12 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
     course = options.course_here(course_folder)
     with ResultsFolder(out).journal() as journal:
         names = journal.names()
-        noted = {one.author: one for one in journal.submissions()}
+        records = {one.author: one for one in journal.submissions()}
         # Of who handed in nothing that can be read, there is a name alone.
-        noted = {**{key: SubmissionRecord(key, (), "", "", late=False) for key in names}, **noted}
-        same_name = [one for key, one in noted.items() if author in (key, names.get(key), *one.authors)]
+        records = {**{key: SubmissionRecord(key, (), "", "", late=False) for key in names}, **records}
+        same_name = [one for key, one in records.items() if author in (key, names.get(key), *one.authors)]
         if not same_name:
-            raise CourseError(f"{out} has nothing of {author!r}{suggestion(author, [*noted, *names.values()])}")
+            raise CourseError(f"{out} has nothing of {author!r}{suggestion(author, [*records, *names.values()])}")
         if len(same_name) > 1:
             raise CourseError(f"{author!r} may be {', '.join(one.author for one in same_name)}; name one of them")
         key = same_name[0].author

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from nicegui import ui
 
-from grader.batch.feedback import failing_function
+from grader.batch.feedback import failing_function_lines
 from grader.model import GradedExercise, Report
 from grader.model.score import points_text
 from grader.report.gradebook import rules_without_points
@@ -98,7 +98,7 @@ def numbered_code_html(text: bytes, path: str = "", graded: GradedExercise | Non
         number
         for row in failing
         if graded is not None
-        for number, _, is_raised in failing_function(graded, path, text, row)
+        for number, _, is_raised in failing_function_lines(graded, path, text, row)
         if is_raised
     }
     rows = []
