@@ -222,7 +222,7 @@ class _BatchProgress(Progress):
         self._known = known
         self._answers = answers
 
-    def waits(self) -> None:
+    def still_waiting(self) -> None:
         """Report how many submissions are done, and how many known wrong answers ran."""
         self._batch.progress.compared(self._known.compared_count, self._answers)
         self._batch.progress.advanced(self._batch.done, self._batch.total)

@@ -258,7 +258,7 @@ class _InterimReports(Progress):
         self.latest[id], self._has_news = WorkResult(self._works[id], graded, confinement), True
         if graded.checks:
             self._progress.graded(graded, confinement, saved=saved)
-        self.waits()
+        self.still_waiting()
 
     def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
         """Record that a check has ended; as this is called in another thread, nothing is written now."""
@@ -268,7 +268,7 @@ class _InterimReports(Progress):
         self.latest[exercise.id] = WorkResult(self._works[exercise.id], graded, final=False)
         self._has_news = True
 
-    def waits(self) -> None:
+    def still_waiting(self) -> None:
         """Write the report if anything new was recorded, unless it was written just before."""
         began = time.monotonic()
         if self._has_news and began >= self._rest_ends:

@@ -193,7 +193,7 @@ class _Run:
     def take_finished(self) -> Iterator[WorkResult]:
         """Wait half a second at most until a work ends; yield the results of ended works, first submitted first."""
         done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
-        self._executor.progress.waits()
+        self._executor.progress.still_waiting()
         for future in [future for future in self.submitted if future in done]:
             place, one = self.submitted.pop(future), future.result()
             # A starved one is not a result yet.
@@ -231,7 +231,7 @@ class _Run:
     def _run_alone(self, work: Work) -> WorkResult:
         future = self._executor.submit(work)
         while not wait([future], _LOOK_S).done:
-            self._executor.progress.waits()
+            self._executor.progress.still_waiting()
         return future.result()
 
     def _was_starved(self, one: WorkResult) -> bool:

@@ -38,7 +38,7 @@ class Progress:
             saved: whether an earlier run graded it.
         """
 
-    def waits(self) -> None:
+    def still_waiting(self) -> None:
         """Report that the run still waits for results; called every half second."""
 
     def reported(self, report: Report, number: int, total: int) -> None:

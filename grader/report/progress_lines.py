@@ -111,7 +111,7 @@ class SubmissionProgress(Progress):
         if self._slots == 1:
             self._say.running(what, seconds)
 
-    def waits(self) -> None:
+    def still_waiting(self) -> None:
         """Show how many exercises are done while the run waits for results, if there are several lanes."""
         if self._slots > 1:
             what, seconds = f"{self._done} of {self._total} exercises", time.monotonic() - self._started

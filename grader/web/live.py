@@ -71,9 +71,9 @@ class _CancelAtServerEnd(Progress):
     def running(self, what: str, seconds: float) -> None:
         """Raise `Cancelled` if the server ends."""
         del what, seconds
-        self.waits()
+        self.still_waiting()
 
-    def waits(self) -> None:
+    def still_waiting(self) -> None:
         """Raise `Cancelled` if the server ends."""
         if self._ends.is_set():
             raise Cancelled

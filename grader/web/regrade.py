@@ -79,7 +79,7 @@ class Regrade(Progress):
 
     # -- progress
 
-    def waits(self) -> None:
+    def still_waiting(self) -> None:
         """Raise `Cancelled` if the run was stopped."""
         if self._stops.is_set():
             raise Cancelled
@@ -87,7 +87,7 @@ class Regrade(Progress):
     def advanced(self, done: int, total: int) -> None:
         """Record how many submissions are graded; raise `Cancelled` if the run was stopped."""
         self.done, self.total = done, total
-        self.waits()
+        self.still_waiting()
 
     def reported(self, report: Report, number: int, total: int) -> None:
         """Record the score of a submission that was graded.

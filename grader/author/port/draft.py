@@ -450,7 +450,7 @@ def _reads_file(source: CheckSource, call: ast.Call) -> bool:
 
 
 def _files_in_literals(text: str, folder: Path) -> Iterator[str]:
-    """Yield the paths of files in a folder that string literals of Python source name, alone or after a subfolder's."""
+    """Yield the files of a folder that string literals in Python source name; "data" and "x.csv" name "data/x.csv"."""
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
     texts = [node.value.removeprefix("./").rstrip("/") for node in nodes if isinstance(node.value, str)]
     texts = [name for name in dict.fromkeys(texts) if re.fullmatch(_DATA, name)]
