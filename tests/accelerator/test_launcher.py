@@ -136,7 +136,7 @@ def test_how_long_a_device_had_work() -> None:
     """What overlaps counts once, in whatever order it comes."""
     ledger = Ledger(Path("/nowhere"))
     for start, end, now in ((0.0, 2.0, 0.0), (5.0, 6.0, 0.5), (1.0, 3.0, 1.0), (6.0, 7.0, 4.0), (8.0, 9.0, 8.0)):
-        ledger.note(Span("mm", "0", start, end), now)
+        ledger.add_span(Span("mm", "0", start, end), now)
     assert (ledger.busy_seconds(0), ledger.busy_seconds(1)) == (6.0, 0.0)
 
 
@@ -145,7 +145,7 @@ def test_costs_of_lines() -> None:
     """A line pays for the work it gives to the device, for its launches, and for its waits."""
     machine = accelerator.the_machine()
     ledger = Ledger(Path(__file__).parent)
-    machine.clock.on_span = ledger.note
+    machine.clock.on_span = ledger.add_span
     first = sys._getframe().f_lineno + 1
     x = torch.ones(1000, 1000, device="cuda")
     y = x @ x

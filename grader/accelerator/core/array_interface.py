@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.storage import on_host
+from grader.accelerator.core.storage import cpu_view_of
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.sim.machine import Machine
 
@@ -49,7 +49,7 @@ def tensor_from_array_interface(machine: Machine, data: Any) -> SimTensor:
             continue
         offset = (address - block.address) // dtype.itemsize
         steps = _contiguous(shape) if strides is None else tuple(step // dtype.itemsize for step in strides)
-        inner = on_host(dtype, block.storage, offset, shape, steps)
+        inner = cpu_view_of(dtype, block.storage, offset, shape, steps)
         return wrap(inner, machine.devices[block.memory.index], block)
     raise RuntimeError(_HOST)
 

@@ -42,7 +42,7 @@ class DeviceGuard(torch._C._acc.DeviceGuard):
 
 
 def _store_fetched_error() -> None:
-    """Append the Python error that `_fetch` put into `_PARTS` to `_KEPT`; `RaisedAfter` raises it."""
+    """Append the Python error that `_fetch` put into `_PARTS` to `_KEPT`; `RaiseAtEnd` raises it."""
     _normalize(*_REFERENCES)
     _, error, trace = (ctypes.cast(part, ctypes.py_object).value if part.value else None for part in _PARTS)
     for part in _PARTS:
@@ -52,7 +52,7 @@ def _store_fetched_error() -> None:
     _KEPT.append(error.with_traceback(trace))
 
 
-class RaisedAfter:
+class RaiseAtEnd:
     """The context in which backward runs: it raises, at its end, the error that Python code raised during backward."""
 
     # A class: a generator's frame of contextlib would stand in what people read of their own errors.

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.storage import on_host
+from grader.accelerator.core.storage import cpu_view_of
 
 
 def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> Any:
@@ -31,7 +31,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
     # Through `memo` a storage is copied once, so that tensors that shared it share the copy.
     storage = copy.deepcopy(tensor.untyped_storage(), memo)
     with torch.no_grad():
-        inner = on_host(tensor.dtype, storage, tensor.storage_offset(), tensor.size(), tensor._inner.stride())
+        inner = cpu_view_of(tensor.dtype, storage, tensor.storage_offset(), tensor.size(), tensor._inner.stride())
         inner = _with_bits(inner, tensor._inner)
     made = wrap(inner, tensor._place)
     made.__class__ = type(tensor)  # of a parameter it is another one

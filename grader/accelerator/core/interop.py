@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch._C import TensorBase
 
-from grader.accelerator.core.storage import on_host
+from grader.accelerator.core.storage import cpu_view_of
 from grader.accelerator.core.tensor import SimParameter, SimTensor, wrap
 from grader.accelerator.sim.machine import the_machine
 
@@ -93,7 +93,7 @@ def view_on_device(
         offset: the offset of its first element, in elements.
         index: the index of the device.
     """
-    return to_device(on_host(dtype, storage, offset, sizes, strides), index)
+    return to_device(cpu_view_of(dtype, storage, offset, sizes, strides), index)
 
 
 def describe(tensor: torch.Tensor) -> Described:

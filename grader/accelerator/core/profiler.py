@@ -71,7 +71,7 @@ class Recorder:
         self.spans: list[Span] = []
         self._clock = clock
         self._before = clock.on_span
-        clock.on_span = self.note
+        clock.on_span = self.record_span
         RECORDERS.append(self)
 
     def stop(self) -> None:
@@ -80,7 +80,7 @@ class Recorder:
         if self in RECORDERS:
             RECORDERS.remove(self)
 
-    def note(self, span: Span, now: float) -> None:
+    def record_span(self, span: Span, now: float) -> None:
         """Record a span of the virtual clock; for a call on the host, add a mark to the events of PyTorch's profiler.
 
         Args:

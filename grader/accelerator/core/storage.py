@@ -107,7 +107,7 @@ NO_HANDLES = (
 )
 
 
-def on_host(dtype: torch.dtype, storage: Any, *layout: Any) -> torch.Tensor:
+def cpu_view_of(dtype: torch.dtype, storage: Any, *layout: Any) -> torch.Tensor:
     """Return a CPU tensor that views a storage, even a `SimStorage`, which `Tensor.set_` refuses.
 
     Args:
@@ -124,7 +124,7 @@ def plain_copy(storage: Any) -> torch.UntypedStorage:
     # `clone` of a storage would ask for its device, which is not that of its memory; so the bytes are copied by
     # tensors.
     made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # for any default device
-    to, source = (on_host(torch.uint8, one) for one in (made, storage))
+    to, source = (cpu_view_of(torch.uint8, one) for one in (made, storage))
     to.copy_(source)
     return made
 

@@ -413,7 +413,7 @@ def _check_devices(nccl: SimNccl, devices: list[int], index: int) -> None:
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningCollective:
     """A collective that the program has not waited for yet.
 
     Attributes:
@@ -425,7 +425,9 @@ class Running:
     done: VectorClock
 
 
-def begin_collective(machine: Machine, name: str, reads: Sequence[SimTensor], writes: Sequence[SimTensor]) -> Running:
+def begin_collective(
+    machine: Machine, name: str, reads: Sequence[SimTensor], writes: Sequence[SimTensor]
+) -> RunningCollective:
     """Record that a collective begins to use tensors on NCCL's stream; return what `end_collective` needs.
 
     Args:
@@ -442,10 +444,10 @@ def begin_collective(machine: Machine, name: str, reads: Sequence[SimTensor], wr
     for tensor in (*reads, *writes):
         # It keeps the memory of what the program drops meanwhile.
         tensor._block.shared |= {queue}
-    return Running(index, races.done_when_idle(queue))
+    return RunningCollective(index, races.done_when_idle(queue))
 
 
-def end_collective(machine: Machine, running: Running) -> None:
+def end_collective(machine: Machine, running: RunningCollective) -> None:
     """Record that the current stream waits for a collective.
 
     Args:

@@ -54,4 +54,4 @@ class Ranges:
         self.rangeEnd(number)
 
     def _note(self, name: str, start: float) -> None:
-        self._machine.clock.note(f"range {name}", "host", start, self._machine.clock.host)
+        self._machine.clock.record_span(f"range {name}", "host", start, self._machine.clock.host)

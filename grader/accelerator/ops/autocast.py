@@ -62,8 +62,8 @@ _KEY = DispatchKeySet(DispatchKey.AutocastPrivateUse1)  # type: ignore[attr-defi
 _Without: Any = torch._C._ExcludeDispatchKeyGuard
 
 
-class _Weights:
-    """A cache of cast weights, so that each is cast once; it is kept until the outermost autocast region ends."""
+class _CastCache:
+    """The cache of cast weights, so that each is cast once; cleared when the outermost autocast region ends."""
 
     def __init__(self) -> None:
         self.casts: dict[tuple[int, torch.dtype, bool], tuple[weakref.ref[torch.Tensor], torch.Tensor]] = {}
@@ -81,7 +81,7 @@ class _Weights:
         return known[1]
 
 
-WEIGHTS = _Weights()
+CAST_CACHE = _CastCache()
 
 
 @functools.cache
@@ -141,7 +141,7 @@ def _cast_to_lower(always: torch.dtype | None = None) -> Callable[..., tuple[Any
         def change(tensor: torch.Tensor) -> torch.Tensor:
             if tensor.dtype is dtype:
                 return tensor
-            return WEIGHTS.cast(tensor, dtype) if tensor.dtype is torch.float32 else tensor.to(dtype)
+            return CAST_CACHE.cast(tensor, dtype) if tensor.dtype is torch.float32 else tensor.to(dtype)
 
         return _map_tensors(args, change), _map_tensors(kwargs, change)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.ops.autocast import WEIGHTS, register
+from grader.accelerator.ops.autocast import CAST_CACHE, register
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import INNER, Machine
 
@@ -50,7 +50,7 @@ def install(machine: Machine) -> None:
     clear_casts = torch.clear_autocast_cache
 
     def clear_autocast_cache() -> None:
-        WEIGHTS.casts.clear()
+        CAST_CACHE.casts.clear()
         clear_casts()
 
     # The region that is left last calls this by the name it has in `torch`.

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.backward_errors import RaisedAfter
+from grader.accelerator.core.backward_errors import RaiseAtEnd
 from grader.accelerator.core.error_texts import use_public_name_in_errors
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import put
@@ -38,7 +38,7 @@ def _patch_backward(machine: Machine) -> None:
                 machine.record_use(grad._place, "backward", [grad._block], [])
         args = (args[0], tuple(_check_initial_gradients(machine, args[0], args[1])), *args[2:])
         try:
-            with RaisedAfter(), StreamsOfForward(machine, _home_of(args[0])):
+            with RaiseAtEnd(), StreamsOfForward(machine, _home_of(args[0])):
                 return original(*args, **kwargs)
         finally:
             torch._C._set_multithreading_enabled(before)

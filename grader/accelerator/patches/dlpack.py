@@ -11,7 +11,7 @@ from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
 
-class Exported:
+class _ExportedTensor:
     """The result of `to_dlpack` for a tensor of the device, in place of a DLPack capsule."""
 
     def __init__(self, tensor: SimTensor) -> None:
@@ -24,10 +24,10 @@ def install(machine: Machine) -> None:
     original_to, original_from = torch._C._to_dlpack, torch.utils.dlpack.from_dlpack
 
     def to_dlpack(tensor: torch.Tensor) -> Any:
-        return Exported(tensor) if isinstance(tensor, SimTensor) else original_to(tensor)
+        return _ExportedTensor(tensor) if isinstance(tensor, SimTensor) else original_to(tensor)
 
     def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> torch.Tensor:
-        capsule = isinstance(ext_tensor, Exported)
+        capsule = isinstance(ext_tensor, _ExportedTensor)
         given = ext_tensor.tensor if capsule else ext_tensor
         if not isinstance(given, SimTensor):
             others = {name: value for name, value in (("device", device), ("copy", copy)) if value is not None}

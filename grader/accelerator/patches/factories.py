@@ -135,13 +135,13 @@ def _wrap_for_lists(machine: Machine, translated: Any) -> Any:
             device = kwargs.get("device") or torch.get_default_device()
             moved = given.to(device, kwargs.get("dtype") or given.dtype, copy=translated.__name__ == "tensor")
             return moved.requires_grad_() if kwargs.get("requires_grad") else moved
-        return translated(*(_on_the_host(machine, arg) for arg in args), **kwargs)
+        return translated(*(_lists_on_cpu(machine, arg) for arg in args), **kwargs)
 
     return call
 
 
-def _on_the_host(machine: Machine, data: Any) -> Any:
-    """Return a list or tuple with CPU tensors in place of those of the device; count a wait of the host for each."""
+def _lists_on_cpu(machine: Machine, data: Any) -> Any:
+    """Return `data` with CPU tensors in place of those of the device in its lists; count a wait of the host for each."""
     # Looking costs less than copying, and nearly all lists hold numbers.
     if not isinstance(data, (list, tuple)) or not _holds_sim_tensors(data):
         return data
@@ -151,7 +151,7 @@ def _on_the_host(machine: Machine, data: Any) -> Any:
             machine.read_scalar("item", item._place.index)
             items.append(item._inner)
         else:
-            items.append(_on_the_host(machine, item))
+            items.append(_lists_on_cpu(machine, item))
     return items
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.multiprocessing import reductions
 
-from grader.accelerator.core.storage import SimStorage, on_host
+from grader.accelerator.core.storage import SimStorage, cpu_view_of
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
@@ -62,5 +62,5 @@ def _rebuild_tensor(
     # A process that was forked from one that used the device has none.
     machine.check_fault(index)
     dtype, *rest = layout
-    made: torch.Tensor = wrap(on_host(dtype, rebuild(*parts), *rest), machine.devices[index])
+    made: torch.Tensor = wrap(cpu_view_of(dtype, rebuild(*parts), *rest), machine.devices[index])
     return torch.nn.Parameter(made, requires_grad) if is_parameter else made.requires_grad_(requires_grad)

@@ -11,7 +11,7 @@ import torch
 from grader.accelerator.core.sparse import parts_of, rebuild_sparse
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.core.unsupported import refuse_strided_nested
-from grader.accelerator.patches.factories import _on_the_host, _translate_device
+from grader.accelerator.patches.factories import _lists_on_cpu, _translate_device
 from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Device, Machine
@@ -79,7 +79,7 @@ def _new_tensor(machine: Machine, original: Any) -> Any:
     def new_tensor(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         # Without a device PyTorch takes that of `self`, but forgets its index.
         device = kwargs.get("device") or (self.device if isinstance(self, SimTensor) else None)
-        args = tuple(_on_the_host(machine, arg) for arg in args)
+        args = tuple(_lists_on_cpu(machine, arg) for arg in args)
         return original(self, *args, **{**kwargs, "device": machine.to_inner_device(device)})
 
     return new_tensor

@@ -26,7 +26,7 @@ Unit = tuple[int, str]
 
 
 @dataclass(slots=True)
-class Busy:
+class BusySpans:
     """The spans of virtual time for which a part of a device is busy, in order and without an overlap."""
 
     taken: list[tuple[float, float]] = field(default_factory=list)
@@ -73,7 +73,7 @@ class Clock:
 
     host: float = 0.0
     ready: dict[Queue, float] = field(default_factory=dict)
-    units: dict[Unit, Busy] = field(default_factory=dict)
+    units: dict[Unit, BusySpans] = field(default_factory=dict)
     spans: list[Span] = field(default_factory=list)
     count: int = 0
     most: int = 20_000
@@ -103,24 +103,24 @@ class Clock:
         before, ready = self.host, self.ready
         # A queue begins when the host has handed the work over and all that came before is done, whichever is later.
         start = self.host = before + host_seconds
-        self.note(f"launch {name}", "host", before, start)
+        self.record_span(f"launch {name}", "host", before, start)
         for queue in queues:
             if (moment := ready.get(queue, 0.0)) > start:
                 start = moment
         for place in {queue[0] for queue in queues} if len(queues) > 1 else (queues[0][0],):
             # However many streams there are, a device has its arithmetic, its memory and its bus once.
             if (part := self.units.get((place, unit))) is None:
-                part = self.units[place, unit] = Busy()
+                part = self.units[place, unit] = BusySpans()
             start = part.reserve(start, busy, self.host)
         end = start + seconds
         for queue in queues:
             ready[queue] = end
-            self.note(name, str(queue[0]), start, end, queue[1], unit, traffic)
+            self.record_span(name, str(queue[0]), start, end, queue[1], unit, traffic)
 
     def pass_time(self, seconds: float, name: str) -> None:
         """Advance the host's clock by seconds in which the host works, and record them as a span with this name."""
         end = self.host + seconds
-        self.note(name, "host", self.host, end)
+        self.record_span(name, "host", self.host, end)
         self.host = end
 
     def wait(self, name: str, queues: list[Queue]) -> None:
@@ -133,7 +133,7 @@ class Clock:
     def wait_until(self, name: str, moment: float) -> None:
         """Advance the host's clock to a moment of virtual time, unless that is past."""
         if moment > self.host:
-            self.note(f"wait for {name}", "host", self.host, moment)
+            self.record_span(f"wait for {name}", "host", self.host, moment)
             self.host = moment
 
     def queues(self, index: int) -> list[Queue]:
@@ -144,7 +144,7 @@ class Clock:
         """Return the virtual time at which all queues of a device will be empty."""
         return max((self.ready[queue] for queue in self.queues(index)), default=0.0)
 
-    def note(
+    def record_span(
         self,
         name: str,
         place: str,

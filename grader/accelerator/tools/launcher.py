@@ -50,11 +50,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"python -m grader.accelerator: {_message_of(error)}\n")
         return 2
     ledger = Ledger(program.folder)
-    machine.clock.on_span = ledger.note
+    machine.clock.on_span = ledger.add_span
     if options.trace:
         machine.clock.most = _MOST_TRACED
     with virtual_time() if options.virtual_time else contextlib.nullcontext():
-        status = _run_to_status(program.run)
+        status = _exit_status_of(program.run)
     _flush_output()
     machine.races.warn_of_overwritten_copies(at_end=True)
     sys.stderr.write("\n".join(_summary(machine, ledger, virtual=options.virtual_time)) + "\n")
@@ -160,7 +160,7 @@ def _module_program(name: str, *arguments: str) -> _Program:
     return _Program(run, Path.cwd())
 
 
-def _run_to_status(run: Callable[[], object]) -> int:
+def _exit_status_of(run: Callable[[], object]) -> int:
     """Call `run`, print the traceback of an error, and return the exit status that Python would have."""
     try:
         run()

@@ -55,7 +55,7 @@ class _BusyTime:
 
 
 class Ledger:
-    """The virtual time of each line of a program; to fill it, set `machine.clock.on_span = ledger.note`.
+    """The virtual time of each line of a program; to fill it, set `machine.clock.on_span = ledger.add_span`.
 
     Args:
         folder: the program's folder. A span counts for the innermost line of a file there.
@@ -67,7 +67,7 @@ class Ledger:
         self._devices: dict[str, _BusyTime] = {}
         self._ours: dict[CodeType, bool] = {}
 
-    def note(self, span: Span, now: float) -> None:
+    def add_span(self, span: Span, now: float) -> None:
         """Add a span of the virtual clock to the costs of the program's current line; `now` is the host's clock."""
         # A range of the program's contains parts, which are noted by themselves.
         if span.name.startswith("range "):
