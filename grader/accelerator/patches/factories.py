@@ -141,7 +141,7 @@ def _wrap_for_lists(machine: Machine, translated: Any) -> Any:
 
 
 def _lists_on_cpu(machine: Machine, data: Any) -> Any:
-    """Return `data` with CPU tensors in place of those of the device in its lists; count a wait of the host for each."""
+    """Return `data` with CPU tensors in place of those of the device in its lists; count a wait for each."""
     # Looking costs less than copying, and nearly all lists hold numbers.
     if not isinstance(data, (list, tuple)) or not _holds_sim_tensors(data):
         return data
