@@ -27,7 +27,7 @@ class FailingCallees:
     """
 
     def __init__(self, rows: Iterable[GradedCheck], files: Mapping[str, bytes]) -> None:
-        failing = [row for row in rows if _is_seen_failing(row)]
+        failing = [row for row in rows if _fails_by_called_function(row)]
         alone = [row for row in failing if len({name.split(".")[0] for name in row.outcome.called}) == 1]
         faulty = {function_of(row) for row in alone}
         self._wrong = {function_of(row) for row in alone if not _is_of_costs(row)}
@@ -38,17 +38,17 @@ class FailingCallees:
             name: frozenset(one for one in used if name not in uses.get(one, ())) for name, used in uses.items()
         }
 
-    def of(self, row: GradedCheck) -> frozenset[str]:
+    def callees_of(self, row: GradedCheck) -> frozenset[str]:
         """Return the faulty functions that a failing check's function uses, if their faults may make the check fail.
 
         What a function costs changes no value. Two functions that use each other are not told apart.
         """
-        callees = self._callees.get(function_of(row), frozenset()) if _is_seen_failing(row) else frozenset()
+        callees = self._callees.get(function_of(row), frozenset()) if _fails_by_called_function(row) else frozenset()
         return callees if _is_of_costs(row) else callees & self._wrong
 
-    def first_of(self, row: GradedCheck) -> list[str]:
-        """Return the functions of `of` that use no other function of `of`: they are to be fixed first."""
-        callees = self.of(row)
+    def to_fix_first(self, row: GradedCheck) -> list[str]:
+        """Return the functions of `callees_of` that do not use another one of them: fix these first."""
+        callees = self.callees_of(row)
         return sorted(name for name in callees if callees.isdisjoint(self._callees.get(name, ())))
 
 
@@ -60,7 +60,7 @@ def with_callees_named(graded: GradedExercise, files: Mapping[str, bytes]) -> Gr
         files: the submission's files of the exercise, by name.
     """
     callees = FailingCallees(graded.checks, files)
-    return replace(graded, checks=tuple(_with_callees(row, callees.first_of(row)) for row in graded.checks))
+    return replace(graded, checks=tuple(_with_callees(row, callees.to_fix_first(row)) for row in graded.checks))
 
 
 def _with_callees(row: GradedCheck, callees: list[str]) -> GradedCheck:
@@ -76,8 +76,8 @@ def _with_callees(row: GradedCheck, callees: list[str]) -> GradedCheck:
     return replace(row, outcome=replace(row.outcome, message=message))
 
 
-def _is_seen_failing(row: GradedCheck) -> bool:
-    """Return whether a check lost its points by what a function of the submission did, however that shows."""
+def _fails_by_called_function(row: GradedCheck) -> bool:
+    """Return whether a check lost its points by what a function of the submission did, which is not a mere stub."""
     outcome = row.outcome
     unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
     return outcome.verdict.lost and bool(outcome.called) and not unwritten and outcome.cause not in SEEN_NOTHING

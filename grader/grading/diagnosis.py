@@ -419,12 +419,12 @@ class _Comparison:
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
 
     def _callees_of(self, group: _Ids) -> frozenset[str]:
-        """Return the failing functions that the function of failing checks uses, which may be why it fails."""
+        """Return the failing functions that the function of these failing checks uses: it may fail because of them."""
         rows = [self._rows[id] for id in group if id not in self._costs] or [self._rows[id] for id in group]
-        return frozenset(name for row in rows for name in self._callees.of(row))
+        return frozenset(name for row in rows for name in self._callees.callees_of(row))
 
     def _callees_that_matter(self, group: _Ids, parts: _Alike) -> frozenset[str]:
-        """Return those of `_callees_of` whose faults are not seen to leave the function of the group right.
+        """Return the functions of `_callees_of` except those whose faults surely do not make these checks fail.
 
         Seen is that where the reference's function uses the callee, too: it passes the checks of the group in each
         known answer that does what the callee does.
@@ -451,7 +451,7 @@ class _Comparison:
         return set(functions_used(self._exercise.reference.read_bytes(), function=function))
 
     def _explains_callees(self, part: _Ids, callees: Iterable[str]) -> bool:
-        """Return whether an answer that explains these failing checks explains those of all callees."""
+        """Return whether `part`, the checks that an answer explains, has all failing checks of each callee."""
         groups = failures_by_function(self._graded.checks)
         return all(name in groups and groups[name] <= frozenset(part) for name in callees)
 

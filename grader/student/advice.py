@@ -14,7 +14,7 @@ from grader.model.score import counted, points_text
 from grader.report.safe import prose
 from grader.student import folder
 from grader.student.folder import CourseProgress
-from grader.student.rows import Row, Whole, next_row, rows_of, same_module
+from grader.student.rows import Row, Whole, next_row, rows_of, unchanged_module
 from grader.student.side_effects import side_effects
 
 _CONFINED = ("reduced", "full")
@@ -23,7 +23,7 @@ _FEW_TOPICS = 6
 _WORDS = ("first", "second", "third")
 
 
-def advice_after_run(course: Course, report: Report, width: int, whole: Whole = same_module) -> Iterator[str]:
+def advice_after_run(course: Course, report: Report, width: int, whole: Whole = unchanged_module) -> Iterator[str]:
     """Save the student's progress after a run, and yield lines of advice.
 
     Args:
@@ -62,7 +62,7 @@ def unchanged_lines(count: int, width: int) -> Iterator[str]:
 
 
 def advice(
-    course: Course, report: Report, progress: CourseProgress, *, saved: bool = True, whole: Whole = same_module
+    course: Course, report: Report, progress: CourseProgress, *, saved: bool = True, whole: Whole = unchanged_module
 ) -> Iterator[str]:
     """Yield sentences of advice after a run.
 

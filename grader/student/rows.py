@@ -118,8 +118,8 @@ Whole = Callable[[Module], Module]
 """Returns a module with all of its exercises, of a course that may have only some."""
 
 
-def same_module(module: Module) -> Module:
-    """Return the module itself: the default `whole` for a course that has all exercises."""
+def unchanged_module(module: Module) -> Module:
+    """Return a module unchanged; the default of the parameter `whole`, for a course that has all exercises."""
     return module
 
 
@@ -127,7 +127,7 @@ def next_row(
     course: Course,
     start: str | None = None,
     progress: CourseProgress | None = None,
-    whole: Whole = same_module,
+    whole: Whole = unchanged_module,
 ) -> Row | None:
     """Return the row of the last graded exercise, or if it is solved, of the next unsolved one; None if all are solved.
 
