@@ -95,7 +95,7 @@ def hold_back(
     # Where a function is not written, and a value is wrong for that, its rule is not broken. But who raises an error
     # there, or returns a wrong shape, must not keep more than who breaks the rule in plain sight.
     values_right = all(verdict is Verdict.PASSED for verdict in verdicts)
-    lost = [row for row in rows if row.verdict.lost and (values_right or not _found_nothing_to_run(row))]
+    lost = [row for row in rows if row.verdict.lost and (values_right or not _did_not_test_answer(row))]
     lowered = ((caps[name], row.check.contract) for row in lost for name in _rule_and_id(row.check) if name in caps)
     cap, rule = min(lowered, default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
@@ -108,7 +108,7 @@ def _rule_and_id(check: Check) -> tuple[str, str]:
     return check.contract, check.id.split("[")[0]
 
 
-def _found_nothing_to_run(row: GradedCheck) -> bool:
+def _did_not_test_answer(row: GradedCheck) -> bool:
     """Return whether a check ended as ERROR or SKIPPED, before the answer could break its rule."""
     return row.outcome.verdict in (Verdict.ERROR, Verdict.SKIPPED)
 

@@ -171,7 +171,7 @@ def _wait_until_set_up(pid: int, refusal: int) -> None:
 
 
 def _set_up_namespaces(proc: int, *, of_one: bool) -> None:
-    """Enter new namespaces in the process that holds them; for one worker, also set up a user, files and a loopback."""
+    """Enter new namespaces in the process that will hold them; if for one worker, set up its user, files, loopback."""
     kernel.unshare(kernel.OF_A_WORKER if of_one else kernel.SHARED)
     if of_one:
         kernel.map_user(proc, _USER, 0, 0)  # root of the namespaces around it

@@ -223,7 +223,7 @@ class Decoder(PlainDecoder):
             self.changes.append(Change(table.objects[number], lambda it: list(items_of(it)), _set_contents, items))
 
     def _keep_facts_and_layout(self, number: int, view: Any, *, is_new: bool) -> None:
-        """Record the facts of a tensor that came, and if it is an argument, a change of its layout or of an array's."""
+        """Record the facts of an arrived tensor; for a known tensor or array, also record a change of its layout."""
         obj, row = self._table.objects[number], self._rows[number]
         if row[0] == "array":
             if not is_new:
