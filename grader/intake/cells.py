@@ -243,7 +243,7 @@ def is_alone(node: ast.stmt, code: Code) -> bool:
     return not before.strip() and (not after or after.startswith(b"#"))
 
 
-def leave_out_if_failing(text: str, label: str) -> str:
+def wrap_in_try(text: str, label: str) -> str:
     """Return a statement in a `try`, so that an exception prints a note and does not end the module.
 
     A block with a string of several lines cannot be indented, and is returned unchanged.

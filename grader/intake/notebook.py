@@ -28,11 +28,11 @@ from grader.intake.cells import (
     bound_by,
     dotted_name,
     is_alone,
-    leave_out_if_failing,
     listed_lines,
     python_of,
     simple_statements,
     statements_in_order,
+    wrap_in_try,
 )
 from grader.intake.match import (
     LARGEST,
@@ -336,7 +336,7 @@ def _lines_of_kept(
                 instead = ast.unparse(type(node)(**{**dict(ast.iter_fields(node)), "names": aliases}))
         if one in needed.left_out_if_failing and is_alone(node, code):
             number = code.numbers[node.lineno - 1]
-            instead = leave_out_if_failing(instead, f"{where}, line {number}, was left out:")
+            instead = wrap_in_try(instead, f"{where}, line {number}, was left out:")
         if instead != text:
             edits.append(CodeEdit(node, instead))
     lines, numbers = apply_edits(code.text, edits)

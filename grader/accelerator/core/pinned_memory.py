@@ -8,11 +8,11 @@ from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.machine import the_machine
 
 _registered: dict[int, int] = {}
-"""The bytes of each part of the host's memory that a program registered by `cudaHostRegister`, by its address."""
+"""By its address, the number of bytes of each range of host memory that the program gave to `cudaHostRegister`."""
 
 
 def is_pinned(tensor: torch.Tensor) -> bool:
-    """Return whether a CPU tensor is marked as pinned."""
+    """Return whether a CPU tensor is in pinned memory."""
     return tensor.layout is torch.strided and storage_is_pinned(tensor.untyped_storage())
 
 
@@ -24,8 +24,8 @@ def storage_is_pinned(storage: torch.UntypedStorage) -> bool:
     return any(start <= address < start + nbytes for start, nbytes in _registered.items())
 
 
-def register(address: int, nbytes: int) -> bool:
-    """Let a part of the host's memory be pinned, and return whether none of it was registered before."""
+def register_host_memory(address: int, nbytes: int) -> bool:
+    """Pin a range of host memory and return True; if part of it is registered already, return False and do nothing."""
     the_machine().asked_for = True
     if any(start < address + nbytes and address < start + size for start, size in _registered.items()):
         return False
@@ -33,8 +33,8 @@ def register(address: int, nbytes: int) -> bool:
     return True
 
 
-def unregister(address: int) -> bool:
-    """Let the memory that was registered at an address be pageable again; return whether there was some."""
+def unregister_host_memory(address: int) -> bool:
+    """Make the range that was registered at an address pageable again; return False if there is none."""
     return _registered.pop(address, None) is not None
 
 

@@ -41,7 +41,13 @@ def broadcast_out(tensor: torch.Tensor, out: Sequence[torch.Tensor]) -> list[tor
 
 
 def _check_is_cuda(tensor: torch.Tensor, number: int, kind: str) -> None:
-    """Raise `RuntimeError` unless one of the tensors is on a device; they are "input" or "output" tensors."""
+    """Raise `RuntimeError` unless a tensor is on a simulated device.
+
+    Args:
+        tensor: the tensor.
+        number: its number among the tensors of the call.
+        kind: the word of the error for these tensors: "input" or "output".
+    """
     which = "output tensor" if kind == "output" else "tensor"
     _require(
         the_machine().is_ours(tensor.device),

@@ -51,11 +51,11 @@ class CudaRuntime:
             flags: not used.
         """
         del flags
-        return 0 if pinned_memory.register(address, nbytes) else _ALREADY_REGISTERED
+        return 0 if pinned_memory.register_host_memory(address, nbytes) else _ALREADY_REGISTERED
 
     def cudaHostUnregister(self, address: int) -> int:  # noqa: N802
         """Let memory be pageable that `cudaHostRegister` pinned, and return CUDA's code for success or failure."""
-        return 0 if pinned_memory.unregister(address) else _NOT_REGISTERED
+        return 0 if pinned_memory.unregister_host_memory(address) else _NOT_REGISTERED
 
     def cudaProfilerStart(self) -> int:  # noqa: N802
         """Do nothing, and return 0, CUDA's code for success."""
