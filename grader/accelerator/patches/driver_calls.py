@@ -83,7 +83,7 @@ def _numbers_of(stream: streams.Stream) -> tuple[int, int, int]:
 
 
 def _exchange_device(index: int) -> int:
-    """Make a device the current one and return the index of the previous one; do nothing and return -1 below 0."""
+    """Make a device the current one and return the index of the previous one; below 0, do nothing and return -1."""
     if index < 0:
         return -1
     before = device_module.current_device()
