@@ -136,7 +136,7 @@ class Prover:
                 for item in exercises]  # fmt: skip
 
     def _checks_of(self, runtime: Runtime, exercises: Sequence[Exercise]) -> Collected:
-        """Return the checks of exercises: from saved runs of the references, or collected by a lane if one lacks."""
+        """Return the checks of exercises, from saved runs of the references or, if one is missing, from a lane."""
         checks: list[Check] = []
         for exercise in exercises:
             saved = None

@@ -93,9 +93,9 @@ class TryIt:
 
 
 def lines_to_draw(text: str) -> str:
-    """Return lines of Python to draw: the values that are printed stand there in place of each `print`.
+    """Return lines of Python with each `print(...)` replaced by its arguments, so that the values can be drawn.
 
-    If such a value is a call, the calls and items among its arguments stand before it.
+    If an argument is a call, the calls and items among its own arguments come before it.
 
     Args:
         text: the lines.
