@@ -10,11 +10,11 @@ import torch
 from torch.utils import _python_dispatch
 
 from grader.accelerator.core.tensor import SimTensor
-from grader.accelerator.sim.backward_streams import note_streams_of_accumulator
+from grader.accelerator.sim.backward_streams import record_streams_of_accumulator
 from grader.accelerator.sim.machine import the_machine
 
 
-def note_accumulators(tensors: Iterable[Any] | None = None) -> None:
+def record_accumulator_streams(tensors: Iterable[Any] | None = None) -> None:
     """Record the current streams as those on which the AccumulateGrad nodes of leaves on the device were made.
 
     The record dies with its node, so nothing stays of a node that no graph keeps alive.
@@ -33,4 +33,4 @@ def note_accumulators(tensors: Iterable[Any] | None = None) -> None:
         for leaf in leaves:
             # A tensor knows its node, and only a graph shows it to Python.
             view: Any = torch.Tensor.view_as(leaf, leaf)
-            note_streams_of_accumulator(view.grad_fn.next_functions[0][0], streams)
+            record_streams_of_accumulator(view.grad_fn.next_functions[0][0], streams)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from grader.accelerator.core.accumulators import note_accumulators
+from grader.accelerator.core.accumulators import record_accumulator_streams
 from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.clock import Queue
 from grader.accelerator.sim.cuda_errors import cuda_error
@@ -43,7 +43,7 @@ class Stream:
             machine.clock.ready[index, stream_id] = machine.clock.host
             if not machine.races.several:
                 machine.races.several = True
-                note_accumulators()
+                record_accumulator_streams()
         self.device = machine.devices[index].public
         self.device_index = index
         self.stream_id = stream_id

@@ -173,7 +173,7 @@ def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Ten
     if facts.name == "cholesky_solve":
         b, a = args[0].device, args[1].device
         return f"Expected b and A to be on the same device, but found b on {b} and A on {a} instead."
-    if text := _sparse_text(facts.name, args):
+    if text := _sparse_error_text(facts.name, args):
         return text
     operator, other_names = _MADE_OF.get(facts.name, ("", {}))
     func = functools.reduce(getattr, operator.split("."), torch.ops.aten) if operator else func
@@ -203,7 +203,7 @@ def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Ten
     )
 
 
-def _sparse_text(name: str, args: Any) -> str:
+def _sparse_error_text(name: str, args: Any) -> str:
     """Return the text of the error for a sum or a product of sparse tensors on two devices; "" for other operators."""
     word = {"add": "add", "sub": "add", "mul": "mul"}.get(name.removesuffix("_"))
     layouts = {arg.layout for arg in args[:2] if isinstance(arg, torch.Tensor)}

@@ -205,9 +205,9 @@ def _matrix_rank_out(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
-    """Run `one_hot` as on CUDA: by a scatter, so that the device finds a class that does not exist.
+    """Run `one_hot` as on CUDA: by a scatter, whose kernel fails on a class number that is out of range.
 
-    On other devices PyTorch compares with all classes, and such a class would give zeros.
+    On other devices PyTorch compares with all classes, and returns zeros for such a number.
     """
     if x.dtype is not torch.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.accelerator.core.accumulators import note_accumulators
+from grader.accelerator.core.accumulators import record_accumulator_streams
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -39,7 +39,7 @@ def install(machine: Machine) -> None:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         make(self, *args, **kwargs)
         # Its reducer keeps the nodes that accumulate into the parameters, from now on and as long as it lives.
-        note_accumulators(self.parameters())
+        record_accumulator_streams(self.parameters())
         if self.find_unused_parameters:
             _models.add(self)
 

@@ -41,7 +41,7 @@ def cuda_kernel(func: Any, operands: list[torch.Tensor]) -> CudaKernel | None:
         operands: the tensors that it is given, whose layouts choose among its kernels.
     """
     base, overload = func._schema.name.removeprefix("aten::"), func._schema.overload_name
-    entry = _entry(f"{base}.{overload}" if overload else base)
+    entry = _table_entry(f"{base}.{overload}" if overload else base)
     if func.namespace != "aten" or not entry:
         return None
     compares = "\n  device_check: NoCheck" not in entry
@@ -53,7 +53,7 @@ def cuda_kernel(func: Any, operands: list[torch.Tensor]) -> CudaKernel | None:
     key = _key_of(operands)
     if key == "CUDA" and re.search(r"(?m)^  structured(_delegate)?:", entry):
         delegate = re.search(r"(?m)^  structured_delegate: (\S+)", entry)
-        if "CUDA" not in (_dispatch_keys(_entry(delegate.group(1))) if delegate else keys):
+        if "CUDA" not in (_dispatch_keys(_table_entry(delegate.group(1))) if delegate else keys):
             return None
         return CudaKernel(f"wrapper_CUDA_{name}" + (f"_{overload}" if overload else ""), compares)
     if key == "CUDA" and key not in keys:
@@ -75,7 +75,7 @@ def _dispatch_keys(entry: str) -> set[str]:
     return {key.strip() for line in lines for key in line.partition("#")[0].rpartition(":")[0].split(",")}
 
 
-def _entry(name: str) -> str:
+def _table_entry(name: str) -> str:
     """Return the entry of an operator in the table of operators, as text; "" if it has none."""
     table = _table()
     start = table.find(f"\n- func: {name}(")

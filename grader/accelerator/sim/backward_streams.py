@@ -43,7 +43,7 @@ _MISMATCH = (
 )
 
 
-def note_streams_of_accumulator(node: Any, streams: dict[int, int]) -> None:
+def record_streams_of_accumulator(node: Any, streams: dict[int, int]) -> None:
     """Record the streams on which an AccumulateGrad node was made, unless they are recorded already.
 
     PyTorch makes such a node when a leaf is first used in a graph, and again after all graphs with it are gone.
@@ -107,7 +107,7 @@ class StreamsOfForward:
         if place is None:
             return  # a leaf on the CPU
         streams = self._here.streams
-        note_streams_of_accumulator(node, streams)
+        record_streams_of_accumulator(node, streams)
         made: dict[int, int] = node.metadata[_STREAMS]
         differs = made.get(place.index, 0) != streams.get(place.index, 0)
         self._switch(made)
