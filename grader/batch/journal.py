@@ -151,7 +151,7 @@ class Journal(Store):
         return str(rows[0][0]) if rows else ""
 
     def stamp(self) -> str:
-        """Return a digest that changes whenever something is written."""
+        """Return a digest that changes whenever a result, a submission, a run or a name is written."""
         tables = [self.execute(f"SELECT * FROM {name}") for name in _OWN_TABLES]  # noqa: S608
         last = self.execute("SELECT max(id), count(*) FROM results")
         return hashlib.sha256(repr([last, *tables]).encode("utf-8", "backslashreplace")).hexdigest()

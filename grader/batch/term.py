@@ -234,7 +234,7 @@ class TermRow:
 
 
 def term_rows(marks: Sequence[HandInScores], course: Course) -> list[TermRow]:
-    """Return a row with the scores and the total of each person in a term, sorted by name.
+    """Return a row with the scores and the total of each person in a term, sorted by the person's identifier.
 
     Raises:
         CourseError: a folder has no hand-in of the course, or two have the same.

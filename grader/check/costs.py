@@ -443,7 +443,7 @@ def _loop_text(counts: Counter[str], small: Sequence[Any], large: Sequence[Any])
 
 
 def _is_small_multiple(number: int, size: int) -> bool:
-    """Return whether a number is one of the first multiples of a size, but for what runs once beside a loop."""
+    """Return whether a number is a small multiple of a size, up to a few operators that run once beside a loop."""
     times = round(number / size)
     return 1 <= times <= _MOST_IN_A_TURN and abs(number - times * size) <= _SPARE_COUNT
 

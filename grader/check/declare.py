@@ -176,7 +176,7 @@ class Accelerator:
     count: int = 2
 
     def device(self, index: int | None = None) -> str:
-        """Return the name of one of the accelerator's devices, such as "sim:1"; without an index just the type, "sim".
+        """Return the name of one of the accelerator's devices, such as "sim:1"; without an index only its type, "sim".
 
         The check is not run on a machine that has too few.
 

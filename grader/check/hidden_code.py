@@ -162,7 +162,7 @@ class _Search:
         )
 
     def hiding_names(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield in words each name in a node that could hide what code does: "exec"; "sys handed on" for `f(sys)`.
+        """Yield words for each name in a node that could hide what code does: "exec"; "sys handed on" for `f(sys)`.
 
         Args:
             node: a node of the syntax tree; call this with a node before the nodes inside it.
@@ -388,7 +388,7 @@ def _has_one_argument(call: ast.Call) -> bool:
 def _hiding_calls(
     function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], fine: set[int], functions: Collection[str]
 ) -> Iterator[str]:
-    """Yield a call of `getattr`, `type`, `format` or a metaclass in words if it could hide what code does.
+    """Yield words for a call of `getattr`, `type`, `format` or a metaclass if it could hide what code does.
 
     Args:
         function: the node of what is called.

@@ -336,7 +336,7 @@ _PATTERN = 113
 
 
 def shares_memory(one: Any, other: Any) -> bool:
-    """Return whether two tensors or arrays lie in the same storage, overlapping or not.
+    """Return whether two tensors lie in one storage, overlapping or not; of an array only its own elements count.
 
     Args:
         one: a tensor or an array.

@@ -47,7 +47,7 @@ class CheckRunner:
         util._reprcompare = self._note_comparison
 
     def has_drawn(self, row: CollectedCheck) -> bool:
-        """Seed the global generators again; return True if the last run of a check may have drawn random numbers."""
+        """Return whether the last run of a check may have drawn random numbers; this may seed the global generators."""
         return "rng" in row.item.fixturenames or not self._fixtures.inputs.reseed_if_untouched()
 
     def run(

@@ -23,7 +23,7 @@ from grader.model.public_text import say
 _DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
 _NO_NAME = re.compile(r"name '(\w+)' is not defined")
 _MOST_STATEMENTS = 32
-"""A file with more statement_spans in its functions could reveal a hidden number by the line in which it raises."""
+"""A file with more statements in its functions could reveal a hidden number by the line in which it raises."""
 
 
 @dataclass(frozen=True)
