@@ -94,11 +94,11 @@ def release(
 
     Args:
         course: the whole course.
-        handin: the hand-in whose exercises it will have; None for all.
-        setup: how known answers are run.
-        place: the folder that it becomes; with `zipped` a file of that name, which ends in .zip.
-        zipped: whether it becomes one file.
-        notebooks: whether it has a notebook for each module, too.
+        handin: the hand-in whose exercises the copy has; None for all exercises.
+        setup: the set-up of the runs of known answers.
+        place: the path of the new folder; with `zipped` the path of the new file, which gets the suffix .zip.
+        zipped: whether the copy becomes one zip file.
+        notebooks: whether the copy has a notebook for each module, too.
         progress: the progress that gets lines about the run and its result, and how many exercises are done.
 
     Raises:
@@ -234,7 +234,7 @@ def copy_facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> CopyFac
     Args:
         exercise: the exercise.
         runtime: the runtime that runs them.
-        setup: how lanes are made.
+        setup: the set-up of the lanes.
 
     Raises:
         CourseError: the checks cannot be read, or the reference does not pass a shown check.
@@ -424,7 +424,7 @@ def page_files(part: Course, facts: Mapping[str, CopyFacts], install: Install, *
     Args:
         part: the course that is released.
         facts: the facts of each exercise, by its id.
-        install: how students install the grader.
+        install: the way in which students install the grader.
         notebooks: whether there are notebooks.
     """
     words = {

@@ -52,13 +52,13 @@ def exercise_lines(
             yield from page.mistakes(texts, page.indent)
         if every:
             for text in words.measured_lines(graded, first):
-                yield from page.wrapped(for_terminal(text), page.indent)
+                yield from page.wrap_line(for_terminal(text), page.indent)
     yield from page.mistakes(words.other_mistakes(graded, explained), "  ")
     yield from page.output(graded)
     for note in words.exercise_notes(graded):
-        yield from page.wrapped(note, "  ")
+        yield from page.wrap_line(note, "  ")
     if not every and words.has_more_messages(graded):
-        yield from page.wrapped(f"To read all messages:  grade -v {exercise.id}", "  ")
+        yield from page.wrap_line(f"To read all messages:  grade -v {exercise.id}", "  ")
 
 
 def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
@@ -76,7 +76,7 @@ def failure_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
     """Yield the lines of a failure's message, without the rule and the lines to try."""
     story, _ = split_at_rule(row.outcome.message, row.check.contract)
     page = _Page(width)
-    return (line for text in for_terminal(story).split("\n") for line in page.wrapped(text, "  "))
+    return (line for text in for_terminal(story).split("\n") for line in page.wrap_line(text, "  "))
 
 
 def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
@@ -102,7 +102,7 @@ def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
         *words.undecided_lines(report),
         *words.next_step_lines(report),
     ):
-        yield from page.wrapped(line, "")
+        yield from page.wrap_line(line, "")
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class _Page:
             title = for_terminal(row.check.title, one_line=True) + words.hidden_text(row.check.shown)
         if self.narrow:
             yield f"{head}{rule:<4}{points:>{self.width - 14}}"
-            yield from self.wrapped(title, self.indent)
+            yield from self.wrap_line(title, self.indent)
         else:
             yield from two_sided_lines(title, f"{points:>11}", self.width, head=head + rule)
 
@@ -160,15 +160,15 @@ class _Page:
 
     def _text_lines(self, text: str) -> Iterator[str]:
         for line in for_terminal(text).split("\n") if text else ():
-            yield from self.wrapped(line, self.indent) if line else [""]
+            yield from self.wrap_line(line, self.indent) if line else [""]
 
     def mistakes(self, texts: Sequence[str], indent: str) -> Iterator[str]:
         """Yield sentences about known mistakes in yellow, wrapped below an indentation."""
         for text in texts:
-            for line in self.wrapped(for_terminal(text, one_line=True), indent):
+            for line in self.wrap_line(for_terminal(text, one_line=True), indent):
                 yield click.style(line, fg="yellow")
 
-    def wrapped(self, line: str, indent: str) -> list[str]:
+    def wrap_line(self, line: str, indent: str) -> list[str]:
         """Wrap a long line under its own indentation; leave code alone, since a broken line would not run."""
         # A message's own indentation stays, so that what belongs together stays in one column.
         own = indent + line[: len(line) - len(line.lstrip())]

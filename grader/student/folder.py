@@ -366,7 +366,7 @@ def make_own_folder(root: Path) -> Path:
     """Make the folder for files that belong to the student alone, with a .gitignore, and return it.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the folder cannot be made.
     """
     folder = layout.state_folder(root)
     folder.mkdir(exist_ok=True)

@@ -68,7 +68,7 @@ class CourseLane:
         """Return the exercise that a check file belongs to; None if it belongs to no exercise.
 
         Raises:
-            CourseError: it cannot be used.
+            CourseError: the exercise or its course cannot be used.
         """
         for broken in self._course.broken:
             if path.parent.parts[-2:] == (broken.module, broken.id):

@@ -216,7 +216,7 @@ class Channel:
         """Wait for one frame, and return it.
 
         Raises:
-            ProtocolError: what came is not a frame, or is larger than the caps.
+            ProtocolError: the bytes that came are not a frame, or are larger than the caps.
             ChannelClosed: the other end is gone.
         """
         header = bytearray(HEADER.size)

@@ -125,7 +125,7 @@ def training_step(
         model: an expression that makes the model, with `torch` and `nn`.
         loss: an expression that makes the loss.
         optimizer: an expression that makes the optimizer, with `model`.
-        steps: how often the function is called.
+        steps: the number of calls.
         seed: the seed with which the model is made.
     """
     seed_all(seed, devices=True)

@@ -253,7 +253,7 @@ class _StorageCounter:
         self.peak = max(self.peak, self._alive)
 
     def _forget_storage(self, key: int, _: object) -> None:
-        """Subtract a storage that was freed, before new memory gets its address."""
+        """Subtract the bytes of a storage that was freed, before new memory gets its address."""
         self._alive -= self._live.pop(key)[1]
 
 

@@ -73,7 +73,7 @@ class WorkerProcess:
         """Wait a moment for the end of the worker, and return how it ended; None if it has not ended.
 
         Raises:
-            WorkerLost: it ended with the worker server, which is our fault.
+            WorkerLost: the worker ended with the worker server, which is our fault.
         """
 
     def reset_peak(self) -> None:

@@ -496,7 +496,7 @@ def write_format(name: str, place: str, report: ReportFile, options: Options) ->
     Raises:
         CourseError: no file can be written there, the environment lacks what the format needs, or it would show points
             that must not be shown.
-        GraderError: it is larger than its platform takes.
+        GraderError: the text is larger than its platform takes.
     """
     if name in OF_POINTS and not options.points:
         raise CourseError(f"{name}: this format consists of points, which --no-points leaves out; write another one")

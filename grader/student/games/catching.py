@@ -37,7 +37,7 @@ def write_template(course: Course, exercise: Exercise) -> Path | None:
     """Write a template of the student's own check, and return its path; None if the file exists already.
 
     Raises:
-        CourseError: it cannot be written.
+        CourseError: the file cannot be written.
     """
     path = own_check_path(course, exercise)
     if path.exists():
