@@ -160,7 +160,7 @@ def clone_class(
     folder: Path,
     until: Callable[[str], datetime | None],
     server: str,
-    counted: CommitFilter,
+    commit_filter: CommitFilter,
 ) -> Iterator[str]:
     """Clone each repository into a folder of its own, without its history; yield a line about each.
 
@@ -171,7 +171,7 @@ def clone_class(
         folder: the folder that is made, with a folder for each of them.
         until: a function of a repository's folder that returns the time until which commits count; None for no limit.
         server: the server that the token is for.
-        counted: the filter for commits that count.
+        commit_filter: the filter for commits that count.
 
     Raises:
         CourseError: the folder is not empty, or repositories could not be cloned, each with git's reason.
@@ -183,7 +183,9 @@ def clone_class(
     token = os.environ.pop(TOKEN, "")  # what reads the files of students does not get it
     for one in repositories:
         try:
-            taken = _clone(one, folder / one.folder, until(one.folder), token if one.server == server else "", counted)
+            taken = _clone(
+                one, folder / one.folder, until(one.folder), token if one.server == server else "", commit_filter
+            )
         except subprocess.CalledProcessError as error:
             remove_folder(str(folder / one.folder))  # which may be of any depth by then
             why = (error.stderr.strip().splitlines() or ["git gives no reason"])[-1]
@@ -216,7 +218,9 @@ class _TakenCommit:
         return (f"{self.commit[:12]} of {self.at}" if self.commit else "no commit") + (more if self.skipped else "")
 
 
-def _clone(one: Repository, folder: Path, until: datetime | None, token: str, counted: CommitFilter) -> _TakenCommit:
+def _clone(
+    one: Repository, folder: Path, until: datetime | None, token: str, commit_filter: CommitFilter
+) -> _TakenCommit:
     """Clone a repository, check out the last commit that counts, and return that commit."""
     environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
     if token:
@@ -232,7 +236,7 @@ def _clone(one: Repository, folder: Path, until: datetime | None, token: str, co
     def commits(*words: str) -> list[list[str]]:
         """Return the commits of students, the latest first: identity, time, name and address."""
         lines = git("-C", str(folder), "log", "--format=%H%x1f%cI%x1f%an%x1f%ae", *words).splitlines()
-        return [row for row in (line.split("\x1f") for line in lines) if counted.is_by_student(*row[2:4])]
+        return [row for row in (line.split("\x1f") for line in lines) if commit_filter.is_by_student(*row[2:4])]
 
     # One branch and no tags, so that all commits are those of the branch; an empty repository has none.
     address = f"{one.server}/{one.path}.git"
@@ -241,7 +245,7 @@ def _clone(one: Repository, folder: Path, until: datetime | None, token: str, co
     taken = _TakenCommit(latest[0][0], latest[0][1]) if latest else _TakenCommit()
     if latest:
         git("-C", str(folder), "checkout", "--quiet", "--detach", taken.commit)
-    places = counted.pathspecs(folder, one.folder) if latest and counted.wanted else []
+    places = commit_filter.pathspecs(folder, one.folder) if latest and commit_filter.wanted else []
     if places and (own := commits(taken.commit, "--", *places)):
         skipped = next(number for number, row in enumerate(latest) if row[0] == own[0][0])
         taken = _TakenCommit(own[0][0], own[0][1], skipped)

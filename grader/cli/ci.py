@@ -302,15 +302,17 @@ def clone_command(
     at, longer = parse_moment(until) if until else None, dict[str, datetime]()
     course = options.course_here(course_folder) if handin is not None else None
     chosen = options.handin_of(course, handin) if course else None
-    counted = CommitFilter(not_by=frozenset(who.lower() for who in not_by))
+    commit_filter = CommitFilter(not_by=frozenset(who.lower() for who in not_by))
     if course and chosen:
-        counted = replace(counted, course=course.exercises, wanted=options.exercises_in(chosen, course.exercises))
+        commit_filter = replace(
+            commit_filter, course=course.exercises, wanted=options.exercises_in(chosen, course.exercises)
+        )
     if course and chosen and chosen.due and not at:
         slack = timedelta(minutes=course.policy.slack_minutes)
         longer = {fold_name(name): due + slack for name, due in chosen.extensions.items()}
         at = chosen.due + slack
     say = Say()
-    for line in clone_class(repositories, folder, lambda name: longer.get(fold_name(name), at), server, counted):
+    for line in clone_class(repositories, folder, lambda name: longer.get(fold_name(name), at), server, commit_filter):
         say.prose(line)
     say(f"They are in {folder.as_posix()}" + (f", as of {at.isoformat(timespec='minutes')}" if at else ""))
     if course and at and not until and (course.policy.percent_a_day or course.policy.grace_days):

@@ -56,7 +56,7 @@ def doctor_command(as_json: bool, start: str | None) -> None:
     # Workers are started as a batch would. With no least level: what is missing is to be shown, not refused.
     with closing(open_worker_source(setup.start, SandboxPlan())) as source:
         reached = source.wait_ready()
-    remains = _check_processes(setup)
+    remains = _reach_of_check_processes(setup)
     say(*_doctor_lines(facts, reached, remains))
     if as_json:
         print_json(doctor_data(facts, reached, remains))
@@ -83,7 +83,8 @@ def _background_process_lines() -> Iterator[str]:
         yield f"no background processes: {problem or 'the next  grade  leaves some for ten minutes'}"
 
 
-def _check_processes(setup: Setup) -> Mapping[str, str]:
+def _reach_of_check_processes(setup: Setup) -> Mapping[str, str]:
+    """Return what check processes can reach, in words: of memory, network and files."""
     from grader.model.messages import Start
 
     if setup.start is not Start.FORK:  # Linux alone has what holds them

@@ -108,7 +108,7 @@ def _open_stream(descriptor: int, mode: str, encoding: str, *, is_line_buffered:
 
 def _run(typed: fork_messages.RunCommand, lifeline: socket.socket) -> None:
     """Run the command, until it ends or the process that the user started is gone."""
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    threading.Thread(target=_terminate_when_closed, args=(lifeline,), daemon=True).start()
     from grader.cli import HANDED_OVER
     from grader.cli import main as grade
     from grader.report.console import errors_as_lines
@@ -130,7 +130,8 @@ def _run(typed: fork_messages.RunCommand, lifeline: socket.socket) -> None:
     sys.exit(status)
 
 
-def _end_with(lifeline: socket.socket) -> None:
+def _terminate_when_closed(lifeline: socket.socket) -> None:
+    """Terminate this process when the process that the user started closes its end of the lifeline."""
     lifeline.recv(1)
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""What came of a class: `grade report`, `diff`, `export` and `gather`."""
+"""What came of a class: `grade report`, `similar`, `diff`, `export`, `term`, `gather` and `forget`."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Assignment:
         """Return the code cells that are neither solution nor tests, such as imports: students get them as they are."""
         return "\n\n".join(self._given)
 
-    def changed_later(self) -> Iterator[str]:
+    def later_change_sentences(self) -> Iterator[str]:
         """Yield a sentence for each variable that a cell changes after a test looked at it."""
         looked: dict[str, list[str]] = {}
         for name, source in self.tests.items():
@@ -223,7 +223,7 @@ def assignment_of(text: str) -> Assignment | None:
         raise CourseError(
             "; ".join([f"the notebook of {made.kind} has no cells with tests", *made.autotests, *by_hand])
         )
-    made.notes += [*made.autotests, *made.changed_later()]
+    made.notes += [*made.autotests, *made.later_change_sentences()]
     return made
 
 
@@ -349,7 +349,9 @@ def _parse_otter_test(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction
     is_hidden = bool(settings.get("hidden")) or code.startswith("# HIDDEN")
     code = code[config.end() :] if config else re.sub(r"^# HIDDEN[^\n]*\n", "", code)
     tree = ast.parse(code)
-    if _calls_another(tree.body) and code.rstrip().endswith(_IGNORE):  # the notebook alone runs this line
+    if _ends_with_call_of_other_function(tree.body) and code.rstrip().endswith(
+        _IGNORE
+    ):  # the notebook alone runs this line
         del tree.body[-1]
     match tree.body:
         # A test by exceptions: a function whose parameters are names of the notebook, which otter calls itself. Some
@@ -368,7 +370,7 @@ def _parse_otter_test(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction
     return code, _number(settings.get("points")), is_hidden
 
 
-def _calls_another(body: Sequence[ast.stmt]) -> bool:
+def _ends_with_call_of_other_function(body: Sequence[ast.stmt]) -> bool:
     """Return whether a cell ends with the definition of a function and a call of some other function."""
     match body:
         case [*_, ast.FunctionDef(name=name), ast.Expr(ast.Call(func=ast.Name(id=called)))]:

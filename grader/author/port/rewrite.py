@@ -89,7 +89,7 @@ class Tests:
         self._imported = {name for item in whole for name in imported_names(item.node)}
         for item in whole:
             for name, (module, inner) in imported_names(item.node).items():
-                self._note_import(name, module, inner, defined)
+                self._record_import(name, module, inner, defined)
         self._source = CheckSource(ast.parse(source_of_file("", self.items)))
         self._functions = [item for item in self.items if isinstance(item.node, Function)]
         self.tests = {item.name: item for item in self._functions if item.name.startswith("test")}
@@ -108,7 +108,7 @@ class Tests:
         self.needs = self._collect_needs(self._check_needs, self._helpers)
         self.beside = self._collect_needs(self.student_names, self._helpers | self.fixtures)
 
-    def _note_import(self, name: str, module: str, inner: str, defined: Collection[str]) -> None:
+    def _record_import(self, name: str, module: str, inner: str, defined: Collection[str]) -> None:
         last = module.split(".")[-1]
         is_module = not inner or not module.strip(".")
         if self._is_library(module) or (inner if is_module and inner else last) in _HELPERS:
@@ -518,6 +518,7 @@ def with_helpers(text: str) -> str:
 
 
 def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
+    """Return an `assert` statement as a call of a function of `grader.check`; "" if none does the same."""
     match test:
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):
             # Of an object that stays in the worker, `isinstance` knows nothing.
