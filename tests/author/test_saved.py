@@ -50,7 +50,7 @@ def test_nothing_runs_where_nothing_has_changed(lanes: Runtime, home: Path, monk
     """No lane is used, and the proof is the same; one seed more runs the four answers that are tried with each."""
     first, ran = proved(home, lanes)
     with monkeypatch.context() as patch:
-        patch.setattr(lanes, "ask", None)
+        patch.setattr(lanes, "call_in_lane", None)
         again, none = proved(home, lanes)
     assert (ran, none, first.saved, again.saved) == (FILES, 0, 0, FILES)
     assert replace(again, exercise=first.exercise, saved=0) == first

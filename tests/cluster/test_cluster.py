@@ -171,7 +171,7 @@ def test_what_becomes_of_work(tiny: Course, submission: Submission, monkeypatch:
         theirs.add_done_callback = lambda came: came(theirs)
         return theirs
 
-    monkeypatch.setattr(one, "_open", lambda client: mock.Mock(submit=done, status="running"))
+    monkeypatch.setattr(one, "_set_up_workers", lambda client: mock.Mock(submit=done, status="running"))
     monkeypatch.setattr(one, "_name", "name", raising=False)
     work = Work(one._plan, tiny.exercises[0], submission)
     futures = [one.submit(work) for _ in range(5)]
