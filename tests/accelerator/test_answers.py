@@ -66,8 +66,8 @@ def test_private_functions_that_test_classes_call() -> None:
     assert driver._cuda_maybeExchangeDevice(-1) == -1
     assert (driver._cuda_getCurrentRawStream(0), driver._cuda_getCompiledVersion() > 12000) == (0, True)
     driver._cuda_clearCublasWorkspaces()
-    with raises(NotImplementedError, "torch._C._cuda_attach_out_of_memory_observer asks CUDA's driver"):
-        driver._cuda_attach_out_of_memory_observer(print)
+    with raises(NotImplementedError, "torch._C._cuda_getCurrentBlasHandle asks CUDA's driver"):
+        driver._cuda_getCurrentBlasHandle()
     assert driver._cuda_cudaCachingAllocator_is_enabled()
 
 

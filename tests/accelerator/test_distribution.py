@@ -41,11 +41,11 @@ def test_after_it():
     torch.ones(2, device="cuda").cpu()
 
 def test_refused():
-    torch.cuda.MemPool()
+    torch.cuda.ExternalStream(1)
 
 def test_refused_and_handled():
     with pytest.raises(NotImplementedError):
-        torch.cuda.MemPool()
+        torch.cuda.ExternalStream(1)
 
 def test_no_refusal():
     with pytest.raises(NotImplementedError):

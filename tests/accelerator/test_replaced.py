@@ -29,7 +29,7 @@ cuda: Any = torch.cuda
 
 pytestmark = pytest.mark.lane
 
-REFUSED = ("MemPool", "ExternalStream", "GreenContext", "CUDAPluggableAllocator")
+REFUSED = ("ExternalStream", "GreenContext", "CUDAPluggableAllocator")
 
 
 @in_mode("cuda")

@@ -12,10 +12,38 @@ from grader.accelerator.sim.machine import INNER, the_machine
 _OTHER = {
     "add_stub": "ufunc_add_CUDA",
     "softmax_kernel_impl": "host_softmax",
+    "softmax_lastdim_kernel_impl": "host_softmax",
+    "log_softmax_kernel_impl": "host_softmax",
+    "log_softmax_lastdim_kernel_impl": "host_softmax",
     "max_all": "max_all_cuda",
     "min_all": "min_all_cuda",
+    "maximum_cpu": "max_elementwise_cuda",
+    "minimum_cpu": "min_elementwise_cuda",
+    **dict.fromkeys(("lt_cpu", "le_cpu", "gt_cpu", "ge_cpu"), "compare_cuda"),
+    **dict.fromkeys(("eq_cpu", "ne_cpu"), "compare_eq_ne_cuda"),
+    **dict.fromkeys(("clamp_scalar_cpu", "clamp_min_scalar_cpu", "clamp_max_scalar_cpu"), "clamp_scalar_cuda"),
+    "GeluKernelImpl": "GeluCUDAKernelImpl",
+    "GeluBackwardKernelImpl": "GeluBackwardCUDAKernelImpl",
+    "log_sigmoid_cpu": "log_sigmoid_forward_cuda",
+    "addcmul_cpu_out": "addcmul_cuda",
+    "addcdiv_cpu_out": "addcdiv_cuda",
+    "lerp_kernel_tensor": "lerp_cuda",
+    "lerp_kernel_scalar": "lerp_cuda",
+    "cumsum_out_cpu": "cumsum_cuda",
+    "cumprod_out_cpu": "cumprod_cuda",
+    "logcumsumexp_out_cpu": "logcumsumexp_cuda",
+    "nonzero_count_cpu": "nonzero_cuda",
+    "median_cpu": "median_out_impl",
+    "median_out": "median_out_impl",
+    "topk_cpu": "topk_out_cuda",
+    "tril": "triu_tril_cuda_template",
+    "triu": "triu_tril_cuda_template",
+    "bernoulli_scalar_cpu_": "bernoulli_scalar_cuda_",
+    "bernoulli_tensor_cpu_self_": "bernoulli_tensor_cuda_self_",
+    "upsample_bilinear2d_channels_last": "upsample_bilinear2d_out_frame",
+    "upsample_nearest2d_channels_last": "upsample_nearest2d_out_frame",
 }
-"""Kernels whose names are not those of the CPU with another ending."""
+"""Kernels whose names are not those of the CPU with another ending, as `libtorch_cuda.so` of 2.14 has them."""
 
 _NO_KERNEL = re.compile(r"^Could not run '(\w+::[\w.]+)' with arguments from the '\w*CPU' backend")
 
@@ -32,7 +60,7 @@ def as_cuda_error(error: Exception) -> Exception:
         )
     if named := _KERNEL.match(text):
         name = named.group(1)
-        text = text.replace(name, _OTHER.get(name, re.sub(r"_cpu$", "_cuda", name)), 1)
+        text = text.replace(name, _OTHER.get(name, re.sub(r"(_vml)?_cpu$", "_cuda", name)), 1)
     text = text.replace("expected m1 and m2 to have the same dtype", "expected mat1 and mat2 to have the same dtype")
     text = re.sub(r"(but got torch\.)(?=\w+Tensor instead)", r"\1cuda.", text)
     return error if text == str(error) else type(error)(text)

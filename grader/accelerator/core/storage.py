@@ -27,6 +27,10 @@ class SimStorage(torch.UntypedStorage):
         """Whether the simulated device has the name `cuda`."""
         return self._place.type == "cuda"
 
+    def is_shared(self) -> bool:
+        """Return True, as on CUDA: another process can open the memory."""
+        return True
+
     def data_ptr(self) -> int:
         """Return the address of the first byte, a multiple of 512 as on CUDA; it is not that of the CPU memory."""
         return address_of(self)

@@ -168,12 +168,14 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
 
     def numpy(self, *, force: bool = False) -> Any:
         """Raise `TypeError`, as on CUDA; with `force=True` return a copy as a NumPy array."""
-        if force:
+        if force and self._inner.layout is torch.strided:
             return self.detach().cpu().resolve_conj().resolve_neg().numpy()
         # The same error, whether NumPy or the program asks.
         return self.__array__()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if self._inner.layout is not torch.strided:
+            self._inner.numpy()  # which raises for the layout first
         raise TypeError(
             f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
             "memory first."

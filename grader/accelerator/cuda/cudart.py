@@ -28,9 +28,18 @@ _NOT_REGISTERED = 713
 
 
 class CudaError(int):
-    """A code of an error of CUDA's runtime."""
+    """A code of an error of CUDA's runtime; PyTorch's enum of them has one name, and equals ints."""
 
-    success = 0
+    success: CudaError
+
+    def __str__(self) -> str:
+        return "cudaError.success" if self == 0 else "cudaError.???"
+
+    def __repr__(self) -> str:
+        return f"<{self}: {int(self)}>"
+
+
+CudaError.success = CudaError(0)
 
 
 class CudaRuntime:
@@ -42,7 +51,7 @@ class CudaRuntime:
         """Return the text of an error's code."""
         return _ERRORS.get(error, "unrecognized error code")
 
-    def cudaHostRegister(self, address: int, nbytes: int, flags: int) -> int:  # noqa: N802
+    def cudaHostRegister(self, address: int, nbytes: int, flags: int) -> CudaError:  # noqa: N802
         """Pin a part of the host's memory that exists already, and return CUDA's code for success or failure.
 
         Args:
@@ -51,19 +60,19 @@ class CudaRuntime:
             flags: not used.
         """
         del flags
-        return 0 if pinned_memory.register_host_memory(address, nbytes) else _ALREADY_REGISTERED
+        return CudaError(0 if pinned_memory.register_host_memory(address, nbytes) else _ALREADY_REGISTERED)
 
-    def cudaHostUnregister(self, address: int) -> int:  # noqa: N802
+    def cudaHostUnregister(self, address: int) -> CudaError:  # noqa: N802
         """Let memory be pageable that `cudaHostRegister` pinned, and return CUDA's code for success or failure."""
-        return 0 if pinned_memory.unregister_host_memory(address) else _NOT_REGISTERED
+        return CudaError(0 if pinned_memory.unregister_host_memory(address) else _NOT_REGISTERED)
 
-    def cudaProfilerStart(self) -> int:  # noqa: N802
+    def cudaProfilerStart(self) -> CudaError:  # noqa: N802
         """Do nothing, and return 0, CUDA's code for success."""
-        return 0
+        return CudaError.success
 
-    def cudaProfilerStop(self) -> int:  # noqa: N802
+    def cudaProfilerStop(self) -> CudaError:  # noqa: N802
         """Do nothing, and return 0, CUDA's code for success."""
-        return 0
+        return CudaError.success
 
     def cudaMemGetInfo(self, device: int) -> tuple[int, int]:  # noqa: N802
         """Return the free and the total bytes of a device's memory."""

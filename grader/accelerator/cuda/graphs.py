@@ -6,7 +6,6 @@ there before holds its old numbers, what was made holds zeros until the first re
 
 from __future__ import annotations
 
-import itertools
 import warnings
 import weakref
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from grader.accelerator.cuda.pools import graph_pool_handle
 from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.capture import Capture, Replay
 from grader.accelerator.sim.cuda_errors import cuda_error
@@ -36,13 +36,6 @@ _EMPTY = (
 )
 
 _MODES = ("global", "thread_local", "relaxed")
-
-_pools = itertools.count(1)
-
-
-def graph_pool_handle() -> tuple[int, int]:
-    """Return a new key of a memory pool, which graphs may share on CUDA; here each graph has its own memory."""
-    return (0, next(_pools))
 
 
 def is_current_stream_capturing() -> bool:

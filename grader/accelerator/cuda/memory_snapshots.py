@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from grader.accelerator.cuda.pools import pool_of
 from grader.accelerator.sim.machine import Machine, the_machine
 from grader.accelerator.sim.memory_history import MemoryHistory
 
@@ -24,11 +25,12 @@ def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> list
     """Return what is allocated on all devices, as a list of segments; here each has one block.
 
     Args:
-        mempool_id: not used: pools are not simulated.
+        mempool_id: the key of a pool of which the segments are returned; by default those of all.
         include_traces: not used: segments do not contain traces.
     """
-    del mempool_id, include_traces
-    return _segments(the_machine())
+    del include_traces
+    segments = _segments(the_machine())
+    return [one for one in segments if mempool_id is None or one["segment_pool_id"] == tuple(mempool_id)]
 
 
 def _record_memory_history(
@@ -119,7 +121,7 @@ def _segments(machine: Machine) -> list[dict[str, Any]]:
                 "requested_size": block.requested,
                 "stream": block.home[1],
                 "segment_type": "small" if block.nbytes <= _SMALL else "large",
-                "segment_pool_id": (0, 0),
+                "segment_pool_id": pool_of(block),
                 "is_expandable": False,
                 "frames": frames,
                 "blocks": [one],

@@ -26,13 +26,18 @@ _ONLY_WRITE = {"fill_", "zero_", "copy_", "_foreach_zero_", "_foreach_copy_"}
 """Operators in place that read nothing of what was there."""
 
 
+_MOST_BYTES = 1 << 63
+
+
 def check_room(call: Dispatch, target: Device) -> None:
     """Raise `torch.OutOfMemoryError`, before an operator runs, if the device has no room for its result."""
     # The device's memory is checked before the CPU's kernel runs: the host must not allocate terabytes first, only to
     # learn that the device has no room.
     if call.facts.grows == "sizes":
         dtype = call.named.get("dtype") or torch.get_default_dtype()
-        target.memory.check_room(math.prod(call.inner[0]) * dtype.itemsize)
+        nbytes = math.prod(call.inner[0]) * dtype.itemsize
+        if nbytes < _MOST_BYTES:  # with more, PyTorch's own error is about the number
+            target.memory.check_room(nbytes)
     elif call.shells:
         expected, memory = _expected_bytes(call), target.memory
         if expected >= LARGE or expected > memory.room:

@@ -367,9 +367,8 @@ def register() -> tuple[Any, ...]:
     layout.define("layout(Tensor a) -> int", "")
     for name, func in _REGISTERED.items():
         library.impl(name, functools.partial(run_by_device, func), "PrivateUse1")
-    # Sparse tensors have a key of their own.
-    empty = _overload("empty.memory_format")
-    library.impl("empty.memory_format", functools.partial(run_by_device, empty), "SparsePrivateUse1")
+    for name in ("empty.memory_format", "_sparse_coo_tensor_with_dims"):  # sparse tensors have a key of their own
+        library.impl(name, functools.partial(run_by_device, _overload(name)), "SparsePrivateUse1")
     library.impl("_copy_from", _copy_from, "PrivateUse1")
     library.impl("scaled_dot_product_attention", attend_whole, "AutogradPrivateUse1")
     library.impl("one_hot", one_hot, "AutogradPrivateUse1")

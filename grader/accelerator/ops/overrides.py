@@ -225,7 +225,21 @@ def _zeros_for_tangent(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return func(tangent, primal._inner, **kwargs)
 
 
+def _svd(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run `_linalg_svd`, whose `driver` chooses among CUDA's algorithms; the CPU has one."""
+    driver = kwargs.get("driver")
+    if driver is None:
+        return NotImplemented
+    if driver not in _SVD_DRIVERS:
+        raise RuntimeError(f"torch.linalg.svd: unknown svd driver {driver} in svd_cusolver computation. {_SVD_DOC}")
+    return func(*args, **{**kwargs, "driver": None})
+
+
+_SVD_DRIVERS = ("gesvd", "gesvdj", "gesvda")
+_SVD_DOC = "Check doc at https://pytorch.org/docs/stable/generated/torch.linalg.svd.html"
+
 SPECIAL: dict[str, Callable[..., Any]] = {
+    "_linalg_svd": _svd,
     "_new_zeros_with_same_feature_meta": _zeros_for_tangent,
     "copy_": copy_between,
     "_to_copy": _to_copy,

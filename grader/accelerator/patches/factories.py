@@ -25,6 +25,8 @@ _FUNCTIONS = (
 )
 """Functions of `torch` that take a device or a generator by name."""
 
+_COMPRESSED = {torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc}
+
 
 def install(machine: Machine) -> None:
     """Replace the functions of `torch` that make tensors, so that they take the simulated device."""
@@ -39,6 +41,7 @@ def install(machine: Machine) -> None:
     for name in ("sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor", "sparse_bsc_tensor"):
         put_builtin(torch, name, _wrap_for_compressed_layout(machine, getattr(torch, name)))
     put_builtin(torch, "sparse_compressed_tensor", _wrap_for_compressed_layout(machine, torch.sparse_compressed_tensor))
+    put_builtin(torch, "sparse_coo_tensor", _on_given_index(machine, torch.sparse_coo_tensor))
     put_builtin(torch, "ctc_loss", _wrap_ctc_loss(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
         put(torch.fft, name, _translate_device(machine, getattr(torch.fft, name)))
@@ -113,10 +116,30 @@ def _translate_device(machine: Machine, original: Any) -> Any:
             kwargs["device"] = machine.to_inner_device(kwargs["device"])
         if kwargs.get("generator") is not None:
             _check_generator(machine, original, args, kwargs)
+        if kwargs.get("layout") in _COMPRESSED and machine.is_ours(kwargs.get("device") or torch.get_default_device()):
+            # C++ makes these without an operator, and a tensor of its own.
+            device = machine.inner_device(kwargs.get("device") or torch.get_default_device())
+            return original(*args, **{**kwargs, "device": "cpu"}).to(machine.public_device(device))
         # PyTorch would ask a real accelerator for pinned memory.
         if kwargs.get("pin_memory"):
             return _make_pinned(original, args, kwargs)
         return original(*args, **kwargs)
+
+    return call
+
+
+def _on_given_index(machine: Machine, translated: Any) -> Any:
+    """Return `sparse_coo_tensor` as a function that keeps the index of its device, which C++ forgets without values."""
+
+    @functools.wraps(translated)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        device, before = kwargs.get("device") or torch.get_default_device(), machine.current
+        if machine.is_ours(device):
+            machine.current = machine.index_of(device)
+        try:
+            return translated(*args, **kwargs)
+        finally:
+            machine.current = before
 
     return call
 

@@ -1,18 +1,22 @@
-"""`torch.cuda.graph` and `make_graphed_callables` record on the simulated device."""
+"""`torch.cuda.graph` and `make_graphed_callables` record on the simulated device; pools of memory exist."""
 
 from __future__ import annotations
 
 import torch
 
-from grader.accelerator.cuda.graphs import CUDAGraph, graph_pool_handle, is_current_stream_capturing
+from grader.accelerator.cuda.graphs import CUDAGraph, is_current_stream_capturing
+from grader.accelerator.cuda.pools import MemPool, graph_pool_handle, use_mem_pool
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `CUDAGraph` and its functions, which `torch.cuda.graph` and `make_graphed_callables` use."""
+    """Replace `CUDAGraph`, `MemPool` and their functions, which `torch.cuda.graph` and others use."""
     del machine
     for owner in (torch.cuda, torch.cuda.graphs):
         for answer in (CUDAGraph, graph_pool_handle, is_current_stream_capturing):
             put(owner, answer.__name__, answer)
+    for owner in (torch.cuda, torch.cuda.memory):
+        put(owner, "MemPool", MemPool)
+        put(owner, "use_mem_pool", use_mem_pool)
     put(torch._C, "_host_emptyCache", lambda: None)

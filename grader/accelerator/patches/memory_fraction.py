@@ -1,4 +1,4 @@
-"""The part of the memory that a process may take."""
+"""The part of the memory that a process may take, and functions that the program wants called when it is full."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
-from grader.accelerator.sim.memory import DeviceMemory
+from grader.accelerator.sim.memory import OBSERVERS, DeviceMemory
 
 
 def install(machine: Machine) -> None:
@@ -34,3 +34,4 @@ def install(machine: Machine) -> None:
         put(owner, "set_per_process_memory_fraction", fraction_of)
         put(owner, "get_per_process_memory_fraction", fraction)
         put(owner, "get_allocator_backend", backend)
+    put(torch._C, "_cuda_attach_out_of_memory_observer", OBSERVERS.append)

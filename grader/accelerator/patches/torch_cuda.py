@@ -37,6 +37,8 @@ def install(machine: Machine) -> None:
     allowed |= {"memory_summary", "set_sync_debug_mode", "get_sync_debug_mode", "set_per_process_memory_fraction"}
     allowed |= {"CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"}
     allowed |= {
+        "MemPool",
+        "use_mem_pool",
         "CudaError",
         "cudart",
         "max_memory_cached",

@@ -19,7 +19,6 @@ _CALLERS = {
     "upsample_bicubic2d_backward": "upsample_bicubic2d_backward_out_{}",
     "upsample_trilinear3d_backward": "upsample_trilinear3d_backward_out_{}",
     "reflection_pad1d_backward": "reflection_pad1d_backward_out_{}",
-    "reflection_pad2d_backward": "reflection_pad2d_backward_{}",
     "reflection_pad3d_backward": "reflection_pad3d_backward_out_{}",
     "replication_pad1d_backward": "replication_pad1d_backward_{}",
     "replication_pad2d_backward": "replication_pad2d_backward_{}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,6 +40,9 @@ def _free_host_bytes() -> int:
 
 _HOST = _total_host_bytes()
 _MANY_CHANGES = 4096
+OBSERVERS: list[Callable[[int, int, int, int], object]] = []
+"""Functions that the program wants to be called when a device is full: by its index, the bytes that were to be
+allocated, those that are, and those that are free."""
 LARGE = 256 * MIB
 """Before as many bytes are allocated, the computer must have them free: where it has fewer, Linux ends the process."""
 _NO_HOST = (
@@ -116,6 +120,8 @@ class DeviceMemory:
             self.statistics.full += 1
             if self.history is not None:
                 self.history.record_out_of_memory(nbytes, self.capacity - self.current)
+            for observe in OBSERVERS:
+                observe(self.index, _segment_size(nbytes), self.current, self.capacity - self.current)
             raise torch.OutOfMemoryError(self._no_room_text(nbytes))
 
     def _no_host_memory_error(self, nbytes: int, free: int) -> torch.OutOfMemoryError:
@@ -134,15 +140,23 @@ class DeviceMemory:
     def _no_room_text(self, nbytes: int) -> str:
         name = "GPU" if self.kind == "cuda" else self.kind
         used, whole, free = size_text(self.current), size_text(self.capacity), size_text(self.capacity - self.current)
+        wanted = size_text(_segment_size(nbytes) if self.kind == "cuda" else nbytes)
         allowed = f"{size_text(int(self.share * self.capacity))} allowed; " if self.share < 1 else ""
         return (
-            f"{self.kind.upper()} out of memory. Tried to allocate {size_text(nbytes)}. {name} {self.index} has a "
+            f"{self.kind.upper()} out of memory. Tried to allocate {wanted}. {name} {self.index} has a "
             f"total capacity of {whole} of which {free} is free. Including non-PyTorch memory, this process has {used} "
             f"memory in use. {allowed}Of the allocated memory {used} is allocated by PyTorch, and 0 bytes is reserved "
             "by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
             "PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory "
             "Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)"
         )
+
+
+def _segment_size(nbytes: int) -> int:
+    """Return the bytes that CUDA's allocator asks the driver for when a block of this size finds no room."""
+    if nbytes <= MIB:
+        return 2 * MIB
+    return 20 * MIB if nbytes < 10 * MIB else -(-nbytes // (2 * MIB)) * 2 * MIB
 
 
 def size_text(nbytes: int) -> str:

@@ -1,0 +1,165 @@
+"""What sixty small programs, whose output on CUDA was written down before each run, showed to be otherwise here."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from accelerator.modes import in_mode, raises
+from torch import nn
+from torch.nn import functional
+from torch.nn.utils.rnn import pack_padded_sequence
+
+cuda: Any = torch.cuda
+
+
+@in_mode("cuda")
+def test_kernels_without_a_dtype_have_the_names_of_libtorch_cuda() -> None:
+    """An error for a dtype names CUDA's kernel, also where the CPU's has another name altogether."""
+    whole, z = torch.ones(3, 3, dtype=torch.int64, device="cuda"), torch.ones(3, dtype=torch.cfloat, device="cuda")
+    cases: list[tuple[Callable[[], Any], str, str]] = [
+        (lambda: functional.softmax(whole, -1), "host_softmax", "Long"),
+        (lambda: functional.log_softmax(whole, 0), "host_softmax", "Long"),
+        (lambda: functional.gelu(whole), "GeluCUDAKernelImpl", "Long"),
+        (lambda: functional.logsigmoid(whole), "log_sigmoid_forward_cuda", "Long"),
+        (lambda: torch.lerp(whole, whole, whole), "lerp_cuda", "Long"),
+        (lambda: z < z, "compare_cuda", "ComplexFloat"),
+        (lambda: torch.erf(z), "erf_cuda", "ComplexFloat"),
+        (lambda: (whole > 0).median(), "median_out_impl", "Bool"),
+        (lambda: torch.ones(2, device="cuda", dtype=torch.float8_e4m3fn).exp(), "exp_cuda", "Float8_e4m3fn"),
+    ]
+    for call, kernel, kind in cases:
+        with raises(NotImplementedError, f"\"{kernel}\" not implemented for '{kind}'"):
+            call()
+
+
+@in_mode("cuda")
+def test_sparse_tensors_that_are_empty_or_go_to_numpy() -> None:
+    """A sparse tensor can be made of its size alone, in each layout; NumPy refuses its layout before its device."""
+    warnings.simplefilter("ignore")  # compressed layouts are beta
+    of_size: Any = torch.sparse_coo_tensor
+    made = [
+        of_size((2, 3), device="cuda:1"),
+        torch.zeros(2, 3, layout=torch.sparse_coo, device="cuda:1"),
+        torch.zeros(2, 3, layout=torch.sparse_csr, device="cuda:1"),
+        torch.empty(2, 3, layout=torch.sparse_csc, device="cuda:1"),
+    ]
+    with torch.device("cuda:1"):
+        made.append(torch.zeros(2, 3, layout=torch.sparse_csr))
+    for one in made:
+        assert (str(one.device), one._nnz(), one.shape) == ("cuda:1", 0, (2, 3))
+        assert torch.equal(one.to_dense(), torch.zeros(2, 3, device="cuda:1"))
+    assert made[2].crow_indices().device == made[2].device
+    for one, layout in ((made[0], "Sparse"), (made[2], "SparseCsr")):
+        for read in (one.numpy, lambda one=one: one.numpy(force=True), lambda one=one: np.asarray(one)):
+            with raises(TypeError, f"can't convert {layout} layout tensor to numpy. Use Tensor.to_dense() first."):
+                read()
+
+
+@in_mode("cuda")
+def test_errors_of_the_runtime() -> None:
+    """`cudart()` returns codes as PyTorch's enum does, and the error of a code has its text."""
+    runtime = cuda.cudart()
+    done = runtime.cudaProfilerStart()
+    assert (str(done), repr(done), done == 0) == ("cudaError.success", "<cudaError.success: 0>", True)
+    cuda.check_error(done)
+    with raises(cuda.CudaError, "out of memory (2)"):
+        cuda.check_error(2)
+    assert runtime.cudaGetErrorString(runtime.cudaError(700)) == "an illegal memory access was encountered"
+    host = torch.ones(1000)
+    assert runtime.cudaHostRegister(host.data_ptr(), host.untyped_storage().nbytes(), 0) == 0
+    assert host.is_pinned()
+    assert host[10:].is_pinned()
+    assert runtime.cudaHostRegister(host.data_ptr(), 8, 0) == 712
+    assert runtime.cudaHostUnregister(host.data_ptr()) == 0
+    assert not host.is_pinned()
+    assert runtime.cudaHostUnregister(host.data_ptr()) == 713
+
+
+@in_mode("cuda")
+def test_pools_of_memory() -> None:
+    """What is allocated within `use_mem_pool` is in the pool's snapshot as long as it lives."""
+    pool, other = cuda.MemPool(), cuda.MemPool()
+    before = torch.ones(10, device="cuda")
+    with cuda.use_mem_pool(pool):
+        x = torch.ones(1000, device="cuda")
+        elsewhere = torch.ones(1000, device="cuda:1")
+        assert pool.use_count() == 2
+    assert (pool.use_count(), pool.id != other.id, pool.allocator) == (1, True, None)
+    assert [segment["address"] for segment in pool.snapshot()] == [x.data_ptr()]
+    assert other.snapshot() == []
+    assert {segment["segment_pool_id"] for segment in cuda.memory_snapshot()} == {pool.id, (0, 0)}
+    assert before.device != elsewhere.device
+    del x
+    assert pool.snapshot() == []
+    graph = cuda.CUDAGraph()
+    with cuda.graph(graph, pool=pool.id):
+        y = before * 2
+    graph.replay()
+    assert (graph.pool(), y.sum().item()) == (pool.id, 20)
+    with raises(NotImplementedError, "with an allocator of its own is not supported on the simulated device"):
+        cuda.MemPool(object())
+
+
+@in_mode("cuda")
+def test_observers_of_full_memory() -> None:
+    """The error names what CUDA's allocator asks the driver for, 2 MiB at least, and observers learn it before."""
+    seen: list[tuple[int, ...]] = []
+    native: Any = torch._C
+    native._cuda_attach_out_of_memory_observer(lambda *numbers: seen.append(numbers))
+    kept = torch.empty(1 << 20, dtype=torch.uint8, device="cuda:1")
+    total = cuda.get_device_properties(1).total_memory
+    cuda.set_per_process_memory_fraction((1 << 20) / total, 1)
+    for size, text in ((1000, "2.00 MiB"), (3 << 20, "20.00 MiB"), ((20 << 20) + 1, "22.00 MiB")):
+        with raises(torch.OutOfMemoryError, f"CUDA out of memory. Tried to allocate {text}. GPU 1 has"):
+            torch.empty(size, dtype=torch.uint8, device="cuda:1")
+    taken = kept.nbytes
+    assert seen == [(1, mib << 20, taken, total - taken) for mib in (2, 20, 22)]
+    with raises(RuntimeError, "Storage size calculation overflowed with sizes=[4611686018427387904]"):
+        torch.empty(1 << 62, device="cuda")
+
+
+@in_mode("cuda")
+def test_drivers_of_the_singular_value_decomposition() -> None:
+    """CUDA's drivers are accepted, and an unknown one is refused in cuSOLVER's words."""
+    x = torch.diag(torch.tensor([3.0, 2.0])).to("cuda")
+    for driver in ("gesvd", "gesvdj", "gesvda"):
+        assert torch.linalg.svd(x, driver=driver).S.tolist() == [3.0, 2.0]
+        assert torch.linalg.svdvals(x, driver=driver).tolist() == [3.0, 2.0]
+    with raises(RuntimeError, "torch.linalg.svd: unknown svd driver x in svd_cusolver computation. Check doc at"):
+        torch.linalg.svd(x, driver="x")
+
+
+@pytest.mark.parametrize("kind", [nn.GRU, nn.LSTM, nn.RNN])
+@in_mode("cuda")
+def test_packed_sequences_on_another_device_than_the_layer(kind: Any) -> None:
+    """A layer compares, as cuDNN does, the devices of the input, the weights and the hidden states."""
+    layer = kind(2, 3)
+    packed = pack_padded_sequence(torch.ones(3, 2, 2, device="cuda"), torch.tensor([3, 2]))
+    text = "Input and {0} tensors are not at the same device, found input tensor at cuda:0 and {0} tensor at cpu"
+    with raises(RuntimeError, text.format("parameter")):
+        layer(packed)
+    hidden = torch.zeros(1, 2, 3)
+    with raises(RuntimeError, text.format("hidden")):
+        layer.cuda()(packed, (hidden, hidden) if kind is nn.LSTM else hidden)
+    assert layer(packed)[0].data.device.type == "cuda"
+
+
+@in_mode("cuda")
+def test_other_answers() -> None:
+    """Storages are shared, a device of another kind is no accelerator, and some backward passes are deterministic."""
+    assert torch.ones(2, device="cuda").untyped_storage().is_shared()
+    accelerators: Any = torch.accelerator
+    for call in (accelerators.set_device_index, accelerators.synchronize, accelerators.memory_allocated):
+        with raises(ValueError, "cpu doesn't match the current accelerator cuda."):
+            call("cpu")
+    assert accelerators.memory_allocated("cuda:1") == 0
+    torch.use_deterministic_algorithms(True)
+    x = torch.ones(1, 1, 4, 4, device="cuda", requires_grad=True)
+    functional.pad(x, (1, 1, 1, 1), mode="reflect").sum().backward()
+    with raises(RuntimeError, "reflection_pad1d_backward_out_cuda does not have a deterministic implementation"):
+        functional.pad(x[0], (1, 1), mode="reflect").sum().backward()
