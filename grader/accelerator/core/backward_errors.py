@@ -42,7 +42,7 @@ class DeviceGuard(torch._C._acc.DeviceGuard):
 
 
 def _store_fetched_error() -> None:
-    """Append the Python error that `_fetch` put into `_PARTS` to `_KEPT`; `RaiseAtEnd` raises it."""
+    """Store the Python error that `_fetch` has fetched; `RaiseAtEnd` raises it when backward ends."""
     _normalize(*_REFERENCES)
     _, error, trace = (ctypes.cast(part, ctypes.py_object).value if part.value else None for part in _PARTS)
     for part in _PARTS:

@@ -38,7 +38,7 @@ def _patch_backward(machine: Machine) -> None:
                 machine.record_use(grad._place, "backward", [grad._block], [])
         args = (args[0], tuple(_check_initial_gradients(machine, args[0], args[1])), *args[2:])
         try:
-            with RaiseAtEnd(), StreamsOfForward(machine, _home_of(args[0])):
+            with RaiseAtEnd(), StreamsOfForward(machine, _queue_of_first_tensor(args[0])):
                 return original(*args, **kwargs)
         finally:
             torch._C._set_multithreading_enabled(before)
@@ -66,8 +66,8 @@ def _check_initial_gradients(machine: Machine, outputs: Any, grads: Any) -> list
     return checked
 
 
-def _home_of(outputs: Any) -> Queue:
-    """Return the queue on which the first tensor of the device among the outputs of a backward was made."""
+def _queue_of_first_tensor(outputs: Any) -> Queue:
+    """Return the queue on which the first tensor of the device was made, of the outputs that backward starts from."""
     return next((output._block.home for output in outputs if isinstance(output, SimTensor)), (0, 0))
 
 

@@ -24,8 +24,8 @@ class Changes(NamedTuple):
     allocated: int
 
 
-def _sums_of(changes: Sequence[tuple[int, int]]) -> tuple[Changes, Changes, Changes]:
-    """Return the changes of the bytes, of the requested bytes and of the number of blocks.
+def _changes_of_counters(changes: Sequence[tuple[int, int]]) -> tuple[Changes, Changes, Changes]:
+    """Return the changes of three counters: of the bytes, of the requested bytes and of the blocks.
 
     Args:
         changes: the bytes and the requested bytes of each block, below zero for one that was freed.
@@ -98,12 +98,12 @@ class Statistics:
     def add_up(self) -> None:
         """Count the blocks in `changes` in their pools, and clear `changes`."""
         changes, self.changes = self.changes, []
-        of_all = _sums_of(changes)
+        of_all = _changes_of_counters(changes)
         self._all.add(*of_all)
         large = [change for change in changes if not -MIB < change[0] < MIB]
-        self._large.add(*_sums_of(large))
+        self._large.add(*_changes_of_counters(large))
         # Many programs have no large blocks.
-        of_small = _sums_of([change for change in changes if -MIB < change[0] < MIB]) if large else of_all
+        of_small = _changes_of_counters([change for change in changes if -MIB < change[0] < MIB]) if large else of_all
         self._small.add(*of_small)
 
     @property

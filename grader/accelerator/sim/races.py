@@ -151,10 +151,10 @@ class Races:
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
     def record_wait(self, queue: Queue | None, seen: VectorClock) -> None:
-        """Record that a queue waits until some work is done; None is the host.
+        """Record that a queue, or the host, waits until the work in `seen` is done.
 
         Args:
-            queue: the queue that waits.
+            queue: the queue that waits; None for the host.
             seen: the work that it waits for, as `done_when_idle` returned it.
         """
         known = self._host if queue is None else self._known.setdefault(queue, {})

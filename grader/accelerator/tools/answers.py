@@ -118,7 +118,7 @@ def _use_name(owner: Any, name: str) -> None:
 
 
 def outcome(label: str, name: str) -> str:
-    """Get a name of `OWNERS[label]`, call it if it is a function, and say how that ended.
+    """Get a name of `OWNERS[label]`, call it if it is a function, and return how that ended.
 
     Returns:
         "works", "refused", or the text of any other error that it raises.
