@@ -514,8 +514,8 @@ class _Comparison:
     def _share_of_same_mistakes(self, answer: Answer, checks: _Ids) -> float:
         """Return the share of a wrong answer's wrong results that the submission returns, too, for the same inputs.
 
-        The inputs are those of all checks. The share is 0 if the submission returns a third value in some call, or the
-        right one in too many calls. It is 1 if only checks of costs fail: such code returns what is right.
+        The inputs are those of all checks; see `share_of_same_results`. The share is 1 if only checks of costs fail:
+        such code returns what is right.
         """
         if self._costs.issuperset(checks):
             return 1
@@ -531,15 +531,7 @@ class _Comparison:
             return float(not other)
         reference = read_answer(self._exercise, self._exercise.reference)
         right = _results_by_call(self._results_of(reference, compared), compared, functions)
-        if (
-            right is None
-            or right.keys() != mine.keys()
-            or any(not _is_same_result(mine[call], right[call]) for call in other)
-        ):
-            return 0
-        wrong = {call for call, result in theirs.items() if not _is_same_result(result, right[call])}
-        share = len(wrong - other) / len(wrong)
-        return share if share >= LEAST_AGREEMENT else 0
+        return share_of_same_results(mine, theirs, right) if right is not None and right.keys() == mine.keys() else 0
 
     def _shows_both_mistakes(self, pair: tuple[Answer, Answer], checks: _Ids) -> bool:
         """Return whether the submission's results show the mistakes of both wrong answers, by all inputs of all checks.
@@ -685,7 +677,31 @@ def functions_changed_by(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
     return changed_functions(answer.source, reference.read_bytes(), given) if reference is not None else ()
 
 
-def _results_by_call(results: Results, checks: _Ids, functions: _Ids) -> dict[tuple[str, str, int], str] | None:
+_Call = tuple[str, str, int]
+
+
+def share_of_same_results(
+    submitted: Mapping[_Call, str], wrong: Mapping[_Call, str], right: Mapping[_Call, str]
+) -> float:
+    """Return the share of a wrong answer's wrong results that a submission returns, too.
+
+    It is 0 if the submission returns a third value in some call, or the right one in too many calls. It is 1 if the
+    answer returns no wrong value, as one whose mistake is a dtype: digests do not show that.
+
+    Args:
+        submitted: digests of what the submission returns, by call.
+        wrong: digests of what the wrong answer returns.
+        right: digests of what the reference returns.
+    """
+    other = {call for call, result in submitted.items() if not _is_same_result(result, wrong[call])}
+    if any(not _is_same_result(submitted[call], right[call]) for call in other):
+        return 0
+    wrong_calls = {call for call, result in wrong.items() if not _is_same_result(result, right[call])}
+    share = len(wrong_calls - other) / len(wrong_calls) if wrong_calls else 1
+    return share if share >= LEAST_AGREEMENT else 0
+
+
+def _results_by_call(results: Results, checks: _Ids, functions: _Ids) -> dict[_Call, str] | None:
     """Return the result of each call of these functions in these checks; None if results of a check are missing."""
     if not set(checks) <= results.keys():
         return None

@@ -444,7 +444,7 @@ def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
 
 
 def is_repeatable(graded: GradedExercise) -> bool:
-    """Return whether another run would have the same result: no check was lost by costs, by time or by a limit."""
+    """Return whether another run would have the same: all checks ran, and costs, time or a limit cost no points."""
     if not graded.checks or graded.left_out:
         return False
     verdicts = [(row.outcome.verdict, row.check.category) for row in graded.checks]

@@ -13,7 +13,7 @@ from support import COURSES, FORK, grade_one, open_lane
 from grader.course.answers import Answer
 from grader.course.load import load_course
 from grader.grading.behaviour import Names, names_in_sentence
-from grader.grading.diagnosis import KnownMistakes, diagnose
+from grader.grading.diagnosis import KnownMistakes, diagnose, share_of_same_results
 from grader.grading.store import open_store
 from grader.intake.code import functions_used, names_used
 from grader.intake.collect import names_in
@@ -455,6 +455,22 @@ def test_a_check_that_ends_otherwise_in_the_same_function_is_another_mistake(
             for more in ("1", "(1 if x.sum() or x.numel() > 2 else 5)")
         ]
     assert told == ["You add one.", None]
+
+
+@pytest.mark.parametrize(
+    ("submitted", "wrong", "right", "share"),
+    [
+        # Each of two digests rounds in its own way: both are near the right value, and not near enough to each other.
+        (["a:b"], ["c:d"], ["a:d"], 1),
+        (["a:b", "x:x"], ["c:d", "x:x"], ["a:d", "y:y"], 1),
+        (["z:z"], ["x:x"], ["y:y"], 0),
+        (["x:x", "x:x", "x:x", "y:y"], ["x:x"] * 4, ["y:y"] * 4, 0.75),
+        (["x:x", "x:x", "y:y", "y:y"], ["x:x"] * 4, ["y:y"] * 4, 0),
+    ],
+)
+def test_share_of_same_results(submitted: list[str], wrong: list[str], right: list[str], share: float) -> None:
+    rows = [{("check", "f", number): one for number, one in enumerate(row)} for row in (submitted, wrong, right)]
+    assert share_of_same_results(*rows) == share
 
 
 def test_another_function_that_crashes_hides_no_mistake(weak: tuple[Lane, Exercise]) -> None:
