@@ -163,3 +163,42 @@ def test_other_answers() -> None:
     functional.pad(x, (1, 1, 1, 1), mode="reflect").sum().backward()
     with raises(RuntimeError, "reflection_pad1d_backward_out_cuda does not have a deterministic implementation"):
         functional.pad(x[0], (1, 1), mode="reflect").sum().backward()
+
+
+@in_mode("cuda")
+def test_graphs_of_the_accelerator() -> None:
+    """`torch.accelerator.Graph` captures what its context does on the current stream, and replays it."""
+    kind: Any = getattr(torch.accelerator, "Graph", None)
+    if kind is None:
+        pytest.skip("an older PyTorch has none")
+    x, stream = torch.zeros(3, device="cuda"), torch.Stream("cuda")
+    graph = kind(pool=cuda.graph_pool_handle())
+    assert isinstance(graph, kind)
+    stream.wait_stream(cuda.current_stream())
+    with stream, graph:
+        x += 1
+    assert x.tolist() == [0.0, 0.0, 0.0]
+    for _ in range(2):
+        graph.replay()
+    assert (x.tolist(), graph.pool()) == ([2.0, 2.0, 2.0], graph.graph_pool)
+    with raises(RuntimeError, "This CUDAGraph instance already owns a captured graph"), stream:
+        graph.capture_begin()
+    graph.reset()
+    with raises(RuntimeError, "Called CUDAGraph::replay without a preceding successful capture."):
+        graph.replay()
+    with raises(RuntimeError, "CUDA graphs must be captured on a non-default stream."), kind():
+        x += 1
+
+
+@in_mode("cuda")
+def test_settings_of_tuned_products() -> None:
+    """The settings of `torch.cuda.tunable` are kept; nothing is tuned."""
+    tunable: Any = cuda.tunable
+    assert (tunable.is_enabled(), tunable.tuning_is_enabled(), tunable.get_max_tuning_duration()) == (False, True, 30)
+    tunable.enable()
+    tunable.set_max_tuning_iterations(7)
+    tunable.set_filename("results.csv", insert_device_ordinal=True)
+    assert (tunable.is_enabled(), tunable.get_max_tuning_iterations()) == (True, 7)
+    assert (tunable.get_filename(), tunable.get_results()) == ("results0.csv", ())
+    with raises(NotImplementedError, "asks CUDA's driver, which the simulated device does not have"):
+        tunable.get_validators()

@@ -155,6 +155,35 @@ class CUDAGraph:
 CUDAGraph.__module__ = "torch.cuda.graphs"
 
 
+class Graph(CUDAGraph):
+    """The graph of `torch.accelerator`: a context in which the work of the current stream is captured.
+
+    Args:
+        keep_graph: not used: a graph is ready when its capture ends.
+        pool: a key of `graph_pool_handle`, or of another graph's pool.
+        capture_error_mode: the calls that are refused meanwhile, as for `CUDAGraph`; "default" is "global".
+    """
+
+    __module__ = "torch.accelerator.graphs"
+
+    def __init__(self, keep_graph: bool = False, *, pool: Any = None, capture_error_mode: str = "default") -> None:
+        super().__init__(keep_graph)
+        self.graph_pool = pool
+        self.capture_error_mode = capture_error_mode
+
+    def capture_begin(self) -> None:  # type: ignore[override]
+        """Begin to capture the work that the current stream is given."""
+        mode = self.capture_error_mode
+        super().capture_begin(self.graph_pool, "global" if mode == "default" else mode)
+
+    def __enter__(self) -> None:
+        the_machine().synchronize()
+        self.capture_begin()
+
+    def __exit__(self, *unused: object) -> None:
+        self.capture_end()
+
+
 def _alive(blocks: Iterable[weakref.ref[Block]]) -> list[Block]:
     alive = {id(block): block for known in blocks if (block := known()) is not None}
     return list(alive.values())

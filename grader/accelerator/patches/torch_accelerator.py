@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.cuda import device_module, streams
+from grader.accelerator.cuda import device_module, graphs, streams
 from grader.accelerator.replacing import put, refusing_class
 from grader.accelerator.sim.machine import Machine
 
@@ -61,7 +61,6 @@ def install(machine: Machine) -> None:
         for owner in (torch.accelerator, torch.accelerator.memory):
             if hasattr(owner, name):
                 put(owner, name, answer)
-    if (graph := getattr(torch.accelerator, "Graph", None)) is not None:
-        instead = "; use torch.cuda.CUDAGraph" if machine.kind == "cuda" else ""
-        why = f"torch.accelerator.Graph is not supported on the simulated device{instead}"
-        put(torch.accelerator, "Graph", refusing_class(graph, why))
+    if (original := getattr(torch.accelerator, "Graph", None)) is not None:
+        why = "torch.accelerator.Graph is not supported on the simulated device"
+        put(torch.accelerator, "Graph", graphs.Graph if machine.kind == "cuda" else refusing_class(original, why))
