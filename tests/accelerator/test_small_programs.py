@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -202,3 +204,26 @@ def test_settings_of_tuned_products() -> None:
     assert (tunable.get_filename(), tunable.get_results()) == ("results0.csv", ())
     with raises(NotImplementedError, "asks CUDA's driver, which the simulated device does not have"):
         tunable.get_validators()
+
+
+@in_mode("cuda")
+def test_what_cannot_be_pickled() -> None:
+    """Streams, events and graphs, and modules that hold one, can be neither pickled nor copied."""
+    layer: Any = nn.Linear(2, 2).cuda()
+    for one, name in ((cuda.Stream(), "Stream"), (cuda.Event(), "Event"), (cuda.CUDAGraph(), "CUDAGraph")):
+        layer.held = one
+        for call in (lambda one=one: pickle.dumps(one), lambda one=one: copy.copy(one), lambda: copy.deepcopy(layer)):
+            with raises(TypeError, f"cannot pickle '{name}' object"):
+                call()
+
+
+@in_mode("cuda")
+def test_streams_of_cpu_tensors_and_what_cudnn_takes() -> None:
+    """A CPU tensor has no kernel to record a stream; cuDNN takes floating-point tensors of the device."""
+    with raises(NotImplementedError, "Could not run 'aten::record_stream' with arguments from the 'CPU' backend."):
+        torch.ones(3).record_stream(cuda.current_stream())
+    torch.ones(3, device="cuda").record_stream(cuda.current_stream())
+    takes: Any = torch.backends.cudnn.is_acceptable
+    x = torch.ones(3, device="cuda")
+    assert (takes(x), takes(x.half()), takes(x.long()), takes(x.cpu())) == (True, True, False, False)
+    assert repr(cuda.stream(cuda.current_stream())).startswith("<torch.cuda.StreamContext object")

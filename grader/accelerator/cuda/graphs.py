@@ -15,6 +15,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.accelerator.cuda.pools import graph_pool_handle
+from grader.accelerator.cuda.streams import Unpicklable
 from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.capture import Capture, Replay
 from grader.accelerator.sim.cuda_errors import cuda_error
@@ -44,7 +45,7 @@ def is_current_stream_capturing() -> bool:
     return machine.capture is not None and machine.devices[machine.current].queue in machine.capture.queues
 
 
-class CUDAGraph:
+class CUDAGraph(Unpicklable):
     """A simulated CUDA graph: work that is captured once, and run again by one launch."""
 
     def __init__(self, keep_graph: bool = False) -> None:

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 _event_ids = itertools.count(1)
 
 
-class Stream:
+class Unpicklable:
+    """An object of the driver's, which cannot be pickled, nor copied, as PyTorch's classes in C++ cannot."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
+
+class Stream(Unpicklable):
     """A simulated stream: the numbers of its work are computed at once, and its times are virtual."""
 
     def __init__(
@@ -125,7 +132,7 @@ class Stream:
         return f"<torch.{self.device.type}.Stream device={self.device} cuda_stream={self.stream_id:#x}>"
 
 
-class AnyEvent:
+class AnyEvent(Unpicklable):
     """The simulated `torch.Event`: the moment at which a stream has done the work it was given before `record`."""
 
     def __init__(
@@ -284,3 +291,6 @@ class device_of(device):  # noqa: N801
 
     def __init__(self, tensor: torch.Tensor) -> None:
         super().__init__(tensor.device if the_machine().is_ours(tensor.device) else None)
+
+
+stream.__module__, stream.__qualname__ = "torch.cuda", "StreamContext"

@@ -23,8 +23,9 @@ def install(machine: Machine) -> None:
         named = isinstance(device, int) or torch.device(device).index is not None
         return SimGenerator(public if named else torch.device(machine.kind))
 
-    # Layers like `nn.LSTM` ask this before they lay out their weights for cuDNN, which is not there.
-    put(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
+    if machine.kind != "cuda":
+        # Layers like `nn.LSTM` ask this before they lay out their weights for cuDNN, which is not there.
+        put(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
     # These are types of C++'s, which know nothing of our seeds and of the virtual clock: stand-ins take their names.
     # `torch.Generator` still gives one of PyTorch's own for any other device.
     put(torch, "Generator", generator_type(make))

@@ -32,6 +32,7 @@ def install(machine: Machine) -> None:
             original(self)
 
     put(torch.nn.RNNBase, "flatten_parameters", flatten_parameters)
+    put(torch.backends.cudnn, "is_acceptable", _is_acceptable)
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
         put(torch._VF, name, _warn_if_apart(getattr(torch._VF, name)))
 

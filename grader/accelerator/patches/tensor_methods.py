@@ -24,6 +24,12 @@ _METHODS = (
 """Methods that take a device or a generator by name."""
 
 
+_NO_STREAM = (
+    "Could not run 'aten::record_stream' with arguments from the '{}' backend. This could be because the operator "
+    "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom build)."
+)
+
+
 def install(machine: Machine) -> None:
     """Replace the methods of tensors that move, convert or make tensors, so that they take the simulated device."""
     original_to, original_type = torch.Tensor.to, torch.Tensor.type
@@ -63,7 +69,12 @@ def install(machine: Machine) -> None:
             return self.to(machine.kind, legacy.dtype, non_blocking=non_blocking)
         return original_type(self, dtype, non_blocking, **kwargs)
 
+    def record_stream(self: torch.Tensor, s: Any) -> None:
+        del s
+        raise NotImplementedError(_NO_STREAM.format(self.device.type.upper()))
+
     put(torch.Tensor, "to", to)
+    put(torch.Tensor, "record_stream", record_stream)  # of the other tensors, which no stream uses
     put(torch.Tensor, "new_tensor", _new_tensor(machine, torch.Tensor.new_tensor))
     put(torch.Tensor, "type", of_type)
     put(torch.Tensor, machine.kind, cuda)
