@@ -115,7 +115,7 @@ def assert_close(
 
 
 def allclose(actual: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None) -> bool:
-    """Return whether `assert_values` would pass. A check may examine more only in this case.
+    """Return whether `assert_values` would pass, for a check that examines more only in this case.
 
     Args:
         actual: the student's value.
