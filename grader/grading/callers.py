@@ -77,7 +77,7 @@ def _with_callees(row: GradedCheck, callees: list[str]) -> GradedCheck:
 
 
 def _fails_by_called_function(row: GradedCheck) -> bool:
-    """Return whether a check lost its points by what a function of the submission did, which is not a mere stub."""
+    """Return whether a check lost its points by what a function did that the submission has, and that is written."""
     outcome = row.outcome
     unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
     return outcome.verdict.lost and bool(outcome.called) and not unwritten and outcome.cause not in SEEN_NOTHING

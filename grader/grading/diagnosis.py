@@ -426,8 +426,8 @@ class _Comparison:
     def _callees_that_matter(self, group: _Ids, parts: _Alike) -> frozenset[str]:
         """Return the functions of `_callees_of` except those whose faults surely do not make these checks fail.
 
-        Seen is that where the reference's function uses the callee, too: it passes the checks of the group in each
-        known answer that does what the callee does.
+        A fault does not, if the reference's function uses the callee, too, and passes these checks in each wrong answer
+        whose callee fails as the submission's does.
         """
         return frozenset(name for name in self._callees_of(group) if not self._is_harmless(name, group, parts))
 
