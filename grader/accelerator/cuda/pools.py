@@ -26,12 +26,12 @@ def graph_pool_handle() -> PoolId:
 
 
 def pool_of(block: Block) -> PoolId:
-    """Return the key of the pool that a block was allocated in; (0, 0) is the pool of all others."""
+    """Return the key of the `MemPool` that a block was allocated from; (0, 0) for a block in none."""
     return _pools.get(block, (0, 0))
 
 
 class MemPool:
-    """A pool of memory: what is allocated within `use_mem_pool` is in it.
+    """A pool of memory, from which allocations within `use_mem_pool` are made.
 
     The device keeps nothing in reserve, so a pool neither splits segments nor returns any when memory is full.
     """
@@ -54,7 +54,7 @@ class MemPool:
         return
 
     def use_count(self) -> int:
-        """Return how many hold the pool: this object, and each `use_mem_pool` that is entered."""
+        """Return the number of references to the pool: this object, and each `use_mem_pool` that is entered."""
         return self._uses
 
     def snapshot(self, include_traces: bool = True) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ class MemPool:
 
 @contextlib.contextmanager
 def use_mem_pool(pool: MemPool, device: Any = None) -> Iterator[None]:
-    """Allocate in a pool what is allocated on a device within the context.
+    """Within the `with` block, take from a pool all memory that the program allocates on a device.
 
     Args:
         pool: the pool.

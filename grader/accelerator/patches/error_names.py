@@ -68,7 +68,7 @@ def _refuse_backward_outside_training(original: Any) -> Any:
     @functools.wraps(original)
     def call(*args: Any) -> Any:
         if isinstance(args[3], (list, tuple)):  # of a packed sequence; of others PyTorch's own code asks
-            _check_places(args[0], args[3], args[2] if isinstance(args[2], (list, tuple)) else [args[2]])
+            _check_recurrent_devices(args[0], args[3], args[2] if isinstance(args[2], (list, tuple)) else [args[2]])
         made = original(*args)
         # A packed sequence comes with the sizes of its batches, so that all else stands one place later.
         training = args[6] if isinstance(args[3], bool) else args[7]
@@ -81,8 +81,8 @@ def _refuse_backward_outside_training(original: Any) -> Any:
     return call
 
 
-def _check_places(x: torch.Tensor, weights: Any, hidden: Any) -> None:
-    """Raise cuDNN's error unless weights and hidden states are where the input is: `check_attributes` of RNN.h."""
+def _check_recurrent_devices(x: torch.Tensor, weights: Any, hidden: Any) -> None:
+    """Raise cuDNN's error unless weights and hidden states are on the input's device: `check_attributes` of RNN.h."""
     for word, tensors in (("parameter", weights), ("hidden", hidden)):
         for one in tensors:
             if isinstance(x, SimTensor) and one.device != x.device:
