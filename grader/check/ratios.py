@@ -97,12 +97,13 @@ def assert_cpu_time_ratio(
         return ratio
     # A sleeping process does not wait for a core, so a quiet machine changes nothing. Other processes may wait for one.
     final = final or (ratio.sleeps and connection.limits.processes == 1)
-    raise _too_slow(function, ratio, limit, at_most, named, f"{span}; {ratio.samples} samples", final=final)
+    raise _slowness_failure(function, ratio, limit, at_most, named, f"{span}; {ratio.samples} samples", final=final)
 
 
-def _too_slow(
+def _slowness_failure(
     function: Proxy, ratio: Ratio, limit: Public, at_most: float, named: str, samples: str, *, final: bool
 ) -> CheckFailed | Inconclusive:
+    """Return the error for a function that takes too long: `Inconclusive` unless the measurement is final."""
     public, head = say("`{}` is too slow: it must {}", function, limit), ""
     if ratio.waits:
         # Sleep takes no CPU time, so the milliseconds of a function that sleeps would look fine.

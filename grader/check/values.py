@@ -77,9 +77,9 @@ def assert_values(
 
 def _compare_values(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
     if isinstance(expected, (list, tuple, dict)):
-        _compare_items(actual, expected, what, rtol, atol)
+        _assert_equal_items(actual, expected, what, rtol, atol)
     elif _is_numeric(expected):
-        _compare_numbers(actual, expected, what, rtol, atol)
+        _assert_near_numbers(actual, expected, what, rtol, atol)
     elif type(actual) is not type(expected) or actual != expected:
         raise unequal_failure(say("{} is not the expected value", what), show.show(expected), show.show(actual))
 
@@ -198,7 +198,8 @@ def as_tuples(value: Any) -> Any:
     return tuple(as_tuples(item) for item in value) if isinstance(value, (list, tuple)) else value
 
 
-def _compare_items(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
+def _assert_equal_items(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
+    """Raise `CheckFailed` unless a list, tuple or dict has the expected items, by `assert_values` of each."""
     wanted = expected if isinstance(expected, dict) else dict(enumerate(expected))
     # The plain kind: where a tuple is expected, a named tuple is right, too.
     kind = next(base for base in (list, tuple, dict) if isinstance(expected, base))
@@ -218,7 +219,8 @@ def _compare_items(actual: Any, expected: Any, what: str, rtol: float | None, at
             raise (whole if simple else failed) from None
 
 
-def _compare_numbers(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
+def _assert_near_numbers(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
+    """Raise `CheckFailed` unless a number, array or tensor has the expected shape and values within the tolerances."""
     if not _is_numeric(actual):
         is_number = isinstance(expected, (int, float, complex, np.generic))
         assert_kind(False, actual, "a number" if is_number else show.kind(expected), what)
@@ -241,7 +243,7 @@ def _compare_numbers(actual: Any, expected: Any, what: str, rtol: float | None, 
     relative, absolute = relative if rtol is None else rtol, absolute if atol is None else atol
     wrong, error = _differences(mine, wanted, relative, absolute)
     if bool(wrong.any()):
-        raise _values_differ(what, actual, expected, mine, wanted, wrong, error)
+        raise _values_failure(what, actual, expected, mine, wanted, wrong, error)
 
 
 def _is_numeric(value: Any) -> bool:
@@ -270,9 +272,10 @@ def _differences(mine: Tensor, wanted: Tensor, rtol: float, atol: float) -> tupl
     return ~equal, error
 
 
-def _values_differ(
+def _values_failure(
     what: str, actual: Any, expected: Any, mine: Tensor, wanted: Tensor, wrong: Tensor, error: Tensor
 ) -> CheckFailed:
+    """Return the error for numbers of which those that `wrong` marks are not the expected ones."""
     count, total = int(wrong.sum()), wrong.numel()
     nan = _is_inexact(mine.dtype) and bool((mine.isnan() & ~wanted.isnan()).any())
     reason = say("has the wrong value") if total == 1 else say("has the wrong values")
