@@ -13,7 +13,7 @@ from grader.grading.plan import RunPlan
 from grader.grading.schedule import assemble_report
 from grader.model import Report
 from grader.model.score import counted, listed
-from grader.report.people import missing_of
+from grader.report.people import absent_people
 
 
 def report_from_journal(plan: RunPlan, journal: Journal, record: SubmissionRecord, rules: Rules) -> Report | None:
@@ -82,7 +82,7 @@ def notes_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[s
     if not people.persons:
         return
     authors = [name for one in records for name in one.members]
-    if absent := sum(1 for _ in missing_of(people, authors)):
+    if absent := sum(1 for _ in absent_people(people, authors)):
         yield f"{absent} of {counted(len(people.persons), 'person')} on the roster handed in nothing."
     if unknown := [name for name in authors if people.person_of(name) is None]:
         yield f"{counted(len(unknown), 'author')} of submissions cannot be found on the roster: {listed(unknown)}"

@@ -23,7 +23,7 @@ from grader.model.files import failing_as, write_whole
 from grader.report.csv_table import CsvTable
 from grader.report.gradebook import gradebook_csv
 from grader.report.names import fold_name
-from grader.report.people import NOBODY, People, missing_of, people_in
+from grader.report.people import NOBODY, People, absent_people, people_in
 from grader.report.safe import csv_text, for_csv
 from grader.report.schema import ReportFile, report_json
 
@@ -167,7 +167,7 @@ class ResultsFolder:
                 yield ReportFile.of(report)
 
         authors = [name for record in journal.submissions() for name in record.members]
-        absent = [person.author for person in missing_of(rules.people, authors)]
+        absent = [person.author for person in absent_people(rules.people, authors)]
         possible, ids = sum(one.points for one in plan.exercises), [one.id for one in plan.exercises]
         people = journal.names() if names else None
         text = gradebook_csv(ids, written(), absent, possible=possible, names=people)

@@ -19,7 +19,7 @@ from grader.model import Course, FinalScore, HandIn, Policy
 from grader.model.errors import CourseError
 from grader.model.score import counted, points_text
 from grader.report.export.lms import ScoreColumn
-from grader.report.people import missing_of
+from grader.report.people import absent_people
 from grader.report.read import read_report
 from grader.report.safe import columns, csv_text, for_csv, for_terminal
 from grader.report.schema import ReportFile
@@ -79,7 +79,7 @@ def read_scores(out: Path) -> HandInScores:
         with folder.journal() as journal:
             names, platform = journal.names(), journal.platform()
     people = folder.people(names, platform)
-    absent = [people.uid(person) for person in missing_of(people, scores)]
+    absent = [people.unique_uid(person) for person in absent_people(people, scores)]
     extra = max(report.total.possible for report in reports) if not any(map(_possible, scores.values())) else 0
     uids = {who: people.uid_of(who) for who in scores}
     return HandInScores(folder, reports[0].handin, scores, uids, absent, names, platform, extra)

@@ -599,7 +599,7 @@ class Connection:
         with suppress(ProtocolError):
             lost.frames = read_traceback(lost.stack)
         self.record.lost, lost.in_load = lost, self._names is None and what != ""
-        self._losses.note(lost, what, full_time=full_time)
+        self._losses.record(lost, what, full_time=full_time)
         self.outputs()  # closing removes the worker's output; what it printed so far is read first
         self.close()
 

@@ -174,12 +174,12 @@ class People:
         return frozenset(key for key in person.keys if key in self._by_key) | {fold_name(person.author)}
 
     def uid_of(self, author: str) -> str:
-        """Return an identifier of a submission's author that is the same in all hand-ins of a term."""
+        """Return the `unique_uid` of a submission's author; the author name itself if it means nobody in the table."""
         person = self.person_of(author)
-        return self.uid(person) if person else author
+        return self.unique_uid(person) if person else author
 
-    def uid(self, person: Person) -> str:
-        """Return an identifier of a person that is the same in all hand-ins of a term, else the author name."""
+    def unique_uid(self, person: Person) -> str:
+        """Return the `uid` of a person, the same in all hand-ins of a term; the author name if others have it, too."""
         return person.uid if person.uid in self._by_uid else person.author
 
     def _read_canvas_row(self, table: CsvTable, row: int) -> Person | None:
@@ -279,7 +279,7 @@ def _map_unique_keys(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person
     return {key: next(iter(persons)) for key, persons in meant.items() if key and len(persons) == 1}
 
 
-def missing_of(people: People, authors: Iterable[str]) -> Iterator[Person]:
+def absent_people(people: People, authors: Iterable[str]) -> Iterator[Person]:
     """Yield the people on the roster who are not among these authors."""
     there = {person for author in authors if (person := people.person_of(author))}
     return (person for person in people.persons if person not in there)

@@ -285,7 +285,7 @@ class Losses:
         self.final: WorkerLost | None = None
         self._counts: Counter[str] = Counter()
 
-    def note(self, lost: WorkerLost, what: str, *, full_time: bool) -> None:
+    def record(self, lost: WorkerLost, what: str, *, full_time: bool) -> None:
         """Count a worker that was lost in a request; after too many, give up this request, or all requests.
 
         Args:
