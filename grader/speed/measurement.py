@@ -309,7 +309,7 @@ class PairedRun:
 
 
 def _calls_in_sample(each: float, most: float) -> int:
-    """Return how many calls make a sample long enough to measure: a power of two, at most `most`.
+    """Return how many calls make a sample long enough to measure: a power of two, or `most` if that is less.
 
     Args:
         each: the seconds of one call.
