@@ -342,8 +342,6 @@ class Connection:
     ) -> Any:
         """Call an object in the worker and return its result; arguments that it mutates there are mutated here, too.
 
-        Of a probe, `called` is the function that it calls, which messages name; its caller has noted the call.
-
         Args:
             target: the object.
             args: its arguments.
