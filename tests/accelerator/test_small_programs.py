@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from accelerator.modes import in_mode, raises
+from accelerator.modes import grad_of, in_mode, raises
 from torch import nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence
@@ -227,3 +227,49 @@ def test_streams_of_cpu_tensors_and_what_cudnn_takes() -> None:
     x = torch.ones(3, device="cuda")
     assert (takes(x), takes(x.half()), takes(x.long()), takes(x.cpu())) == (True, True, False, False)
     assert repr(cuda.stream(cuda.current_stream())).startswith("<torch.cuda.StreamContext object")
+
+
+@pytest.mark.parametrize("kind", [nn.GRU, nn.LSTM, nn.RNN])
+@in_mode("cuda")
+def test_what_cudnn_refuses_of_recurrent_layers(kind: Any) -> None:
+    """States must be contiguous, and a gradient has no gradient of its own; without cuDNN, both work."""
+    layer, x = kind(3, 4).cuda(), torch.ones(5, 2, 3, device="cuda", requires_grad=True)
+    state = torch.zeros(1, 2, 8, device="cuda")[..., ::2]
+    good = state.contiguous()
+
+    def run(*states: torch.Tensor) -> torch.Tensor:
+        return layer(x, states if kind is nn.LSTM else states[0])[0].sum()  # type: ignore[no-any-return]
+
+    with raises(RuntimeError, "rnn: hx is not contiguous"):
+        run(state, good)
+    if kind is nn.LSTM:
+        with raises(RuntimeError, "rnn: cx is not contiguous"):
+            run(good, state)
+    weights = list(layer.parameters())
+    for inputs in ([x], weights):
+        grads = torch.autograd.grad(run(good, good), inputs, create_graph=True)
+        with raises(NotImplementedError, "Double backwards is not supported for CuDNN RNNs due to limitations"):
+            torch.stack([grad.pow(2).sum() for grad in grads]).sum().backward()
+    run(good, good).backward()
+    first = [grad_of(one).clone() for one in (x, *weights)]
+    with torch.backends.cudnn.flags(enabled=False):
+        x.grad = None
+        layer.zero_grad()
+        run(state, good).backward()
+        assert all(map(torch.allclose, first, (grad_of(one) for one in (x, *weights))))
+        (grad,) = torch.autograd.grad(run(good, good), x, create_graph=True)
+        grad.pow(2).sum().backward()
+
+
+@pytest.mark.parametrize("place", range(3))
+@in_mode("cuda")
+def test_numbers_that_only_kernels_check(place: int) -> None:
+    """A rate, a class or a place out of range fails on the device, and the next wait raises."""
+    one = torch.ones(1, 1, 1, 1, device="cuda")
+    (
+        lambda: torch.poisson(-one),
+        lambda: functional.multi_margin_loss(one[0, 0].expand(1, 3), torch.tensor([7], device="cuda")),
+        lambda: functional.max_unpool2d(one, torch.full((1, 1, 1, 1), 99, device="cuda"), (2, 2)),
+    )[place]()
+    with raises(torch.AcceleratorError, "CUDA error: device-side assert triggered"):
+        cuda.synchronize()

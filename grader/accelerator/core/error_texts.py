@@ -36,6 +36,7 @@ _OTHER = {
     "median_cpu": "median_out_impl",
     "median_out": "median_out_impl",
     "topk_cpu": "topk_out_cuda",
+    "addmm_impl_cpu_": "addmm_cuda",
     "tril": "triu_tril_cuda_template",
     "triu": "triu_tril_cuda_template",
     "bernoulli_scalar_cpu_": "bernoulli_scalar_cuda_",

@@ -10,7 +10,6 @@ import torch
 from torch._C import TensorBase
 
 from grader.accelerator.core.error_texts import use_public_name_in_errors
-from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import TensorAttribute, put, put_builtin
 from grader.accelerator.sim.machine import Machine
 
@@ -24,7 +23,7 @@ def install(machine: Machine) -> None:
     grad: Any = TensorBase.grad
     put(torch.Tensor, "grad", TensorAttribute(grad.__get__, use_public_name_in_errors(grad.__set__), grad.__delete__))
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-        put(torch._VF, name, _refuse_backward_outside_training(use_public_name_in_errors(getattr(torch._VF, name))))
+        put(torch._VF, name, use_public_name_in_errors(getattr(torch._VF, name)))
     for name in ("stft", "tensordot"):
         put(torch._VF, name, use_public_name_in_errors(getattr(torch._VF, name)))
     for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
@@ -56,37 +55,3 @@ def _wrap_for_torch_function(function: Any) -> Any:
         return function(*args, **kwargs)
 
     return call
-
-
-def _refuse_backward_outside_training(original: Any) -> Any:
-    """Return a function such as `torch.lstm` whose backward raises outside training mode, as cuDNN's does."""
-
-    def refuse(grad: torch.Tensor) -> None:
-        del grad
-        raise RuntimeError("cudnn RNN backward can only be called in training mode")
-
-    @functools.wraps(original)
-    def call(*args: Any) -> Any:
-        if isinstance(args[3], (list, tuple)):  # of a packed sequence; of others PyTorch's own code asks
-            _check_recurrent_devices(args[0], args[3], args[2] if isinstance(args[2], (list, tuple)) else [args[2]])
-        made = original(*args)
-        # A packed sequence comes with the sizes of its batches, so that all else stands one place later.
-        training = args[6] if isinstance(args[3], bool) else args[7]
-        if isinstance(args[0], SimTensor) and not training and torch.backends.cudnn.enabled:
-            for one in made:
-                if one.requires_grad:
-                    one.register_hook(refuse)
-        return made
-
-    return call
-
-
-def _check_recurrent_devices(x: torch.Tensor, weights: Any, hidden: Any) -> None:
-    """Raise cuDNN's error unless weights and hidden states are on the input's device: `check_attributes` of RNN.h."""
-    for word, tensors in (("parameter", weights), ("hidden", hidden)):
-        for one in tensors:
-            if isinstance(x, SimTensor) and one.device != x.device:
-                raise RuntimeError(
-                    f"Input and {word} tensors are not at the same device, found input tensor at {x.device} and {word} "
-                    f"tensor at {one.device}"
-                )

@@ -44,6 +44,17 @@ _SUM = "MultinomialKernel.cu:112: sampleMultinomialOnce: {at} Assertion `sum > a
 
 _ASSERT = "TensorCompare.cu:112: _assert_async_cuda_kernel: {at} Assertion `input[0] != 0`"
 
+_RATE = (
+    'Distributions.cu:76: operator(): {at} Assertion `lambda >= 0 && "invalid Poisson rate, expected to be non-neg"`'
+)
+
+_TARGET = (
+    "MultiMarginLoss.cu:34: MultiMarginLoss_forward_kernel: {at} Assertion "
+    '`target_k >= 0 && target_k < dim && "target index is out of bounds"`'
+)
+
+_PLACE = "MaxUnpooling.cu:47: max_unpooling2d_forward_kernel: {at} Assertion `maxind >= 0 && maxind < outputImageSize`"
+
 _AT = "block: [0,0,0], thread: [0,0,0]"
 
 _FOUND = {
@@ -54,6 +65,9 @@ _FOUND = {
     r"probability tensor contains either `inf`, `nan` or element < 0": _DRAW,
     r"Index \d+ of input takes value -?\d+ which is not in the valid range": _BAG,
     r"Expected p_in >= 0 && p_in <= 1 to be true": _CHANCE,
+    r"invalid Poisson rate, expected rate to be non-negative": _RATE,
+    r"^target out of range$": _TARGET,
+    r"Found an invalid max index: -?\d+": _PLACE,
     r"invalid multinomial distribution \(sum of probabilities <= 0\)": _SUM,
     r"Expected Tensor with single nonzero value, but got zero": _ASSERT,
 }
