@@ -37,6 +37,7 @@ _PATH = re.compile(r"(?<![\w.])(?:/[\w.+-]+){2,}")
 _FRACTION = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
 _COUNT = re.compile(r"\b\d[\d,]*\b")
 _OPERATIONS = re.compile(r": \{.*|(?<= operations) \(\d.*\)|(?<= lines) \(.*\)")  # which ones, after how many
+_NEW_BYTES = re.compile(r"(?<= bytes of new memory\nexpected at most )([\d,]+), got ([\d,]+)")
 _LOOP = re.compile(r"\nsmall input  .*\nlarge input  .*, as in a loop over ([\d,]+) items")
 _BY_PYTHON = re.compile(r"\n(?:Python's )?`[\w.]+` iterates over .*")  # how a loop is written: not another mistake
 _SPELLED = re.compile(r"`[\w.]*?(\w+)`")  # `torch.mean` and `.mean` are one use
@@ -81,10 +82,10 @@ class Trace:
         """Return the trace of an outcome; `category` is that of its check."""
         if outcome.verdict is Verdict.PASSED:
             return cls(outcome.verdict, same_for_all=outcome.same_for_all)
-        text = outcome.detail
+        text = _COUNTED.sub("", outcome.detail)
         if _OWN_ERROR.search(text):  # its words are the student's own
             text = _ANOTHER_ERROR.sub(r"\1", _ERROR.sub(r"\1", text))
-        for pattern in (_PLACE, _COUNTED, _TIMELINE, _PATH, _ADDRESS):
+        for pattern in (_PLACE, _TIMELINE, _PATH, _ADDRESS):
             text = pattern.sub("", text)
         if outcome.from_text:  # which rule of a text it breaks, by whichever spelling and in whichever line
             text = _OF_SPELLING.sub("", _SPELLED.sub(r"`\1`", text))
@@ -94,8 +95,9 @@ class Trace:
             # A loop is known by what it goes over: one that needs more operations in a turn is the same mistake.
             loop = _LOOP.search(text)
             text = _BY_PYTHON.sub("", _OPERATIONS.sub("", _LOOP.sub("", text)))
-            text = _COUNT.sub(lambda match: f"2^{int(match[0].replace(',', '')).bit_length()}", text)
+            text = _COUNT.sub(lambda match: _size_of(match[0]), text)
             text += f"\na loop over {loop[1]} items" if loop else ""
+        text = _NEW_BYTES.sub(lambda match: f"{match[1]}, got {_size_of(match[2])}", text)  # of a check of memory
         # The last digits of a sum depend on the order in which it was made, which is not a mistake.
         text = _FRACTION.sub(lambda match: f"{float(match[0]):.{_DIGITS}g}", text).strip()
         # A check of several functions may end with the same words in each of them.
@@ -113,6 +115,10 @@ class Trace:
     def lost(self) -> bool:
         """Return whether the check lost its points in a way that can be compared."""
         return self.verdict in _LOST
+
+
+def _size_of(number: str) -> str:
+    return f"2^{int(number.replace(',', '')).bit_length()}"
 
 
 Traces = Mapping[str, Trace]

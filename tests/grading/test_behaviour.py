@@ -55,6 +55,10 @@ def trace(detail: str, verdict: Verdict = FAILED, category: str = "correctness",
             REFUSED.format("ValueError: a", "raise ValueError(x)"),
             REFUSED.format("ValueError: b", "raise ValueError(y)"),
         ),
+        (
+            RAISED.format("ValueError: a", "raise ValueError(x)") + "\ncounted: {'peak': 1}",
+            RAISED.format("ValueError: b", "raise ValueError(y)") + "\ncounted: {'peak': 2}",
+        ),
         (INSTEAD.format(": one, please", "assert x, 'one, please'"), INSTEAD.format("", "assert x")),
     ],
 )
@@ -138,6 +142,8 @@ def test_of_costs_the_size_is_left() -> None:
     counts = [f"`f` makes more than 64 bytes\ncounted {count}, at most 64" for count in ("80", "100", "160")]
     assert costs(counts[0]) == costs(counts[1]) != costs(counts[2])
     assert trace(counts[0]) != trace(counts[1])  # in other checks each number counts
+    sizes = [f"`f` makes more than 64 bytes of new memory\nexpected at most 64, got {many}" for many in (80, 100, 160)]
+    assert trace(sizes[0]) == trace(sizes[1]) != trace(sizes[2])  # also in a check of the category memory
     loops = (Counter(gt=80, item=80), Counter(select=90, add=41, mul=29, sub=1))
     one, other = (f"small input  25 operations\nlarge input  240 operations ({most_frequent(ops)})" for ops in loops)
     assert one != other
