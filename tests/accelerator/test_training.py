@@ -123,6 +123,7 @@ def test_lazy_modules() -> None:
         dtype = torch.float64 if "dtype" in way else torch.float32
         before = [id(parameter) for parameter in net.parameters()]
         assert (net[0].weight.device, net[0].weight.is_cuda) == (place, way != "and back"), way
+        assert net[0].weight.get_device() == (-1 if way == "and back" else 1), way
         net(torch.ones(2, 3, 5, 5, device=place, dtype=dtype)).sum().backward()
         assert {(one.device, one.dtype) for one in net.parameters()} == {(place, dtype)}, way
         assert {one.device for one in net.buffers()} == {place}, way

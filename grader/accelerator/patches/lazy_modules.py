@@ -54,6 +54,7 @@ def install(machine: Machine) -> None:
 
     put(mixin, "device", property(device))
     put(mixin, "is_cuda", property(lambda self: self.device.type == "cuda"))
+    put(mixin, "get_device", lambda self: -1 if self.device.index is None else self.device.index)
     put(mixin, "to", to)
     put(mixin, "cpu", lambda self, *_: to(self, "cpu"))
     put(mixin, machine.kind, lambda self, index=None, *_: to(self, machine.devices[machine.index_of(index)].public))
