@@ -362,4 +362,16 @@ def test_a_snapshot_in_a_file(tmp_path: Path) -> None:
     memory._dump_snapshot(str(tmp_path / "snapshot.pickle"))
     found = pickle.loads((tmp_path / "snapshot.pickle").read_bytes())
     assert [entry["frames"] for entry in found["device_traces"][0]] == [[], []]
+    for context, framed in (
+        ("state", []),
+        ("alloc", ["alloc"]),
+        ("all", ["alloc", "free_requested", "free_completed"]),
+    ):
+        memory._record_memory_history(context=context, clear_history=True)
+        del x
+        x = torch.ones(3, device="cuda")
+        found = memory._snapshot()
+        entries = found["device_traces"][0]
+        assert {entry["action"] for entry in entries if entry["frames"]} == set(framed), context
+        assert found["segments"][0]["blocks"][0]["frames"], context
     assert found["segments"][0]["address"] == x.data_ptr()

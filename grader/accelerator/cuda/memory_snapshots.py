@@ -64,7 +64,7 @@ def _record_memory_history(
         before = place.memory.history
         place.memory.history = None
         if enabled is not None:
-            history = MemoryHistory(max_entries, with_frames=context is not None, traces=enabled == "all")
+            history = MemoryHistory(max_entries, context=context, traces=enabled == "all")
             if before is not None and not clear_history:
                 history.entries.extend(before.entries)
             place.memory.history = history

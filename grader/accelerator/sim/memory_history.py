@@ -17,13 +17,14 @@ class MemoryHistory:
 
     Args:
         most: the largest number of entries; the oldest are dropped.
-        with_frames: whether an entry has the program's frames at that moment.
+        context: what has the program's frames: "state" for what is allocated now, "alloc" for each entry of an
+            allocation, too, "all" for those of frees, too; None for nothing.
         traces: whether entries are kept; otherwise only the frames of what is allocated now are.
     """
 
-    def __init__(self, most: int, *, with_frames: bool, traces: bool) -> None:
+    def __init__(self, most: int, *, context: str | None, traces: bool) -> None:
         self.entries: deque[dict[str, Any]] = deque(maxlen=min(most, sys.maxsize) if traces else 0)
-        self._with_frames = with_frames
+        self._context = context
         self._frames: dict[int, list[dict[str, Any]]] = {}
 
     def record_alloc(self, address: int, nbytes: int, stream: int) -> None:
@@ -34,9 +35,9 @@ class MemoryHistory:
             nbytes: the number of bytes.
             stream: the number of the stream that was current.
         """
-        frames = _frames() if self._with_frames else []
+        frames = [] if self._context is None else _frames()
         self._frames[address] = frames
-        self._add("alloc", address, nbytes, stream, frames)
+        self._add("alloc", address, nbytes, stream, [] if self._context == "state" else frames)
 
     def record_free(self, address: int, nbytes: int, stream: int) -> None:
         """Record that the bytes at an address were freed.
@@ -47,13 +48,13 @@ class MemoryHistory:
             stream: the number of the stream for which they were allocated.
         """
         self._frames.pop(address, None)
-        frames = _frames() if self._with_frames else []
+        frames = _frames() if self._context == "all" else []
         for action in ("free_requested", "free_completed"):
             self._add(action, address, nbytes, stream, frames)
 
     def record_out_of_memory(self, nbytes: int, free: int) -> None:
         """Record that `nbytes` bytes were requested while only `free` bytes were free."""
-        self._add("oom", free, nbytes, 0, _frames() if self._with_frames else [])
+        self._add("oom", free, nbytes, 0, _frames() if self._context in ("alloc", "all") else [])
 
     def frames_of(self, address: int) -> list[dict[str, Any]]:
         """Return the program's frames at the moment when the memory at an address was allocated; [] if not recorded."""
