@@ -26,7 +26,7 @@ def put(owner: Any, name: str, new: Any) -> None:
 
     A function that takes a function's place has its name, its module, its documentation, its attributes, and the
     original itself as `__wrapped__`: PyTorch's compiler, decorators and `inspect.signature` read them. A class's place
-    is taken by a class, so that annotations, `except` and `isinstance` go on.
+    is taken by a class, so that annotations, `except` and `isinstance` go on. An operator of TorchScript stays one.
 
     Args:
         owner: a module or a class.
@@ -38,7 +38,12 @@ def put(owner: Any, name: str, new: Any) -> None:
     """
     if isinstance(new, TensorAttribute):
         new.__name__ = name
-    setattr(owner, name, _wrap_like(inspect.getattr_static(owner, name, None), new))
+    original = inspect.getattr_static(owner, name, None)
+    # Without this, TorchScript would try to compile our Python function in the place of an operator that it knows.
+    operator = torch.jit._builtins._find_builtin(original)
+    setattr(owner, name, _wrap_like(original, new))
+    if operator is not None:
+        torch.jit._builtins._register_builtin(getattr(owner, name), operator)
 
 
 def refusing_class(original: type, why: str) -> type:
@@ -125,18 +130,3 @@ def _forwarding_function(function: Any) -> Any:
         return function(*args, **kwargs)
 
     return answer
-
-
-def put_builtin(owner: Any, name: str, new: Any) -> None:
-    """Replace a builtin function of PyTorch, and register the new one with TorchScript as the same operator.
-
-    Args:
-        owner: the module or class that has it.
-        name: its name there.
-        new: the function that takes its place.
-    """
-    # Without this, TorchScript would try to compile our Python function in the place of an operator that it knows.
-    operator = torch.jit._builtins._find_builtin(getattr(owner, name))
-    put(owner, name, new)
-    if operator is not None:
-        torch.jit._builtins._register_builtin(new, operator)

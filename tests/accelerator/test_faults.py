@@ -141,6 +141,22 @@ def test_scripted_modules_move() -> None:
         assert {str(each.device) for each in torch.jit.load(file, map_location="cuda").parameters()} == {"cuda:0"}
 
 
+def _lower_outside_autocast(x: torch.Tensor) -> torch.Tensor:
+    if torch.is_autocast_enabled():
+        return x
+    return x.to(torch.device("cpu")) + torch.fft.fftfreq(3)
+
+
+@in_mode("cuda")
+def test_scripts_know_what_is_replaced() -> None:
+    """TorchScript compiles functions that name `torch.device`, autocast's state or another builtin that is replaced."""
+    compile_it: Any = torch.jit.script
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        script = compile_it(_lower_outside_autocast)
+    assert torch.equal(script(torch.ones(3, device="cuda")), 1 + torch.fft.fftfreq(3))
+
+
 @in_mode("cuda")
 def test_storages() -> None:
     """New storages, slices, typed ones and their copies lie on the device; none ends the process."""

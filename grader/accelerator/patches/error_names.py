@@ -10,7 +10,7 @@ import torch
 from torch._C import TensorBase
 
 from grader.accelerator.core.error_texts import use_public_name_in_errors
-from grader.accelerator.replacing import TensorAttribute, put, put_builtin
+from grader.accelerator.replacing import TensorAttribute, put
 from grader.accelerator.sim.machine import Machine
 
 
@@ -35,10 +35,10 @@ def install(machine: Machine) -> None:
         if known is not None and original in known.HANDLED_FUNCTIONS:
             known.HANDLED_FUNCTIONS[convolution] = known.HANDLED_FUNCTIONS[original]
         for owner in (torch, torch.nn.functional):
-            put_builtin(owner, name, convolution)
+            put(owner, name, convolution)
     several = ((torch, "istft"), (torch, "gradient"), (torch, "tensor_split"))
     for owner, name in (*several, (torch.linalg, "multi_dot"), (torch.linalg, "norm")):
-        put_builtin(owner, name, use_public_name_in_errors(getattr(owner, name)))
+        put(owner, name, use_public_name_in_errors(getattr(owner, name)))
     put(torch.Tensor, "tensor_split", use_public_name_in_errors(torch.Tensor.tensor_split))
 
 

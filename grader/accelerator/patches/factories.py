@@ -12,7 +12,7 @@ from grader.accelerator.core.array_interface import has_array_interface, tensor_
 from grader.accelerator.core.pinned_memory import pin_storage
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.refusals import refusal
-from grader.accelerator.replacing import put, put_builtin
+from grader.accelerator.replacing import put
 from grader.accelerator.sim.generator import ALWAYS_DRAW, SimGenerator, makes_empty_tensor
 from grader.accelerator.sim.machine import Machine
 
@@ -32,17 +32,17 @@ def install(machine: Machine) -> None:
     """Replace the functions of `torch` that make tensors, so that they take the simulated device."""
     device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
     for name in _FUNCTIONS:
-        put_builtin(torch, name, _translate_device(machine, getattr(torch, name)))
+        put(torch, name, _translate_device(machine, getattr(torch, name)))
     # It imported this one by name.
     put(torch.utils.data.dataset, "randperm", torch.randperm)
     # After the loop above: these two are wrapped twice, for the device and for the numbers in a list.
     for name in ("tensor", "as_tensor"):
-        put_builtin(torch, name, _wrap_for_lists(machine, getattr(torch, name)))
+        put(torch, name, _wrap_for_lists(machine, getattr(torch, name)))
     for name in ("sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor", "sparse_bsc_tensor"):
-        put_builtin(torch, name, _wrap_for_compressed_layout(machine, getattr(torch, name)))
-    put_builtin(torch, "sparse_compressed_tensor", _wrap_for_compressed_layout(machine, torch.sparse_compressed_tensor))
-    put_builtin(torch, "sparse_coo_tensor", _on_given_index(machine, torch.sparse_coo_tensor))
-    put_builtin(torch, "ctc_loss", _wrap_ctc_loss(torch.ctc_loss))
+        put(torch, name, _wrap_for_compressed_layout(machine, getattr(torch, name)))
+    put(torch, "sparse_compressed_tensor", _wrap_for_compressed_layout(machine, torch.sparse_compressed_tensor))
+    put(torch, "sparse_coo_tensor", _on_given_index(machine, torch.sparse_coo_tensor))
+    put(torch, "ctc_loss", _wrap_ctc_loss(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
         put(torch.fft, name, _translate_device(machine, getattr(torch.fft, name)))
 
