@@ -23,6 +23,7 @@ cuda: Any = torch.cuda
 def test_kernels_without_a_dtype_have_the_names_of_libtorch_cuda() -> None:
     """An error for a dtype names CUDA's kernel, also where the CPU's has another name altogether."""
     whole, z = torch.ones(3, 3, dtype=torch.int64, device="cuda"), torch.ones(3, dtype=torch.cfloat, device="cuda")
+    half = torch.ones(3, 3, dtype=torch.float16, device="cuda")
     cases: list[tuple[Callable[[], Any], str, str]] = [
         (lambda: functional.softmax(whole, -1), "host_softmax", "Long"),
         (lambda: functional.log_softmax(whole, 0), "host_softmax", "Long"),
@@ -32,6 +33,11 @@ def test_kernels_without_a_dtype_have_the_names_of_libtorch_cuda() -> None:
         (lambda: z < z, "compare_cuda", "ComplexFloat"),
         (lambda: torch.erf(z), "erf_cuda", "ComplexFloat"),
         (lambda: (whole > 0).median(), "median_out_impl", "Bool"),
+        (lambda: torch.cdist(half, half), "cdist_cuda", "Half"),
+        (lambda: torch.linalg.solve(half, half), "lu_factor_cusolver", "Half"),
+        (lambda: whole.to_sparse() @ whole, "addmm_sparse_cuda", "Long"),
+        (lambda: torch.sparse.mm(whole.to_sparse(), whole), "addmm_sparse_cuda", "Long"),
+        (lambda: (whole > 0).histc(), "histc", "Bool"),
         (lambda: torch.ones(2, device="cuda", dtype=torch.float8_e4m3fn).exp(), "exp_cuda", "Float8_e4m3fn"),
     ]
     for call, kernel, kind in cases:
@@ -155,16 +161,20 @@ def test_packed_sequences_on_another_device_than_the_layer(kind: Any) -> None:
 def test_other_answers() -> None:
     """Storages are shared, a device of another kind is no accelerator, and some backward passes are deterministic."""
     assert torch.ones(2, device="cuda").untyped_storage().is_shared()
+    x = torch.ones(2, device="cuda")
+    for name, others in (("apply_", ()), ("map_", (x,)), ("map2_", (x, x))):
+        with raises(TypeError, f"{name} is only implemented on CPU tensors"):
+            getattr(x, name)(*others, abs)
     accelerators: Any = torch.accelerator
     for call in (accelerators.set_device_index, accelerators.synchronize, accelerators.memory_allocated):
         with raises(ValueError, "cpu doesn't match the current accelerator cuda."):
             call("cpu")
     assert accelerators.memory_allocated("cuda:1") == 0
     torch.use_deterministic_algorithms(True)
-    x = torch.ones(1, 1, 4, 4, device="cuda", requires_grad=True)
-    functional.pad(x, (1, 1, 1, 1), mode="reflect").sum().backward()
+    y = torch.ones(1, 1, 4, 4, device="cuda", requires_grad=True)
+    functional.pad(y, (1, 1, 1, 1), mode="reflect").sum().backward()
     with raises(RuntimeError, "reflection_pad1d_backward_out_cuda does not have a deterministic implementation"):
-        functional.pad(x[0], (1, 1), mode="reflect").sum().backward()
+        functional.pad(y[0], (1, 1), mode="reflect").sum().backward()
 
 
 @in_mode("cuda")

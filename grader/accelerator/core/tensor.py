@@ -164,6 +164,16 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         """Keep the memory from being reused until a stream has done the work that was given to it so far."""
         self._block.shared |= {stream.queue}
 
+    def map_(self, *unused: Any) -> Any:
+        """Raise `TypeError`, as on CUDA: only a CPU tensor calls Python code for each element."""
+        del unused
+        raise TypeError("map_ is only implemented on CPU tensors")
+
+    def map2_(self, *unused: Any) -> Any:
+        """Raise `TypeError`, as `map_` does."""
+        del unused
+        raise TypeError("map2_ is only implemented on CPU tensors")
+
     # -- to the host
 
     def numpy(self, *, force: bool = False) -> Any:

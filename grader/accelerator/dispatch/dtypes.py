@@ -60,6 +60,9 @@ def _check_reduction(facts: OperatorFacts, reduce: str, into: SimTensor) -> None
 
 def _not_implemented(kernel: str, shell: SimTensor) -> NotImplementedError:
     word = shell._inner.type().removeprefix("torch.").removesuffix("Tensor")
+    if word.startswith("sparse.") and kernel == "addmm_cuda":
+        kernel = "addmm_sparse_cuda"
+    word = word.removeprefix("sparse.")
     return NotImplementedError(f"\"{kernel}\" not implemented for '{word}'")
 
 

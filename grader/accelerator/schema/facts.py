@@ -73,6 +73,7 @@ _BYTES = frozenset({torch.uint8})
 
 _LACKS = {
     **dict.fromkeys(("mm", "addmm", "addbmm", "_addmm_activation"), ("addmm_cuda", INTEGERS | _EIGHTS)),
+    "_sparse_addmm": ("addmm_sparse_cuda", INTEGERS),
     **dict.fromkeys(("bmm", "baddbmm", "_trilinear"), ("baddbmm_cuda", INTEGERS | _EIGHTS)),
     **dict.fromkeys(("mv", "addmv"), ("addmv_impl_cuda", INTEGERS)),
     "dot": ("dot", INTEGERS),
@@ -90,7 +91,7 @@ _LACKS = {
     "angle": ("angle_cuda", _HALVES),
     "igamma": ("igamma_cuda", _HALVES),
     "igammac": ("igammac_cuda", _HALVES),
-    "histc": ("histc", _HALVES),
+    "histc": ("histc", _HALVES | {torch.bool}),
 }
 """Dtypes that a GPU has no kernel for, though the CPU has, with the kernel's name in CUDA's error."""
 
