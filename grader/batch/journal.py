@@ -224,7 +224,7 @@ class Journal(Store):
         )
 
     def names(self) -> dict[str, str]:
-        """Return the names of authors whom a platform gave numbers, by these numbers."""
+        """Return the name of each person and group to whom a platform gave a number, by that number."""
         return dict(self.execute("SELECT author, name FROM people WHERE name <> ''"))
 
     def upload_prefixes(self) -> dict[str, str]:

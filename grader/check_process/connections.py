@@ -172,7 +172,7 @@ class Connections:
         return f"{text.rstrip()}\n{MORE_LINES.format(more)}\n" if more else text
 
     def close(self) -> None:
-        """End the references' workers."""
+        """End the workers of the references; those of a student end with the job, in `end_job`."""
         for connection in self._references.values():
             connection.close()
 

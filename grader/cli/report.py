@@ -78,7 +78,7 @@ def _class_lines(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[
 
 
 def _write_draft(course: Course, graded: ClassSummary, journal: Journal, name: str) -> Iterator[str]:
-    """Write the draft of a known wrong answer, made of a group, and yield what to do with it.
+    """Write a draft of a known wrong answer from the group of similar submissions of this name; yield the next steps.
 
     Raises:
         CourseError: there is no such group, or no draft can be made or written.

@@ -293,7 +293,7 @@ class Connection:
         return self._names
 
     def known_names(self) -> dict[str, str]:
-        """Return the names of the module as its last worker had them; load it only if it has never been loaded."""
+        """Return what `names` returned at the last load of the module; load it only if it has never been loaded."""
         return self.names() if self._names is None else self._names
 
     def _load(self) -> dict[str, str]:

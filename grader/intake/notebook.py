@@ -150,7 +150,7 @@ class RankedCell:
     may_define: bool = True
 
 
-def module_of_kernel(
+def module_of_run_cells(
     cells: Sequence[Cell],
     exercise: Sequence[str],
     needed: Collection[str],
@@ -158,13 +158,13 @@ def module_of_kernel(
     others: Collection[str] = (),
     given: Collection[str] = (),
 ) -> ModuleText:
-    """Return the module of an exercise from the cells that ran in a kernel.
+    """Return the module of an exercise, made from the cells that ran in a notebook's kernel.
 
     Args:
         cells: the cells in the order in which they ran.
         exercise: the names that mark its cells, its id first.
-        needed: the functions and classes that it asks for.
-        known: names in the kernel's memory.
+        needed: the functions and classes that the exercise asks for.
+        known: the names in the kernel's memory; a note says why the module lacks one of them that it needs.
         others: the functions and classes that other exercises ask for.
         given: all names that its starter has.
     """

@@ -116,7 +116,7 @@ _FIXTURES = {
 
 
 def _process_wide_changes(source: CheckSource) -> Iterator[Finding]:
-    """Yield a finding for each line that changes the check process, such as a seed, and not student code."""
+    """Yield a finding for each line that sets state of the check process, such as a seed: no worker sees that."""
     # A mode that ends with its block counts only where student code is called in it: see below.
     ends = {node.context_expr for node in source.nodes if isinstance(node, ast.withitem)}
     for node in source.nodes:
@@ -237,7 +237,7 @@ def _lost_gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
 
 
 def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """Yield a finding if a check mutates a tensor of a student's object, or uses its `grad`: it has a copy."""
+    """Yield a finding if a check mutates its copy of a tensor of a student's object, or uses the copy's `grad`."""
     copied: ast.expr | None = None
     match node:
         case ast.Attribute(attr="grad", value=tensor) if _is_in_object(scope, tensor) or scope.uses_grad_in_vain(node):

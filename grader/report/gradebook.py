@@ -200,8 +200,8 @@ class ClassProgress(Progress):
         self._compared = done, total
 
     def advanced(self, done: int, total: int) -> None:
-        """Show how many submissions are done; before the first one, also how many wrong answers were compared."""
-        # Before the first author, wrong answers run, once for all: so long, their pace is the news.
+        """Show how many submissions are done; while none is, also how many wrong answers `compared` has recorded."""
+        # Wrong answers run once for all submissions, before the first of these: until then their pace is what changes.
         compared, known = self._compared
         mistakes = f"; known mistakes: {self._mistakes.text(compared, known)} at most" if compared and not done else ""
         self._pace(done, total, mistakes)

@@ -123,11 +123,19 @@ def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
 
 
 def _fork_child(enter: Callable[[], None], set_up: Callable[[], None], here: int) -> tuple[int, int]:
-    """Call `enter`, which sets the process namespace of the next child, and fork a child that calls `set_up`.
+    """Fork a child into the process namespace that `enter` selects, and call `set_up` in the child.
+
+    Args:
+        enter: a function that selects the process namespace of the children that this process forks from then on.
+        set_up: a function that sets up the child's other namespaces.
+        here: a pidfd of this process, with which it selects its own process namespace again after the fork.
 
     Returns:
         In the parent, at once, the child's pid and a pipe for `_wait_until_set_up`; in the child, after `set_up`,
         0 and -1.
+
+    Raises:
+        OSError: the kernel refuses `enter` or the fork.
     """
     read, write = os.pipe()
     try:

@@ -144,7 +144,7 @@ class TimedWorker:
             pid = worker.pid
             worker.reset_peak()
             before = clock.memory(pid)
-            self._request(self._message(inputs, self._child, hold=True), self._write_numbers(inputs), seconds)
+            self._request(self._message(inputs, self._child, hold=True), self._write_inputs(inputs), seconds)
             after = clock.memory(pid)
             (result,) = self._results(self._request({"do": "results"}, [], seconds), 1)
         return None if before is None or after is None else (before, after, result)
@@ -189,7 +189,7 @@ class TimedWorker:
         message = self._message(inputs, ["name", "", "last_argument"] if idle else self._child)
         try:
             disturbed, before = clock.disturbances(worker.pid), self._read_clocks()
-            frame = self._request(message, self._write_numbers(inputs), seconds)
+            frame = self._request(message, self._write_inputs(inputs), seconds)
             after = self._read_clocks()
             self._reply_cpu = after.cpu
         except WorkerLost:
@@ -208,8 +208,8 @@ class TimedWorker:
     def _message(self, inputs: Inputs, child: list[Any], *, hold: bool = False) -> dict[str, Any]:
         return {"do": "go", "function": child, "in_place": inputs.in_place, "hold": hold}
 
-    def _write_numbers(self, inputs: Inputs) -> list[Any]:
-        """Write the inputs' numbers into shared memory and return []; if none is shared, return the blocks to send."""
+    def _write_inputs(self, inputs: Inputs) -> list[Any]:
+        """Write the inputs' elements into shared memory and return []; if none is shared, return the blocks to send."""
         if self._mapped is None:
             return padded_blocks(inputs.blocks)
         for start, block in zip(inputs.starts, inputs.blocks, strict=True):

@@ -87,5 +87,5 @@ class Libraries:
         """Seed all generators that student code draws from."""
         random.seed(number)
 
-    def write_numbers(self, blocks: Sequence[Any], data: memoryview) -> None:
-        """Write the numbers of a timed call into the memory of its arguments; nothing without PyTorch."""
+    def write_inputs(self, blocks: Sequence[Any], data: memoryview) -> None:
+        """Write the elements of new inputs into the arguments of the timed calls; nothing without PyTorch."""

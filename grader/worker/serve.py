@@ -313,11 +313,11 @@ class LoadedModule:
     def _run_prepared_calls(self, frame: Frame, function: Any) -> Reply:
         """Make the prepared timed calls and return their replies; if the frame has `hold`, keep the result for later.
 
-        If the frame has numbers, they are first written into the arguments.
+        If the frame has elements of new inputs, they are first written into the arguments.
         """
         blocks, in_place = self._prepared.blocks, frame.tree["in_place"]
         if len(frame.data):
-            self._libraries.write_numbers(blocks, frame.data)
+            self._libraries.write_inputs(blocks, frame.data)
 
         def one(args: tuple[Any, ...]) -> Any:
             result = function(*args)

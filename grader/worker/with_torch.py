@@ -110,7 +110,7 @@ class WithTorch(Libraries):
         # A function that leaves gradients switched off fails its own check, not the next.
         torch.set_grad_enabled(self._gradients)
 
-    def write_numbers(self, blocks: Sequence[Any], data: memoryview) -> None:
-        """Write the numbers of a timed call into the memory of the tensors that are its arguments."""
+    def write_inputs(self, blocks: Sequence[Any], data: memoryview) -> None:
+        """Write the elements of new inputs into the tensors that are the arguments of the timed calls."""
         for block, start in zip(blocks, block_offsets([block.nbytes for block in blocks]), strict=False):
             block.data[:] = np.frombuffer(data[start : start + block.nbytes], np.uint8)

@@ -10,7 +10,7 @@ import pytest
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.intake.notebook import Cell, ModuleText, module_of_kernel
+from grader.intake.notebook import Cell, ModuleText, module_of_run_cells
 from grader.model import Check, GradedCheck, GradedExercise, Outcome, Score, Verdict
 from grader.model.progress import Progress
 from grader.student.notebook import NotebookGrader, with_cell_numbers
@@ -21,7 +21,7 @@ IMPORT = "from grader.notebook import check"
 def made(*cells: Cell | str, known: tuple[str, ...] = (), needed: tuple[str, ...] = ("double",)) -> ModuleText:
     """The module of cells; texts are numbered as they come."""
     numbered = [Cell(at, cell) if isinstance(cell, str) else cell for at, cell in enumerate(cells, 1)]
-    return module_of_kernel(numbered, ("double", "01-1"), needed, known)
+    return module_of_run_cells(numbered, ("double", "01-1"), needed, known)
 
 
 def text(*cells: Cell | str) -> str:
@@ -114,7 +114,7 @@ def test_cells_of_other_exercises_are_left_out() -> None:
     helped = "def double(x):\n    return total(x) * 2"
     for cells, kept in (((torch, total, DOUBLE), (DOUBLE,)), ((torch, total, helped), ("import torch", total, helped))):
         numbered = [Cell(at, cell) for at, cell in enumerate(cells, 1)]
-        module = module_of_kernel(numbered, ("double",), ("double",), (), ("total",))
+        module = module_of_run_cells(numbered, ("double",), ("double",), (), ("total",))
         assert module.source.decode() == "".join(f"{cell}\n" for cell in kept)
 
 

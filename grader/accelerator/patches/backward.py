@@ -50,7 +50,8 @@ def _patch_backward(machine: Machine) -> None:
 def _check_initial_gradients(machine: Machine, outputs: Any, grads: Any) -> list[Any]:
     """Return the gradients that backward starts from; raise if one is on another device than its output.
 
-    A number is moved. PyTorch's engine (`validate_outputs`) does both, except for wrapper subclasses.
+    A gradient without dimensions is moved to its output's device. PyTorch's engine (`validate_outputs`) does both,
+    except for wrapper subclasses.
     """
     checked = list(grads)
     for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):

@@ -124,14 +124,14 @@ class Clock:
         self.host = end
 
     def wait(self, name: str, queues: list[Queue]) -> None:
-        """Advance the host's clock to the moment at which all these queues are empty."""
+        """Let the host wait until all these queues are empty, and record the wait as a span, `wait for NAME`."""
         moment = 0.0
         for queue in queues:
             moment = max(moment, self.ready.get(queue, 0.0))
         self.wait_until(name, moment)
 
     def wait_until(self, name: str, moment: float) -> None:
-        """Advance the host's clock to a moment of virtual time, unless that is past."""
+        """Let the host wait until a moment of virtual time; unless that is past, record a span, `wait for NAME`."""
         if moment > self.host:
             self.record_span(f"wait for {name}", "host", self.host, moment)
             self.host = moment
