@@ -14,7 +14,7 @@ groups those that behave alike.
 
 Many mistakes do the same with an empty or a constant input, and a check ends at the first that fails. So before a wrong
 answer is named, its functions and the submission's are called with all inputs of all checks, and must return the same,
-but for a few calls in which the submission is right.
+but for a few calls in which the submission is right, and for those in which right answers differ from each other.
 
 A function that uses another one of the submission's may fail only because that one does. While it does, a mistake is
 named for the first only if it explains the failures of both, or if a known mistake that explains the other's leaves the
@@ -531,7 +531,34 @@ class _Comparison:
             return float(not other)
         reference = read_answer(self._exercise, self._exercise.reference)
         right = _results_by_call(self._results_of(reference, compared), compared, functions)
-        return share_of_same_results(mine, theirs, right) if right is not None and right.keys() == mine.keys() else 0
+        if right is None or right.keys() != mine.keys():
+            return 0
+        third = {call for call in other if not _is_same_result(mine[call], right[call])}
+        left_open = self._calls_left_open(third, right, compared, functions)
+        decided = [{call: row[call] for call in mine.keys() - left_open} for row in (mine, theirs, right)]
+        return share_of_same_results(*decided)
+
+    def _calls_left_open(
+        self, calls: set[_Call], right: Mapping[_Call, str], compared: _Ids, functions: _Ids
+    ) -> set[_Call]:
+        """Return those of some calls in which right answers return different things, which the rules leave open.
+
+        A third result, neither the known wrong answer's nor the reference's, says nothing there.
+
+        Args:
+            calls: the calls in which a submission returns a third result.
+            right: digests of what the reference returns, by call.
+            compared: the checks that are compared.
+            functions: the functions that are compared.
+        """
+        left_open: set[_Call] = set()
+        for path in self._exercise.right:
+            if calls <= left_open:
+                break
+            answer = read_answer(self._exercise, path)
+            results = _results_by_call(self._results_of(answer, compared), compared, functions) or {}
+            left_open |= {call for call in calls & results.keys() if not _is_same_result(results[call], right[call])}
+        return left_open
 
     def _shows_both_mistakes(self, pair: tuple[Answer, Answer], checks: _Ids) -> bool:
         """Return whether the submission's results show the mistakes of both wrong answers, by all inputs of all checks.

@@ -441,6 +441,27 @@ def test_two_mistakes_agree_with_all_inputs_too(weak: tuple[Lane, Exercise], tmp
     assert told == ["You add one. And: You `square`.", None, None, None]
 
 
+SIGNS = '''
+@check("C2", share=2)
+def check_negative(student):
+    """Doubles a negative number, of whose sign the rule says nothing"""
+    assert_values(student.double(torch.tensor([-3.0])).abs(), torch.tensor([6.0]))
+'''
+
+
+def test_what_right_answers_do_in_different_ways_hides_no_mistake(weak: tuple[Lane, Exercise], tmp_path: Path) -> None:
+    """A rule leaves a sign open, so a submission may return another one than the reference and the known answer."""
+    home = Path(shutil.copytree(weak[1].folder.parents[2], tmp_path / "course"))
+    (home / "solutions/01_basics/double/check_double.py").write_text(HIDDEN + SIGNS)
+    exercise = with_wrong(load_course(home).exercises[0], home, ADDS.replace("2 * x + 1", "2 * x + (x >= 0)"))
+    right = tmp_path / "right.py"
+    text = f"import torch\n\n\ndef double(x):\n    return torch.where(x < 0, -2 * x, 2 * x{{more}})\n\n\n{IN_PLACE}"
+    right.write_text(text.format(more=""))
+    with open_lane([exercise], FORK) as lane:
+        told = [diagnosed(lane, replace(exercise, right=paths), text.format(more=" + 1")) for paths in ((), (right,))]
+    assert told == [None, "You add one."]
+
+
 def test_a_check_that_ends_otherwise_in_the_same_function_is_another_mistake(
     weak: tuple[Lane, Exercise], tmp_path: Path
 ) -> None:

@@ -115,7 +115,7 @@ def check_rewards_stay(student, rng):
 @check("C7", category="dtype", share=1, try_this="discounted([1, 2], 0.5).dtype")
 def check_float32(student):
     """Gives float32"""
-    for rewards in ([1.5, 2.5], [1, 2], []):
+    for rewards in ([1.5, 2.5], [1, 2], [3], []):
         assert_dtype(student.discounted(rewards, 0.5), torch.float32, "the result of `discounted`")
 
 

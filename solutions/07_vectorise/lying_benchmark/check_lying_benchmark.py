@@ -103,7 +103,7 @@ def check_name(student, probe, rng):
     lines = [node.lineno for node in ast.walk(ast.parse(source(student))) if hides_sum(node)]
     _, timers = measured(student, probe, entries(rng))
     if lines:
-        raise CheckFailed(f"line {min(lines)} of your file gives the name `sum` to something else", from_text=True)
+        raise CheckFailed(f"your file gives the name `sum` to something else (line {min(lines)})", from_text=True)
     assert_true(not any(hides for _, _, hides in timers), "in a timed statement, `sum` is not Python's own")
 
 

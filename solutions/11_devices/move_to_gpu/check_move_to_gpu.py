@@ -33,7 +33,7 @@ def check_names_no_kind(student):
         # Of a constant, an attribute, an import, but no text that only begins so, such as a docstring.
         for text in (str(getattr(node, name, "")) for name in ("value", "attr", "module", "name")):
             if re.fullmatch(r"(torch\.)?(cuda|mps|xpu|mtia|hpu|npu|hip|sim|torch_xla)(:\d*)?(\.\w+)*", text):
-                raise CheckFailed(f"line {node.lineno} of your file names {text}, an accelerator", from_text=True)
+                raise CheckFailed(f"your file names {text}, an accelerator (line {node.lineno})", from_text=True)
 
 
 # Most workers have a simulated accelerator, or CUDA after `grade --device cuda`. A tensor that comes from there is an
