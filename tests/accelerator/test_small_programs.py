@@ -233,6 +233,8 @@ def test_streams_of_cpu_tensors_and_what_cudnn_takes() -> None:
     with raises(NotImplementedError, "Could not run 'aten::record_stream' with arguments from the 'CPU' backend."):
         torch.ones(3).record_stream(cuda.current_stream())
     torch.ones(3, device="cuda").record_stream(cuda.current_stream())
+    with torch.backends.cudnn.flags(enabled=False):  # which reads settings that a build for CUDA has
+        assert not torch.backends.cudnn.enabled
     takes: Any = torch.backends.cudnn.is_acceptable
     x = torch.ones(3, device="cuda")
     assert (takes(x), takes(x.half()), takes(x.long()), takes(x.cpu())) == (True, True, False, False)

@@ -104,7 +104,7 @@ def test_all_such_kernels_are_known() -> None:
 @in_mode("cuda")
 def test_forward_gradients() -> None:
     """Forward gradients of tensors on the device are those of the CPU: of views, in-place changes, modules, nested."""
-    warnings.simplefilter("ignore", DeprecationWarning)  # of TorchScript, which PyTorch itself calls here
+    warnings.simplefilter("ignore")  # of TorchScript, which PyTorch itself calls here
 
     def along(device: str) -> list[Any]:
         x = torch.arange(12.0, device=device).view(3, 4)

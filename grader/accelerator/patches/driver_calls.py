@@ -46,8 +46,12 @@ _CLASS_OF_TREES = "_cuda_CUDAAllocator_AllocatorState"
 _HARMLESS = {"_cuda_getDeviceCount", "_cuda_isInBadFork"}
 """Functions that need no driver: PyTorch looks whether the first one is there to know whether it was built for CUDA."""
 
-_OF_THE_BUILD = {"_cuda_getArchFlags", "_cuda_getCompiledVersion", "_nccl_version", "_nccl_version_suffix"}
-"""Functions that tell what a build for CUDA was built with; they need no driver either."""
+_OF_THE_BUILD = {
+    *("_cuda_getArchFlags", "_cuda_getCompiledVersion", "_nccl_version", "_nccl_version_suffix"),
+    *("_cuda_get_cudnn_benchmark_limit", "_cuda_set_cudnn_benchmark_limit"),
+    *("_cuda_get_conv_benchmark_empty_cache", "_cudnn_set_conv_benchmark_empty_cache"),
+}
+"""Functions that tell what a build for CUDA was built with, or keep its settings; they need no driver either."""
 
 
 def install(machine: Machine) -> None:
