@@ -408,5 +408,5 @@ def _merge_shards(folder: Path, whole: Journal) -> None:
 
 
 def _content_key(saved: Saved) -> tuple[object, ...]:
-    """Return a key that is equal for equal results of two journals, whose numbers differ."""
+    """Return a key of a result's content, without its number: each journal has its own numbers."""
     return saved.exercise, saved.key, saved.at, saved.confinement, to_json(saved.outcomes)

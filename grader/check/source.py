@@ -67,7 +67,7 @@ class SubmittedSource:
     Args:
         files: the contents of the files, by relative name.
         module: the exercise module. Only its file is read, and those that it imports: others are of other exercises.
-        graded: names of which those of the functions that checks call are some; None if all functions may be called.
+        graded: the names that checks mention, among them those that they call; None if they may call any.
 
     Attributes:
         too_deep: the name of a file that nests too deeply to be read here, or "".
@@ -110,7 +110,7 @@ class SubmittedSource:
                 self.too_deep = file
                 self.trees[file], self._tops[file] = ast.Module([], []), []
                 self.names.setdefault(file, {})
-        self._mark_running(graded)
+        self._find_running_nodes(graded)
         self.imports = [
             Mention(each.path.split(".")[0] if each.path[0] != "." else file.split("/")[0], file, node.lineno)
             for file, node in self.running_nodes()
@@ -183,8 +183,12 @@ class SubmittedSource:
             for name in set(attributes_and_globals_changed_by(statement)):
                 self._stored.setdefault(name, []).append((file, statement))
 
-    def _mark_running(self, graded: Collection[str] | None) -> None:
-        """Record which nodes run when files are imported or checks call functions, and the names that these use."""
+    def _find_running_nodes(self, graded: Collection[str] | None) -> None:
+        """Record which nodes may run, at import or because a check calls a function, and the names that they use.
+
+        Args:
+            graded: the names that checks mention, among them those that they call; None if they may call any.
+        """
         waiting: dict[str, list[tuple[str, ast.AST]]] = {}
         todo: list[tuple[str, ast.AST]] = []
         for file, top in self._tops.items():
@@ -204,7 +208,7 @@ class SubmittedSource:
                 self._runs[file].add(id(node))
                 if id(node) in notes and self._is_bound_by_package_import(file, node):
                     continue  # what a package makes of `Tensor["rows"]` reaches no code that runs
-                for name in self._names_used_by(file, node):
+                for name in self._record_used_names(file, node):
                     todo += waiting.pop(name, [])
         if len(self._tops) > 1:  # one file may take a name from another
             everywhere = set[str]().union(*self.used.values())
@@ -275,7 +279,7 @@ class SubmittedSource:
             )
         )
 
-    def _names_used_by(self, file: str, node: ast.AST) -> Iterator[str]:
+    def _record_used_names(self, file: str, node: ast.AST) -> Iterator[str]:
         """Record the names that a node uses, and yield those that may mean functions or classes of the student's."""
         match node:
             case ast.Name(id=name):

@@ -66,7 +66,7 @@ class CheckSession:
 
     @property
     def waiting(self) -> Waiting:
-        """The time for which this process waits for workers."""
+        """The object that counts how long this process waits for workers."""
         return self._connections.waiting
 
     # -- collecting -----------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def caps_text(exercise: Exercise) -> str:
                 (broken if whole else shown if is_shown else hidden).add(rule)
         cases = []
         if broken:
-            cases.append(f"you break {_rules_text(broken, told | broken, rules)}")
+            cases.append(f"you break {_broken_rules_text(broken, told | broken, rules)}")
         if shown:
             every = {rule for rule, is_shown in capped if is_shown} - broken - told
             cases.append("a shown check fails" if shown == every else f"a shown check of {_rule_ranges(shown)} fails")
@@ -93,12 +93,12 @@ def with_caps_text(exercise: Exercise, source: bytes) -> bytes:
     return source[: end - 3].rstrip() + paragraph.encode() + source[end - 3 :]
 
 
-def _rules_text(broken: Collection[str], so_far: Collection[str], rules: Collection[str]) -> str:
-    """Return rules as words, such as "C1 or C2", or as "any other rule" if all others were named before.
+def _broken_rules_text(broken: Collection[str], so_far: Collection[str], rules: Collection[str]) -> str:
+    """Return the rules of a sentence as words: "C1 or C2"; "any other rule" if earlier sentences name all others.
 
     Args:
-        broken: the rules.
-        so_far: these, and the rules of earlier sentences.
+        broken: the rules of this sentence; all of the exercise are "a rule".
+        so_far: the rules of this sentence and of earlier ones.
         rules: all rules of the exercise.
     """
     if set(so_far) == set(rules) and len(broken) > 1:

@@ -177,10 +177,10 @@ class Scope:
         return any(self.runs_in_worker(call) or _REMOTE.intersection(map(self.kind, arguments(call))) for call in calls)
 
     def uses_grad_in_vain(self, node: ast.Attribute) -> bool:
-        """Return whether a check reads or sets `x.grad` of an argument x, of which student code gets a copy.
+        """Return whether the `x.grad` that a check reads or sets is not that of student code, which gets a copy of x.
 
-        It returns False if the check calls `backward` itself, and if it sets `x.grad` only after x was sent, as for an
-        optimizer of its own.
+        Return False if the check calls `backward`, if it reads an `x.grad` that it sets itself, or if it sets `x.grad`
+        below the last call with x, as for an optimizer of its own.
         """
         if any(getattr(call.func, "attr", "") == "backward" for call in self.calls):
             return False

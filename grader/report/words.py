@@ -173,7 +173,7 @@ def mistake_texts(graded: GradedExercise, row: GradedCheck) -> list[str]:
 
 
 def other_mistakes(graded: GradedExercise, rows: Iterable[GradedCheck] = ()) -> list[str]:
-    """Return a sentence for each known mistake of an exercise that explains none of these checks' failures."""
+    """Return a sentence for each known mistake of an exercise, except those that explain a failure in `rows`."""
     printed = list(rows)
     rest = (mistake for mistake in graded.mistakes if not any(explains(mistake, row) for row in printed))
     return [f"{mistake.lead or 'This looks like: '}{mistake.sentence}" for mistake in rest]

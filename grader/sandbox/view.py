@@ -59,9 +59,9 @@ class FileView:
     listed: tuple[str, ...] = ()
 
     def folders(self) -> list[str]:
-        """Return the paths that are shown, the outermost first, none inside of another, and without hidden folders.
+        """Return the paths that workers see, the outermost first: no hidden folder, and no path that another includes.
 
-        What lies inside a hidden folder and is named, such as a virtual environment in a course's folder, is shown.
+        A path of `shown` is returned even if it lies in a hidden folder, as a virtual environment in a course's does.
         """
         hidden = {os.path.realpath(path) for path in self.hidden}
         named = (*self.shown, *_SYSTEM, _PROCESSOR, *_SETTINGS)

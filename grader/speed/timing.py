@@ -151,7 +151,7 @@ class TimedWorker:
 
     @contextmanager
     def _prepare_call(self, inputs: Inputs) -> Iterator[None]:
-        """Load the module, and send the arguments with zeros for their numbers, which the `with` block then writes."""
+        """Load the module, and send arguments full of zeros; in the `with` block `_write_inputs` replaces the zeros."""
         connection, started = self.connection, time.monotonic()
         try:
             if connection.record.renew is not None:

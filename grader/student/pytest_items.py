@@ -146,7 +146,7 @@ class CheckItem(pytest.Item):
     def setup(self) -> None:
         """Grade the exercise, once for all checks of it that pytest runs; fail if the grader itself failed."""
         try:
-            row, _, _ = self._results()
+            row, _, _ = self._graded_cases()
         except GraderError as error:
             pytest.fail(str(error), pytrace=False)
         if row.outcome.verdict is Verdict.BROKEN:
@@ -154,7 +154,7 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Return if the check passed; else skip or fail the item with the check's message."""
-        row, cases, graded = self._results()
+        row, cases, graded = self._graded_cases()
         verdict, message = row.outcome.verdict, row.outcome.message
         if verdict is Verdict.PASSED:
             if graded.state == "not_started":  # what a starter does of itself earns nothing
@@ -169,8 +169,8 @@ class CheckItem(pytest.Item):
                 self.add_report_section("call", stream, for_terminal(text))
         _fail(row, cases)
 
-    def _results(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
-        """Return the result of this check to report, its results for all parameters, and the graded exercise."""
+    def _graded_cases(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
+        """Return the case of this check that pytest reports, all its cases, and the graded exercise."""
         exercise = self.parent.exercise
         ours = (item for item in self.session.items if isinstance(item, CheckItem))
         graded = self.parent.lane.grade(exercise, [item.check for item in ours if item.parent.exercise == exercise])

@@ -81,7 +81,7 @@ def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs
     Args:
         function: the student's function.
         seed: the seed of the generator.
-        args: its arguments.
+        args: the arguments of the function.
         kwargs: its arguments by name.
     """
     random.seed(seed)

@@ -21,7 +21,7 @@ def own_namespaces() -> list[dict[str, Any]]:
 
 
 def install(machine: Machine) -> None:
-    """Show each warning that was issued at a line of this package at the program's line that called it.
+    """Make each warning that points at a line of this package point at the line of the program that called it.
 
     PyTorch's C++ code warns at the innermost line of Python. Without this a program would be warned once, for all its
     lines, and be shown a line of ours.

@@ -147,7 +147,7 @@ class Races:
     # -- who waits for whom
 
     def done_when_idle(self, queue: Queue) -> VectorClock:
-        """Return, by queue, the number of the last work that is known to be done once `queue` is empty."""
+        """Return a vector clock: the last work of each queue that is known to be done once `queue` is empty."""
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
     def record_wait(self, queue: Queue | None, seen: VectorClock) -> None:
