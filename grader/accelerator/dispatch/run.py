@@ -50,7 +50,7 @@ _COMPOSITE = DispatchKeySet(DispatchKey.CompositeExplicitAutograd)
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _RunPlan:
     """How an operator runs, decided at its first call.
 
     Attributes:
@@ -74,11 +74,11 @@ class _Way:
     takes_lists: bool
 
 
-_ways: dict[int, _Way] = {}
-"""By the operator's address, which is its own as long as the way holds the operator; its hash takes Python code."""
+_plans: dict[int, _RunPlan] = {}
+"""By the operator's address, which is its own as long as the plan holds the operator; its hash takes Python code."""
 
 
-def _way_of(func: Any) -> _Way:
+def _plan_of(func: Any) -> _RunPlan:
     facts = facts_of(func)
     direct = facts.namespace == "aten" and facts.name not in SPECIAL and not facts.decomposes
     compute = _cpu_kernel(func, facts.name)
@@ -86,8 +86,8 @@ def _way_of(func: Any) -> _Way:
         compute = getattr(func, "_op", func)  # what its `__call__` calls
     draws, is_checked = facts.generator >= 0 or facts.seeded, facts.checked or bool(facts.alerts)
     lists = facts.name.startswith("_foreach_")
-    _ways[id(func)] = way = _Way(func, facts, compute, direct, draws, is_checked, compares_dtypes(facts), lists)
-    return way
+    _plans[id(func)] = plan = _RunPlan(func, facts, compute, direct, draws, is_checked, compares_dtypes(facts), lists)
+    return plan
 
 
 def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -129,27 +129,27 @@ def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     PyTorch calls `__torch_dispatch__` with these keys off. An operator that is made of others would then take conjugate
     views for plain ones, and return wrong numbers. A single kernel on real numbers has no such views, and skips this.
     """
-    way = _ways.get(id(func)) or _way_of(func)
-    machine, facts = the_machine(), way.facts
-    if way.is_direct and not (machine.kind == "cuda" and facts.kernels["CUDA"] in REGISTERED):
+    plan = _plans.get(id(func)) or _plan_of(func)
+    machine, facts = the_machine(), plan.facts
+    if plan.is_direct and not (machine.kind == "cuda" and facts.kernels["CUDA"] in REGISTERED):
         call = record(machine, facts, func, args, kwargs)
         if call.real and facts.simple:
-            return _dispatch(call, way)
+            return _dispatch(call, plan)
         with _Keys(_included(), _excluded() - _CONJUGATES):
-            return _dispatch(call, way)
+            return _dispatch(call, plan)
     with _Keys(_included(), _excluded() - _CONJUGATES):
         done = _run_special_case(facts, machine, func, args, kwargs)
         if done is not NotImplemented:
             return done
-        return _dispatch(record(machine, facts, func, args, kwargs), way)
+        return _dispatch(record(machine, facts, func, args, kwargs), plan)
 
 
-def _dispatch(call: Dispatch, way: _Way) -> Any:
+def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
     machine, facts, shells = call.machine, call.facts, call.shells
-    if len(shells) > 1 or call.hosts or way.is_checked or machine.shrunk:
-        if way.takes_lists and (done := run_one_by_one(call)) is not NotImplemented:
+    if len(shells) > 1 or call.hosts or plan.is_checked or machine.shrunk:
+        if plan.takes_lists and (done := run_one_by_one(call)) is not NotImplemented:
             return done
-        _check_operands(call, way)
+        _check_operands(call, plan)
     place = shells[0]._place if shells else None
     call.target = target = _target_device(call) if facts.has_device else place
     call.device = target or place
@@ -160,10 +160,10 @@ def _dispatch(call: Dispatch, way: _Way) -> Any:
     # The numbers are made at once; only the clock pretends that the device gets to it later.
     failed = ""
     try:
-        if way.draws:
-            out = _compute_random(way, call.inner, call.named, call.device)
+        if plan.draws:
+            out = _compute_random(plan, call.inner, call.named, call.device)
         else:
-            out = way.compute(*call.inner, **call.named)
+            out = plan.compute(*call.inner, **call.named)
     except (IndexError, RuntimeError) as error:
         if machine.kind != "cuda" or not shells:
             raise
@@ -171,7 +171,7 @@ def _dispatch(call: Dispatch, way: _Way) -> Any:
         if not failed:
             raise as_cuda_error(error) from None
         out = placeholder_output(facts, call.func, call.inner, call.named)
-    given = _wrap_and_count(call, way, out)
+    given = _wrap_and_count(call, plan, out)
     if failed:
         machine.fail(shells[0]._place.index, failed)
     # After the launch: the host waits for the work just given, too.
@@ -180,7 +180,7 @@ def _dispatch(call: Dispatch, way: _Way) -> Any:
     return given
 
 
-def _check_operands(call: Dispatch, way: _Way) -> None:
+def _check_operands(call: Dispatch, plan: _RunPlan) -> None:
     """Raise the error that a GPU raises before it starts a kernel: for dtypes, devices, memory or determinism."""
     facts, machine, shells = call.facts, call.machine, call.shells
     if facts.checked:
@@ -189,7 +189,7 @@ def _check_operands(call: Dispatch, way: _Way) -> None:
         check_memory(machine.kind, shells)
     if call.hosts or len(shells) > 1:
         check_devices(call)
-        if way.has_dtypes:
+        if plan.has_dtypes:
             check_dtypes(call)
     if facts.alerts:
         check_deterministic(facts.alerts, facts.name, machine.kind, call.args, call.kwargs)
@@ -229,9 +229,9 @@ def _target_device(call: Dispatch) -> Device | None:
     return machine.device(machine.current)
 
 
-def _compute_random(way: _Way, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
+def _compute_random(plan: _RunPlan, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
     """Run an operator that draws random numbers on inner CPU tensors, with numbers from the device's generator."""
-    facts, func = way.facts, way.compute
+    facts, func = plan.facts, plan.compute
     if facts.generator < 0:
         return func(*inner, **named) if place is None else _run_with_cpu_state_of(place, func, inner, named)
     name = facts.names[facts.generator]
@@ -284,7 +284,7 @@ def _run_with_cpu_state_of(place: Device, func: Any, inner: list[Any], named: di
         set_cpu_state(place.generator, after)
 
 
-def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
+def _wrap_and_count(call: Dispatch, plan: _RunPlan, out: Any) -> Any:
     """Return the result of an operator as tensors of the device, and count its launch, memory and time."""
     facts, machine, shells, fresh = call.facts, call.machine, call.shells, call.fresh
     given = wrap_outputs(call, out)
@@ -311,15 +311,16 @@ def _wrap_and_count(call: Dispatch, way: _Way, out: Any) -> Any:
     if capture is not None:
         made = [shell._inner for shell in fresh]
         if launches:
-            capture.record_operator(functools.partial(_run_again, way, [*call.inner], {**call.named}, place), out, made)
+            run_again = functools.partial(_run_again, plan, [*call.inner], {**call.named}, place)
+            capture.record_operator(run_again, out, made)
         elif made:
             capture.record_new_memory(made)
     return given
 
 
-def _run_again(way: _Way, inner: list[Any], named: dict[str, Any], place: Device) -> Any:
+def _run_again(plan: _RunPlan, inner: list[Any], named: dict[str, Any], place: Device) -> Any:
     """Run a captured operator again on the same inner tensors, when its graph is replayed."""
-    return _compute_random(way, inner, named, place) if way.draws else way.compute(*inner, **named)
+    return _compute_random(plan, inner, named, place) if plan.draws else plan.compute(*inner, **named)
 
 
 def _record_accesses(call: Dispatch) -> None:
