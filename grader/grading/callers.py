@@ -2,7 +2,7 @@
 
 A student's function that uses a faulty one of the student's may be right itself: with another result of that one it
 might pass. It could be tried with the reference's function in that place, but student code never runs in a process with
-a reference. So the message of its check says which function to fix first, and a known mistake is named for it only
+a reference. So the message of its check says where to look first, and a known mistake is named for it only
 where the fault of the other function is seen not to matter.
 """
 
@@ -67,8 +67,9 @@ def _with_callees(row: GradedCheck, callees: list[str]) -> GradedCheck:
     if not callees:
         return row
     names = " and ".join(f"`{name}`" for name in callees)
-    fails, them = ("fails", names) if len(callees) == 1 else ("fail", "these")
-    sentence = f"`{function_of(row)}` uses {names}, which {fails}, too: fix {them} first."
+    # The source says that it is used, and not that this call came there: the sentence claims no cause.
+    fails = "fails" if len(callees) == 1 else "fail"
+    sentence = f"`{function_of(row)}` uses {names}, which {fails}, too: look there first."
     story, rest = split_at_rule(row.outcome.message, row.check.contract)
     if sentence in story:  # it was inconclusive before, and has its message already
         return row

@@ -555,7 +555,7 @@ def test_a_part_and_an_untouched_starter_tell_nothing(double: Exercise, fork_lan
 
 FIVES_IN_PLACE = f'"""Fives in place.\n\ncaught by: in_place\n"""\n\n{RIGHT}{IN_PLACE.replace("2", "5")}'
 BY_DOUBLE = "def double_(x):\n    return x.copy_(twice(x))\n\n\ndef twice(x):\n    return double(x)\n"
-FIX_FIRST = "`double_` uses `double`, which fails, too: fix `double` first."
+LOOK_FIRST = "`double_` uses `double`, which fails, too: look there first."
 
 
 def test_a_function_is_not_blamed_for_another_one_that_it_uses(
@@ -608,14 +608,12 @@ def test_a_fault_that_leaves_the_user_right_hides_no_mistake_of_its_own(
         (BY_DOUBLE.replace("double(x)", "2 * x"), set()),  # a missing function has its own message
     ],
 )
-def test_the_message_says_which_function_to_fix_first(
-    double: Exercise, fork_lane: Lane, text: str, said: set[str]
-) -> None:
+def test_the_message_says_where_to_look_first(double: Exercise, fork_lane: Lane, text: str, said: set[str]) -> None:
     """Below what went wrong, and above the rule."""
     rows = grade_one(double, submission_of(double, text), fork_lane).checks
-    assert {row.check.id for row in rows if FIX_FIRST in row.outcome.message} == said
+    assert {row.check.id for row in rows if LOOK_FIRST in row.outcome.message} == said
     for row in rows:
         if row.check.id in said:
-            story, rule = row.outcome.message.split(f"\n{FIX_FIRST}\n")
+            story, rule = row.outcome.message.split(f"\n{LOOK_FIRST}\n")
             assert "expected" in story
             assert rule.startswith("C3  `double_(x)` doubles x in place and returns x.")
