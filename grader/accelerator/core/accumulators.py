@@ -17,11 +17,11 @@ from grader.accelerator.sim.machine import the_machine
 def record_accumulator_streams(tensors: Iterable[Any] | None = None) -> None:
     """Record the current streams as those on which the AccumulateGrad nodes of leaves on the device were made.
 
-    The record dies with its node, so nothing stays of a node that no graph keeps alive.
+    Each record is deleted together with its node, which lives as long as a graph uses it.
 
     Args:
-        tensors: the tensors among which the leaves are; by default all tensors that exist, which is right as long as
-            the program has not used a second stream.
+        tensors: the tensors among which the leaves are; by default all tensors that exist. The default is right only
+            while the program has used no second stream.
     """
     found = gc.get_objects() if tensors is None else tensors
     leaves = [one for one in found if issubclass(type(one), SimTensor) and one.is_leaf and one.requires_grad]

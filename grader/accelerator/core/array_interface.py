@@ -39,7 +39,7 @@ def tensor_from_array_interface(machine: Machine, data: Any) -> SimTensor:
     """Return a tensor on the device over the memory that an object's `__cuda_array_interface__` names.
 
     Raises:
-        RuntimeError: it is not memory of a simulated device.
+        RuntimeError: the memory is not that of a simulated device.
     """
     found = data.__cuda_array_interface__
     dtype, shape, strides = _DTYPES[found["typestr"]], tuple(found["shape"]), found.get("strides")

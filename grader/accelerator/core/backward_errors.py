@@ -32,7 +32,8 @@ class DeviceGuard(torch._C._acc.DeviceGuard):
     def type_(self) -> Any:
         """Return the `DeviceType`; if Python code has raised in backward, store its error until backward ends.
 
-        C++ calls this while the error is under way, and would end the process if it still were after the call.
+        C++ calls this while that error is set in the interpreter. If it were still set after the call, C++ would end
+        the process.
         """
         if _RUNNING:
             _fetch(*_REFERENCES)
@@ -42,7 +43,7 @@ class DeviceGuard(torch._C._acc.DeviceGuard):
 
 
 def _store_fetched_error() -> None:
-    """Store the Python error that `_fetch` has fetched; `RaiseAtEnd` raises it when backward ends."""
+    """Store the Python error that `PyErr_Fetch` wrote to `_PARTS`; `RaiseAtEnd` raises it when backward ends."""
     _normalize(*_REFERENCES)
     _, error, trace = (ctypes.cast(part, ctypes.py_object).value if part.value else None for part in _PARTS)
     for part in _PARTS:

@@ -18,7 +18,7 @@ _PYTORCH = {"aten", "prims", "prim"}
 
 
 def dispatch_key_of(facts: OperatorFacts, func: Any, kind: str) -> DispatchKeySet | None:
-    """Return the dispatch key of the kernel that the program registered for the device; None without one.
+    """Return the dispatch key of the kernel that the program registered for the device, or None if it registered none.
 
     Args:
         facts: the facts of the operator.
@@ -26,7 +26,7 @@ def dispatch_key_of(facts: OperatorFacts, func: Any, kind: str) -> DispatchKeySe
         kind: the kind of the simulated device: "cuda" or "sim".
 
     Raises:
-        NotImplementedError: the program registered a kernel for the CPU alone; the words are PyTorch's.
+        NotImplementedError: the program registered a kernel for the CPU alone; the message is PyTorch's.
     """
     device = "CUDA" if kind == "cuda" else "PrivateUse1"
     # Under the other key PyTorch's own operators have kernels of ours.
@@ -49,7 +49,7 @@ def dispatch_key_of(facts: OperatorFacts, func: Any, kind: str) -> DispatchKeySe
 def _is_registered_by_pytorch(path: str, device: str) -> bool:
     """Return True if PyTorch itself, and not the program, registered an operator's kernel in Python.
 
-    Builds for CUDA do so since 2.14.
+    Since version 2.14, builds of PyTorch for CUDA register some kernels in Python.
 
     Args:
         path: the operator, as namespace/name.

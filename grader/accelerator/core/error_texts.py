@@ -56,7 +56,10 @@ _KERNEL = re.compile(r'^"(\w+)" not implemented for')
 
 
 def as_cuda_error(error: Exception) -> Exception:
-    """Return the error of a CPU kernel in the words of CUDA's kernel, with that kernel's name and CUDA's types."""
+    """Return the error of a CPU kernel in the words of CUDA's kernel, with that kernel's name and CUDA's types.
+
+    If the CPU has no kernel, the error says that the simulated device does not support the operator.
+    """
     text = str(error)
     if lacking := _NO_KERNEL.match(text):
         return refusal(

@@ -52,14 +52,15 @@ class Described:
 
 
 def is_simulated(value: Any) -> bool:
-    """Return whether a value is a tensor on a simulated device, by its exact type."""
+    """Return whether a value's type is exactly `SimTensor` or `SimParameter`; False for a derived class."""
     return type(value) is SimTensor or type(value) is SimParameter
 
 
 def to_device(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
     """Return a tensor on a simulated device that shares the memory of a CPU tensor.
 
-    Tensors that share a storage share it on the device, too. Nothing is counted but the memory, once a storage.
+    Tensors that share a storage share it on the device, too. Each storage is counted once as allocated memory; no
+    operation, copy or time is counted.
 
     Args:
         tensor: a plain, dense CPU tensor.
@@ -100,7 +101,7 @@ def describe(tensor: torch.Tensor) -> Described:
     """Return the device, sizes, strides and storage of a tensor on a simulated device, and count no operation.
 
     Raises:
-        TypeError: the value is not of the exact type; ask `is_simulated` first.
+        TypeError: `is_simulated` returns False for the value.
     """
     if not is_simulated(tensor):
         raise TypeError("this is not a tensor on a simulated device")

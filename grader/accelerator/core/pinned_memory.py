@@ -34,7 +34,7 @@ def register_host_memory(address: int, nbytes: int) -> bool:
 
 
 def unregister_host_memory(address: int) -> bool:
-    """Make the range that was registered at an address pageable again; return False without such a range."""
+    """Unpin the range registered at an address, and return True; return False if no range was registered there."""
     return _registered.pop(address, None) is not None
 
 

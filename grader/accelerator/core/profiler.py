@@ -85,7 +85,7 @@ class Recorder:
 
         Args:
             span: the span.
-            now: the host's clock.
+            now: the virtual time of the host, in seconds.
         """
         if self._before is not None:
             self._before(span, now)

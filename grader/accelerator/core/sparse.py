@@ -15,7 +15,7 @@ LAYOUTS = (torch.sparse_coo, *_ROWS, torch.sparse_csc, torch.sparse_bsc)
 
 
 def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return the dense tensors that a sparse tensor consists of, indices first, values last; a dense one as it is."""
+    """Return the dense parts of a sparse tensor, indices first, values last; for a dense tensor only the tensor."""
     if inner.layout is torch.strided:
         return (inner,)
     if inner.layout is torch.sparse_coo:

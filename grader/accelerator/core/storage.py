@@ -59,7 +59,7 @@ class SimStorage(torch.UntypedStorage):
         return as_storage(item, self._place) if isinstance(item, torch.UntypedStorage) else item
 
     def resize_(self, size: int) -> SimStorage:
-        """Change the number of bytes in place; the device counts the bytes that are added or freed at once."""
+        """Change the number of bytes in place; the device's count of allocated bytes changes immediately."""
         known = the_machine().blocks.get(self._cdata)
         block = None if known is None else known()
         if block is not None:
@@ -117,7 +117,7 @@ def cpu_view_of(dtype: torch.dtype, storage: Any, *layout: Any) -> torch.Tensor:
     Args:
         dtype: the dtype of the tensor.
         storage: an untyped storage.
-        layout: the offset, the sizes and the strides; all of the storage without them.
+        layout: the offset, the sizes and the strides; without them, the tensor is 1-dim and has all of the storage.
     """
     made: torch.Tensor = torch._C.TensorBase.set_(torch.empty(0, dtype=dtype, device="cpu"), storage, *layout)
     return made
@@ -136,7 +136,7 @@ def plain_copy(storage: Any) -> torch.UntypedStorage:
 def as_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage:
     """Make a CPU storage a `SimStorage` of a device, in place, and return it.
 
-    Python keeps the object as long as the memory lives.
+    The storage keeps its class as long as its memory exists, because PyTorch keeps one Python object for each storage.
     """
     if not hasattr(storage, "_place"):
         # PyTorch keeps one Python object for each storage. That object changes its class rather than being wrapped,

@@ -139,7 +139,7 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         return self._typed_storage()
 
     def data_ptr(self) -> int:
-        """Return the address of the first element on the device; that of a storage is a multiple of 512, as on CUDA."""
+        """Return the address of the first element on the device; as on CUDA, a storage begins at a multiple of 512."""
         return address_of_first(self._inner)
 
     def is_shared(self) -> bool:
@@ -161,7 +161,10 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
 
     def record_stream(self, stream: Any) -> None:
-        """Keep the memory from being reused until a stream has done the work that was given to it so far."""
+        """Record that a stream uses the tensor's memory.
+
+        The memory is reused only after the work that the stream has when the tensor is freed.
+        """
         self._block.shared |= {stream.queue}
 
     def map_(self, *unused: Any) -> Any:
@@ -404,8 +407,8 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
 def exchange_contents(tensor: torch.Tensor, other: torch.Tensor) -> None:
     """Exchange the memory, device and class of two tensors; `tensor` stays the same object, even in an autograd graph.
 
-    `torch.utils.swap_tensors` refuses that, or spoils the backward of the graph. The attributes and hooks that the
-    program set on `tensor` stay there.
+    `torch.utils.swap_tensors` refuses a tensor in a graph, or spoils the backward of that graph. The attributes and
+    hooks that the program set on `tensor` stay on `tensor`.
     """
     kept = {name: value for name, value in tensor.__dict__.items() if name not in _OWN}
     hooks = {name: given for name in _HOOKS if (given := getattr(tensor, name)) is not None}

@@ -97,11 +97,11 @@ def check_devices(call: Dispatch) -> None:
 
 
 def run_one_by_one(call: Dispatch) -> Any:
-    """Run an operator on lists whose tensors are on several devices, as CUDA does: one after another.
+    """Run an operator on lists of tensors that are on several devices, as CUDA does: index by index.
 
     Returns:
-        What the operator returns; NotImplemented if all tensors are on one device, or if the lists have one tensor
-        each, which are on two.
+        What the operator returns. NotImplemented if all tensors are on one device, if the lists have different lengths,
+        or if each list has a single tensor; for single tensors only `_foreach_copy_` runs.
     """
     if _share_a_place(call.shells) and not any(host.dim() for host in call.hosts):
         return NotImplemented

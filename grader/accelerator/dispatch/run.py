@@ -196,7 +196,11 @@ def _check_operands(call: Dispatch, plan: _RunPlan) -> None:
 
 
 def _run_special_case(facts: OperatorFacts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator that is not computed by a CPU kernel on inner tensors; return `NotImplemented` for any other."""
+    """Run an operator that has a way of its own: a registered kernel, a collective, a special case or its parts.
+
+    Returns:
+        What the operator returns; `NotImplemented` if a CPU kernel is to compute it on inner tensors.
+    """
     if (key := dispatch_key_of(facts, func, machine.kind)) is not None:
         return func.redispatch(key, *args, **kwargs)
     if facts.namespace == "_c10d_functional":
@@ -213,9 +217,10 @@ def _run_special_case(facts: OperatorFacts, machine: Machine, func: Any, args: A
 
 
 def _target_device(call: Dispatch) -> Device | None:
-    """Return the device of the result: the call's `device`, that of the operands, or the current one; None for the CPU.
+    """Return the device of the result: the call's `device`, else that of the operands, else the current device.
 
-    An argument `device` is replaced by "cpu", as the operator runs on the inner tensors.
+    None if the call's `device` is not a simulated one. A simulated `device` becomes "cpu" in `call.named`, because the
+    operator runs on the inner tensors.
     """
     machine, named = call.machine, call.named
     if named.get("device") is not None:
@@ -230,7 +235,17 @@ def _target_device(call: Dispatch) -> Device | None:
 
 
 def _compute_random(plan: _RunPlan, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
-    """Run an operator that draws random numbers on inner CPU tensors, with numbers from the device's generator."""
+    """Run an operator that draws random numbers on inner CPU tensors, with numbers from the device's generator.
+
+    Args:
+        plan: the plan of the operator.
+        inner: its positional arguments, with inner CPU tensors in place of those of the device.
+        named: its arguments by name, in the same way.
+        place: the simulated device of the result; None for a result on another device, such as the CPU.
+
+    Raises:
+        RuntimeError: the program gave a generator of the CPU for a result on the device.
+    """
     facts, func = plan.facts, plan.compute
     if facts.generator < 0:
         return func(*inner, **named) if place is None else _run_with_cpu_state_of(place, func, inner, named)
@@ -255,7 +270,14 @@ def _compute_random(plan: _RunPlan, inner: list[Any], named: dict[str, Any], pla
 
 
 def _cpu_kernel(func: Any, name: str) -> Any:
-    """Return the function that computes an operator on CPU tensors: the operator itself, or a formula of ours."""
+    """Return the function that computes an operator on CPU tensors: the operator itself, or a replacement for it.
+
+    A replacement is a formula in `ops`, the LAPACK driver of CUDA, or a computation in float32.
+
+    Args:
+        func: the operator.
+        name: the name of the operator.
+    """
     for start, module in _FORMULAS.items():
         if name.startswith(start):
             return importlib.import_module(f"grader.accelerator.{module}").KERNELS.get(name, func)
@@ -263,7 +285,7 @@ def _cpu_kernel(func: Any, name: str) -> Any:
 
 
 def _draws_no_numbers(facts: OperatorFacts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
-    """Return True if a random operator's tensor has no elements; then PyTorch does not check its generator."""
+    """Return True if a random operator's result has no elements; PyTorch checks no generator then."""
     if facts.name == "randperm":
         return bool(inner[0] == 0)  # it comes with an `out`, which is empty before it has its size
     return facts.name not in ALWAYS_DRAW and makes_empty_tensor(func, inner, named)

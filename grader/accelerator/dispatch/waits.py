@@ -36,7 +36,11 @@ def reason_to_wait(call: Dispatch) -> str:
 def _reason_for_isin(elements: Any, among: Any) -> str:
     """Return "isin" if the host waits for `torch.isin`; else "".
 
-    It waits where CUDA sorts and counts unique numbers, which it does for many elements.
+    For many test elements, CUDA sorts and counts unique numbers, and the host waits for the count.
+
+    Args:
+        elements: the first argument of `torch.isin`; the host waits only if both arguments are tensors.
+        among: the second argument of `torch.isin`, the test elements.
     """
     both = isinstance(elements, torch.Tensor) and isinstance(among, torch.Tensor)
     return "isin" if both and among.numel() >= int(10 * elements.numel() ** 0.145) else ""
@@ -55,7 +59,7 @@ def _host_reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> b
 
 
 def _reason_for_mask(facts: OperatorFacts, args: Any) -> str:
-    """Return the name of an indexing operator if it must count the True values of a mask first; else ""."""
+    """Return the operator's name if it indexes with a mask whose True values must be counted first; else ""."""
     # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
     fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1

@@ -62,7 +62,7 @@ def cuda_kernel(func: Any, operands: list[torch.Tensor]) -> CudaKernel | None:
 
 
 def _key_of(operands: list[torch.Tensor]) -> str:
-    """Return the dispatch key of the kernels for tensors with these layouts."""
+    """Return the dispatch key of CUDA's kernels for operands with these layouts, such as "SparseCUDA"."""
     layouts = {operand.layout for operand in operands}
     if layouts & _COMPRESSED:
         return "SparseCsrCUDA"
@@ -76,7 +76,7 @@ def _dispatch_keys(entry: str) -> set[str]:
 
 
 def _table_entry(name: str) -> str:
-    """Return the entry of an operator in the table of operators, as text; "" if it has none."""
+    """Return the lines of an operator in PyTorch's table of operators, as text; "" if the operator is not in it."""
     table = _table()
     start = table.find(f"\n- func: {name}(")
     return table[start : table.find("\n- func: ", start + 1)] if start >= 0 else ""

@@ -85,7 +85,10 @@ class StreamsOfForward:
         self._switch(self._caller)
 
     def _switch_to_node(self) -> None:
-        """Switch to the streams of the autograd node that runs; once for each node, as its code may switch again."""
+        """Switch to the streams of the autograd node that runs, unless an earlier call did so for the same node.
+
+        The code of a node may choose another stream, which a second switch would undo.
+        """
         node: Any = torch._C._current_autograd_node()
         if node is self._node:
             return
@@ -98,10 +101,11 @@ class StreamsOfForward:
             self._switch_to_accumulator(node)
 
     def _switch_to_accumulator(self, node: Any) -> None:
-        """Switch to the streams on which an AccumulateGrad node was made; warn if its gradient comes from another one.
+        """Switch to the streams on which an AccumulateGrad node was made; warn if its gradient is on another stream.
 
-        The first of the nodes that use the leaf made it, and is the last one that runs before it. A node that an
-        earlier graph kept alive has the streams of that graph: `InputBuffer::add` of PyTorch's engine warns of it.
+        In forward, the first node that uses the leaf makes the AccumulateGrad node. In backward, that first node is the
+        last one that runs before it. An AccumulateGrad node that an earlier graph kept alive has the streams of that
+        graph: `InputBuffer::add` of PyTorch's engine warns of it.
         """
         place = getattr(node.variable, "_place", None)
         if place is None:
@@ -151,7 +155,10 @@ class StreamsOfForward:
 
 @functools.cache
 def _warn_of_mismatch() -> None:
-    """Warn once in a process that an AccumulateGrad node has another stream than its gradient, unless switched off."""
+    """Warn that an AccumulateGrad node has another stream than its gradient; only once in a process.
+
+    `torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)` switches the warning off.
+    """
     native: Any = torch._C
     if native._warn_on_accumulate_grad_stream_mismatch():
         warn_at_program_line(_MISMATCH)

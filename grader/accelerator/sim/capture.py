@@ -84,8 +84,8 @@ class Capture:
 
         Args:
             again: a function that runs the operator again.
-            out: the result now; a replay copies its new result into the memory of this one.
-            fresh: the tensors of `out` that have new memory.
+            out: the result of the run during the capture.
+            fresh: the tensors of `out` that have new memory; each replay copies its results into them.
         """
         for tensor in fresh:
             self._new_memory[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
@@ -126,13 +126,18 @@ class Capture:
             queue: the queue of the stream.
             seconds: the seconds from its begin to its end on the device.
             unit: the part of the device that runs it.
-            busy: the seconds, from its begin, for which it occupies that part alone.
+            busy: the seconds, from its begin, during which no other work can use that part.
             traffic: the number of bytes that it moves, and the shapes of its tensors.
         """
         self.timed.append(lambda replay: replay.add_work(name, queue, seconds, unit, busy, traffic))
 
     def check_copy(self, *, pinned: bool, blocks: bool) -> None:
-        """Raise if a copy cannot be captured: the host's memory must be pinned, and the host must not wait."""
+        """Raise if a copy cannot be captured: the host's memory must be pinned, and the host must not wait.
+
+        Args:
+            pinned: whether the host's memory is pinned; True for a copy between devices.
+            blocks: whether the host waits for the copy.
+        """
         if not pinned and _CHECKS_COPIES:
             raise RuntimeError(_NOT_PINNED)
         if blocks or not pinned:
@@ -144,12 +149,16 @@ class Capture:
         self.timed.append(lambda replay: replay.record_event(queue, number))
 
     def record_wait(self, queue: Queue, event: object, *, mine: bool) -> None:
-        """Record that a stream waits for an event; if this capture recorded the event, the stream becomes part of it.
+        """Record that a stream waits for an event; if `mine`, the stream becomes part of this capture.
 
         Args:
             queue: the queue of the stream.
             event: the event.
-            mine: whether this capture recorded the event.
+            mine: whether the event was recorded in this capture.
+
+        Raises:
+            RuntimeError: a stream of this capture waits for an event from outside, or the default stream waits for an
+                event of this capture.
         """
         if not mine:
             if queue in self.queues:
@@ -198,17 +207,27 @@ class Replay:
             queue: the queue on which it was captured.
             seconds: the seconds from its begin to its end on the device.
             unit: the part of the device that runs it.
-            busy: the seconds, from its begin, for which it occupies that part alone.
+            busy: the seconds, from its begin, during which no other work can use that part.
             traffic: the number of bytes that it moves, and the shapes of its tensors.
         """
         self.clock.add_work(name, [self.names.get(queue, queue)], 0.0, seconds, unit, busy, traffic)
 
     def record_event(self, queue: Queue, event: int) -> None:
-        """Record an event of this replay: its virtual time is when the work that the queue has so far will be done."""
+        """Set the virtual time of an event in this replay: the time at which the work in the queue so far is done.
+
+        Args:
+            queue: the queue on which the event was captured.
+            event: the identity of the event, which `wait_for_event` takes too.
+        """
         self.moments[event] = self.clock.ready.get(self.names.get(queue, queue), 0.0)
 
     def wait_for_event(self, queue: Queue, event: int) -> None:
-        """Let all work that a queue is given from now on wait for an event that this replay recorded."""
+        """Let all work that is added to a queue from now on wait for an event that this replay recorded.
+
+        Args:
+            queue: the queue on which the wait was captured.
+            event: the identity of the event, as `record_event` took it.
+        """
         queue = self.names.get(queue, queue)
         self.clock.ready[queue] = max(self.clock.ready.get(queue, 0.0), self.moments.get(event, 0.0))
 

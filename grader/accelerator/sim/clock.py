@@ -36,8 +36,8 @@ class BusySpans:
 
         Args:
             start: the earliest time at which it may begin.
-            seconds: the length of the span; nothing is reserved for 0.
-            now: the host's clock: no later call asks for a time before it.
+            seconds: the length of the span; for 0 nothing is reserved, and `start` is returned.
+            now: the host's clock; spans that end before it are dropped, so no later `start` may lie before it.
         """
         taken = self.taken
         while taken and taken[0][1] < now:
@@ -97,7 +97,7 @@ class Clock:
             host_seconds: the seconds that the host takes to launch it.
             seconds: the seconds from its begin to its end on the device.
             unit: the part of the device that runs it: "kernels", or a direction in which bytes go.
-            busy: the seconds, from its begin, for which it occupies that part alone; at most `seconds`.
+            busy: the seconds, from its begin, during which no other work can use that part; at most `seconds`.
             traffic: the number of bytes that it moves, and the shapes of its tensors; for drawing.
         """
         before, ready = self.host, self.ready

@@ -43,7 +43,11 @@ _ORDINAL = f"GPU device may be out of range, do you have enough GPUs?{LATER}\n{B
 
 
 def invalid_ordinal(kind: str) -> Exception:
-    """Return the exception for a device index that does not exist."""
+    """Return the exception for a device index that does not exist.
+
+    Args:
+        kind: the kind of the simulated device: "cuda" or "sim".
+    """
     name = "CUDA" if kind == "cuda" else kind
     more = _ORDINAL if kind == "cuda" else ""
     return accelerator_error(f"{name} error: invalid device ordinal\n{more}")

@@ -87,7 +87,11 @@ class Fault:
     text: str
 
     def error(self, *, first: bool) -> Exception:
-        """Return the error that a later call on the host raises; if it is the first, write `text` to stderr, too."""
+        """Return the error that a call on the host raises after the failure.
+
+        Args:
+            first: whether no call has raised for this failure yet; if so, `text` is written to stderr, too.
+        """
         if first:
             sys.stderr.write(f"{self.text}\n")
         return cuda_error("device-side assert triggered", "cudaErrorAssert")

@@ -14,7 +14,11 @@ class ForkedFault(Fault):
     """The fault of every device in a process that was forked from one that had used it; `text` is the kind's name."""
 
     def error(self, *, first: bool) -> Exception:
-        """Return PyTorch's error for a device that is used in a forked process."""
+        """Return PyTorch's error for a device that is used in a forked process.
+
+        Args:
+            first: unused; `Fault.error` takes it.
+        """
         del first
         name = "CUDA" if self.text == "cuda" else self.text
         return RuntimeError(

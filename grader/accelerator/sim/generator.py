@@ -89,8 +89,8 @@ class SimGenerator(_Original):
         """Set the state to one that `get_state` returned, and return the generator.
 
         Raises:
-            TypeError: it is not a tensor of bytes on the CPU.
-            RuntimeError: it is not of a generator like this, with PyTorch's words.
+            TypeError: `state` is not a tensor of bytes on the CPU.
+            RuntimeError: `state` has another size than the state of a `SimGenerator`; the message is PyTorch's.
         """
         if not isinstance(state, torch.Tensor) or state.dtype is not torch.uint8 or state.device.type != "cpu":
             raise TypeError("RNG state must be a torch.ByteTensor")
@@ -137,7 +137,7 @@ ALWAYS_DRAW = {"poisson", "multinomial", "binomial", "_standard_gamma", "_sample
 
 
 def makes_empty_tensor(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Return True if a random function would return or fill a tensor without elements; draw nothing to find out.
+    """Return True if a random function would return or fill a tensor without elements; draw no random numbers.
 
     Args:
         function: a function of `torch`.

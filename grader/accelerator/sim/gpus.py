@@ -96,7 +96,7 @@ def spec_of(name: str) -> Spec:
     """Return the spec of a GPU by its short name, such as "a100"; spaces, hyphens and case do not matter.
 
     Raises:
-        ValueError: no GPU has this name; the text has the nearest, and all.
+        ValueError: no GPU has this name; the message lists all names, and proposes the nearest.
     """
     plain = {_plain_name(known): known for known in _GPUS}
     wanted = _plain_name(name)

@@ -203,7 +203,7 @@ class Machine:
         return isinstance(device, str) and device.partition(":")[0] in (self.kind, INNER)
 
     def to_inner_device(self, device: Any) -> Any:
-        """Return the device argument of a call for C++: a simulated device by its inner name, any other unchanged."""
+        """Return a simulated device as C++ takes it, by its inner name; return any other device argument unchanged."""
         return self.inner_device(device) if self.is_ours(device) else device
 
     def inner_device(self, device: Any) -> torch.device:
@@ -252,7 +252,7 @@ class Machine:
     # -- streams
 
     def let_wait(self, queue: Queue, other: Queue) -> None:
-        """Let all work that a queue is given from now on wait for the work that another queue was given so far."""
+        """Let all work that is added to `queue` from now on wait for the work that is in `other` now."""
         ready = self.clock.ready
         ready[queue] = max(ready.get(queue, 0.0), ready.get(other, 0.0))
         self.races.record_wait(queue, self.races.done_when_idle(other))
@@ -295,13 +295,13 @@ class Machine:
     ) -> None:
         """Count the launch of a kernel on a device's current stream, and add its time to the virtual clock.
 
-        While the stream captures a graph, the launch is recorded there in place of that.
+        While the stream captures a graph, the launch is only recorded in the capture.
 
         Args:
             name: the name of the operator.
             place: the device.
-            flops: floating-point operations, as many of float32 as take the same time.
-            nbytes: the bytes that go through the device's memory.
+            flops: the number of float32 operations that take as long as the kernel's arithmetic.
+            nbytes: the bytes that the kernel reads from and writes to the device's memory.
             shapes: the shapes of the arguments, for the timeline.
         """
         if place.fault is not None:
@@ -319,15 +319,25 @@ class Machine:
             self.races.record_host_wait([queue])
 
     def fail(self, index: int, text: str) -> None:
-        """Record that the kernel launched last failed, with the text that it prints; the device does no more work."""
+        """Mark a device as stopped by a device-side assert of its last kernel.
+
+        Calls on the host raise as soon as the host's clock has reached the end of that kernel.
+
+        Args:
+            index: the index of the device.
+            text: the text that the kernel prints.
+
+        Raises:
+            RuntimeError: the host's clock has already reached the end of the kernel.
+        """
         place = self.devices[index]
         place.fault = place.fault or Fault(self.clock.ready.get(place.queue, 0.0), text)
         self.check_fault(index)
 
     def revive(self) -> int:
-        """Make devices usable again that a device-side assert stopped, which CUDA cannot; return how many there were.
+        """Make each device that a device-side assert stopped usable again, and return the number of these devices.
 
-        Devices that fail because the process was forked still fail.
+        CUDA cannot do this. Devices that fail because the process was forked still fail.
         """
         failed = [place for place in self.devices if type(place.fault) is Fault]
         for place in failed:
@@ -353,15 +363,15 @@ class Machine:
     ) -> None:
         """Count a copy between host and device, or between two devices, and add its time to the virtual clock.
 
-        While the stream captures a graph, the copy is recorded there in place of that.
+        While the stream captures a graph, the copy is only recorded in the capture.
 
         Args:
             direction: `HOST_TO_DEVICE`, `DEVICE_TO_HOST` or `DEVICE_TO_DEVICE`.
-            index: the index of the device.
+            index: the index of the device, for a copy between two devices that of the destination.
             nbytes: the number of bytes.
-            source: the device that they come from, if it is another one; both their queues wait for it.
+            source: the index of the device that the bytes come from, for a copy between two devices; both run it.
             pinned: whether the host's memory is pinned.
-            blocks: whether the host waits for it.
+            blocks: whether the host waits for the copy.
         """
         place = self.devices[index]
         if place.fault is not None:
@@ -391,7 +401,15 @@ class Machine:
             self.clock.pass_time(seconds, "staging")  # the host copies pageable memory aside before it goes on
 
     def read_scalar(self, reason: str, index: int) -> None:
-        """Count a read of one number of a device by the host, which waits for the device's current stream."""
+        """Count that the host reads one element from a device, and let it wait for the device's current stream.
+
+        Args:
+            reason: the function that reads, such as "item", by which the wait is counted.
+            index: the index of the device.
+
+        Raises:
+            RuntimeError: the stream captures a graph, or a kernel of the device has failed.
+        """
         self.check_fault(index)
         if capture := self.capture_on(index):
             raise capture.invalidate("Unsupported")
@@ -474,12 +492,14 @@ def cuda_is_simulated() -> bool:
 
 
 def counters() -> dict[str, Any]:
-    """Return what was counted since the last reset, as plain numbers, dicts and lists; all devices together.
+    """Return what was counted since the last reset, by the names of the counters.
 
-    `launches`; `transfers` and `transferred_bytes` between host and device or between devices, and by direction
-    `host_to_device`, `device_to_host`, `device_to_device`, each with its `…_bytes`; `scalars_read` by `item`, `bool`
-    and the like; `syncs`, and `syncs_for` by reason; per index `allocated_bytes`, `current_bytes`, `peak_bytes`; the
-    virtual clock: `host_seconds`, and `device_seconds` per index.
+    Numbers for all devices together: `launches`, `collectives`, `syncs`, and `scalars_read` by `item`, `bool` and such.
+    Copies: `transfers` and `transferred_bytes` are the sums; `host_to_device`, `device_to_host` and
+    `device_to_device` count each direction, and the same names with `_bytes` have the bytes.
+    A dict: `syncs_for`, the number of waits by their reason.
+    Lists with an item for each device: `allocated_bytes`, `current_bytes`, `peak_bytes` and `device_seconds`.
+    The host's virtual clock: `host_seconds`.
     """
     return the_machine().counters()
 

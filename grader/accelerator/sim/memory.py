@@ -29,7 +29,7 @@ def _total_host_bytes() -> int:
 
 
 def _free_host_bytes() -> int:
-    """Return the bytes of memory that are free on the computer, swap included; without Linux, `sys.maxsize`."""
+    """Return the bytes of memory and swap that are free on the computer; `sys.maxsize` without /proc/meminfo."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:
@@ -94,10 +94,11 @@ class DeviceMemory:
 
         Args:
             nbytes: the number of bytes that is requested.
-            storage: the CPU storage that has these bytes in the computer's memory; one of the device meta has none.
+            storage: the CPU storage that holds these bytes in the computer's memory, or a storage on meta, which takes
+                none of that memory.
 
         Raises:
-            torch.OutOfMemoryError: the device has no room for them, or the computer has none.
+            torch.OutOfMemoryError: the device or the computer has no room for the bytes.
         """
         requested, nbytes = nbytes, -(-nbytes // self.granularity) * self.granularity
         current = self.current + nbytes
@@ -153,7 +154,11 @@ class DeviceMemory:
 
 
 def _segment_size(nbytes: int) -> int:
-    """Return the bytes that CUDA's allocator asks the driver for when a block of this size finds no room."""
+    """Return the bytes of the segment that CUDA's allocator requests when no cached segment has room for a block.
+
+    Args:
+        nbytes: the size of the block.
+    """
     if nbytes <= MIB:
         return 2 * MIB
     return 20 * MIB if nbytes < 10 * MIB else -(-nbytes // (2 * MIB)) * 2 * MIB

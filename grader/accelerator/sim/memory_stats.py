@@ -28,7 +28,7 @@ def _changes_of_counters(changes: Sequence[tuple[int, int]]) -> tuple[Changes, C
     """Return the changes of three counters: of the bytes, of the requested bytes and of the blocks.
 
     Args:
-        changes: the bytes and the requested bytes of each block, below zero for one that was freed.
+        changes: the bytes and the requested bytes of each block, both negative for a block that was freed.
     """
     nbytes, requested = zip(*changes, strict=True) if changes else ((), ())
     blocks = [1 if one > 0 else -1 for one in nbytes]
@@ -52,7 +52,7 @@ class Count:
 
     @property
     def freed(self) -> int:
-        """The sum of the bytes or blocks that were freed since the sums began."""
+        """The sum of the bytes or blocks that were freed since `reset_accumulated` was last called."""
         return self.before + self.allocated - self.current
 
     def add(self, changes: Changes) -> None:

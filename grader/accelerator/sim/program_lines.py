@@ -27,7 +27,7 @@ def frame_of_program(skip: int = 1) -> FrameType:
     """Return the innermost frame of the program: one whose file is neither in PyTorch nor in this package.
 
     Args:
-        skip: the number of inner frames that are not looked at; 1 is the caller's own.
+        skip: the number of innermost frames to skip; with 1 the search begins at the caller.
     """
     frame = sys._getframe(skip)
     while frame.f_back is not None:

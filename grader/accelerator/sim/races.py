@@ -147,7 +147,7 @@ class Races:
     # -- who waits for whom
 
     def done_when_idle(self, queue: Queue) -> VectorClock:
-        """Return a vector clock: the last work of each queue that is known to be done once `queue` is empty."""
+        """Return what is known to be done once `queue` is empty: the number of the last finished work of each queue."""
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
     def record_wait(self, queue: Queue | None, seen: VectorClock) -> None:
@@ -180,7 +180,7 @@ class Races:
         """Warn of each asynchronous copy whose pinned memory the host wrote to before it waited for the copy.
 
         Args:
-            at_end: whether the program has ended: then all other copies are forgotten.
+            at_end: whether the program has ended; if so, the copies without a warning are forgotten, too.
         """
         for entry in list(self._copied):
             pinned, version, (queue, _, name, site) = entry
@@ -193,7 +193,7 @@ class Races:
             self._copied.clear()
 
     def _forget_finished_copies(self) -> None:
-        """Forget the copies that the host knows to be done: it may write to their pinned memory again."""
+        """Forget the copies that the host has waited for: the program may write to their pinned memory again."""
         for entry in list(self._copied):
             queue, number, *_ = entry[2]
             if number <= self._host.get(queue, 0):
@@ -207,9 +207,9 @@ class Races:
     # -- what is used
 
     def record_use(self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """Record that a queue is given work that uses memory; report a race with work of another queue.
+        """Record that work which uses memory is added to a queue; report a race with work of another queue.
 
-        A race is a warning, and an error if `strict`.
+        A race is reported as a warning, or as an error if the attribute `strict` is True.
 
         Args:
             queue: the queue of the stream.
@@ -259,7 +259,9 @@ class Races:
     # -- memory that is given back
 
     def record_free(self, block: Block, nbytes: int) -> None:
-        """Record the work that may still use a freed block when its own queue is given the memory again.
+        """Record the work of other queues that may still use a freed block's memory when its own queue reuses it.
+
+        Work of streams that `record_stream` named is left out: the allocator waits for it.
 
         Args:
             block: the block whose storage is freed.
@@ -271,7 +273,14 @@ class Races:
                 self._left.setdefault(block.home, []).append((nbytes, access))
 
     def _pending_accesses(self, block: Block, queue: Queue) -> list[Access]:
-        """Return the work of other queues that may still use the memory which `queue` is given for a new block."""
+        """Return the work of another queue that may still use the memory of a new block: a list of at most one.
+
+        The access is then forgotten, and the block no longer counts as new.
+
+        Args:
+            block: the new block.
+            queue: the queue whose work uses the block; the list is empty unless it is the block's own queue.
+        """
         block.born = False
         if queue != block.home or queue not in self._left:
             return []

@@ -54,7 +54,13 @@ class StreamHistory:
         self._streams.append(now)
 
     def streams_at(self, number: int) -> dict[int, int]:
-        """Return the streams that were current when the node of a sequence number was made; stream 0 is left out."""
+        """Return the streams that were current when an autograd node was made: their numbers, by index of the device.
+
+        A device is missing if its default stream was current.
+
+        Args:
+            number: the sequence number of the node.
+        """
         place = bisect.bisect_right(self._numbers, number)
         return self._streams[place - 1] if place else {}
 

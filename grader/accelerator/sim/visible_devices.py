@@ -8,7 +8,7 @@ import os
 def visible_count(count: int) -> int:
     """Return how many of `count` devices CUDA_VISIBLE_DEVICES lets a program see; all if it is not set.
 
-    Which of them hardly matters: they are all alike, and numbered anew from 0.
+    The number is enough: all simulated devices are alike, and those that the program sees are numbered from 0.
     """
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     if given is None:
