@@ -73,7 +73,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name of this package at its first use: the host draws timelines, and has no PyTorch."""
+    """Import a public name of this package at its first use.
+
+    So a process without PyTorch can use the names that do not need it, such as `timeline`.
+    """
     for module, names in _MODULES.items():
         if name in names.split():
             # In a process that gets the device of the one that started it, PyTorch's import makes it, of modules that

@@ -159,8 +159,8 @@ def preload() -> None:
 def preload_operations() -> None:
     """Import the modules that PyTorch needs at the first operation on the device, and register the device's kernels.
 
-    They are 500 modules, and take half a second: PyTorch looks in them whether a subclass of its tensors is a DTensor.
-    The kernels are of a device that nothing can name before `enable`.
+    PyTorch needs these 500 modules to know whether a tensor of a subclass is a DTensor; the import takes half a second.
+    The kernels have no effect before `enable`, as no program can name the device until then.
     """
     if torch.distributed.is_available():
         importlib.import_module("torch.distributed.tensor")
@@ -174,10 +174,10 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
         mode: "sim" for a device of that name; "cuda" for one that calls itself cuda and answers for `torch.cuda`;
             "none" for no accelerator at all, even if the machine has one.
         indices: the number of devices.
-        spec: the speed and the size of each.
+        spec: the speed and the memory of each device; None for those of `Spec()`.
 
     Returns:
-        The machine, which counts; None in mode "none".
+        The machine, with the virtual clock and the counts; None in mode "none".
 
     Raises:
         RuntimeError: an accelerator is simulated in this process already.

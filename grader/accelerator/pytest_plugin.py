@@ -119,7 +119,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
-    """Add to the error of a missing package that needs a real GPU a note with what to use instead."""
+    """Add a note to the error of a test that lacks a package for real GPUs: it says what to use instead."""
     del item
     if call.excinfo is not None:
         note_missing(call.excinfo.value)
@@ -150,7 +150,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Add the counts that a worker of pytest-xdist sent when it ended."""
+    """Add the counts that a worker of pytest-xdist sent at its end to the counts of the controller."""
     node.config.stash[_COUNTS].update(getattr(node, "workeroutput", {}).get(_SENT, {}))
 
 

@@ -16,7 +16,7 @@ def refusal(text: str) -> NotImplementedError:
 
 
 def refusing_function(why: str) -> Any:
-    """Return a function that raises `NotImplementedError` for any arguments."""
+    """Return a function that raises `NotImplementedError` with the message `why` for any arguments."""
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         del args, kwargs

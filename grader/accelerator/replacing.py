@@ -24,9 +24,9 @@ class TensorAttribute(property):
 def put(owner: Any, name: str, new: Any) -> None:
     """Replace an attribute of one of PyTorch's modules or classes.
 
-    A function that takes a function's place has its name, its module, its documentation, its attributes, and the
-    original itself as `__wrapped__`: PyTorch's compiler, decorators and `inspect.signature` read them. A class's place
-    is taken by a class, so that annotations, `except` and `isinstance` go on. An operator of TorchScript stays one.
+    A new function gets the name, module, documentation and attributes of the original, and the original as
+    `__wrapped__`: PyTorch's compiler, decorators and `inspect.signature` read them. Only a class may replace a class,
+    so that annotations, `except` and `isinstance` still work. An operator of TorchScript stays one.
 
     Args:
         owner: a module or a class.
@@ -47,7 +47,7 @@ def put(owner: Any, name: str, new: Any) -> None:
 
 
 def refusing_class(original: type, why: str) -> type:
-    """Return a subclass of `original` whose constructor raises `NotImplementedError`."""
+    """Return a subclass of `original` whose constructor raises `NotImplementedError` with the message `why`."""
 
     def refuse(cls: type, *args: Any, **kwargs: Any) -> Any:
         del cls, args, kwargs

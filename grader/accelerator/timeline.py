@@ -44,7 +44,12 @@ class Span(NamedTuple):
 
 
 def shift_spans(rows: Iterable[Any], seconds: float) -> list[Span]:
-    """Return copies of spans, or of objects with the same attributes, that begin and end so many seconds later."""
+    """Return a copy of each span, with `seconds` added to its start and its end.
+
+    Args:
+        rows: the spans, or objects with the attributes of a `Span`.
+        seconds: the virtual seconds that are added.
+    """
     return [
         Span(row.name, row.place, row.start + seconds, row.end + seconds, row.stream, row.unit, row.nbytes, row.shapes)
         for row in rows
@@ -56,13 +61,13 @@ def timeline(spans: Sequence[Span], *, rows: int = 20, width: int = 80, marks: s
 
     Args:
         spans: the spans of a clock.
-        rows: the most rows; the longest spans are kept, and the last line says how many are left out.
+        rows: the largest number of spans that are shown: the longest ones. The last line counts those left out.
         width: the width of a line, in characters.
         marks: the characters for work of a device, work of the host, and a wait of the host.
         side: the character at both ends of a bar.
 
     Returns:
-        A line for each span; "" where there are no spans.
+        A line with the first and the last time, then a line for each span that is shown; "" for no spans.
     """
     if not spans:
         return ""
@@ -147,7 +152,7 @@ class _Tracks:
         self.threads: dict[tuple[int, str, int], int] = {}
 
     def ids_of(self, span: Span) -> dict[str, int]:
-        """Return the `pid` and the `tid` under which a trace shows a span."""
+        """Return a dict with the keys `pid` and `tid`: the process and the thread that show a span in a trace."""
         process, kind = _process(span), _kind(span) + (f", stream {span.stream}" if span.stream else "")
         ends = self.ends.setdefault((process, kind), [])
         # Times are sums of floats: what ends when the next begins may end a trifle later.

@@ -45,8 +45,8 @@ def _check_is_cuda(tensor: torch.Tensor, number: int, kind: str) -> None:
 
     Args:
         tensor: the tensor.
-        number: its number among the tensors of the call.
-        kind: the word of the error for these tensors: "input" or "output".
+        number: the index of the tensor among all input or output tensors of the call, for the error.
+        kind: "input" or "output", for the error.
     """
     which = "output tensor" if kind == "output" else "tensor"
     _require(
@@ -58,12 +58,12 @@ def _check_is_cuda(tensor: torch.Tensor, number: int, kind: str) -> None:
 def broadcast_coalesced(
     tensors: Sequence[torch.Tensor], devices: Sequence[int], buffer_size: int
 ) -> list[list[torch.Tensor]]:
-    """Return copies of the tensors for each device; small tensors are joined and copied at once.
+    """Return, for each device, a list with copies of all tensors; dense tensors are joined and copied together.
 
     Args:
-        tensors: tensors of the first device.
-        devices: their indices. The first one keeps the tensors themselves.
-        buffer_size: the largest number of bytes that are joined to one copy.
+        tensors: the tensors, all on the first device.
+        devices: the indices of the devices. The list of the first one has the tensors themselves.
+        buffer_size: the largest number of bytes of a joined copy; a larger tensor is copied alone.
     """
     for tensor in tensors:
         _require(tensor.get_device() == devices[0], f"All tensors must be on devices[0]: {devices[0]}")
@@ -86,10 +86,10 @@ def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, 
 
     Args:
         tensor: a tensor of any device.
-        devices: their indices.
-        sizes: the sizes of the parts along `dim`; without them all parts are equal.
+        devices: the index of the device of each part.
+        sizes: the sizes of the parts along `dim`; None divides the tensor as `Tensor.chunk` does.
         dim: the dim along which the tensor is divided.
-        streams: a stream for each copy, or None.
+        streams: the stream on which each part is copied; None means the current one.
     """
     _require(len(devices) > 0, "Expected at least one device to scatter to")
     if sizes is not None:
@@ -153,7 +153,7 @@ def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -
     Args:
         tensors: tensors of equal sizes except along `dim`.
         dim: the dim along which they are joined.
-        destination: an index; None is the current device, -1 the CPU.
+        destination: the index of the device of the result; None means the current device, -1 the CPU.
     """
     sizes = _sizes_together(tensors, dim)
     index = the_machine().current if destination is None else destination

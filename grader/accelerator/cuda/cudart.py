@@ -52,10 +52,10 @@ class CudaRuntime:
         return _ERRORS.get(error, "unrecognized error code")
 
     def cudaHostRegister(self, address: int, nbytes: int, flags: int) -> CudaError:  # noqa: N802
-        """Pin a part of the host's memory that exists already, and return CUDA's code for success or failure.
+        """Pin memory of the host that is allocated already, and return CUDA's code for success or failure.
 
         Args:
-            address: the address of its first byte.
+            address: the address of the first byte.
             nbytes: the number of bytes.
             flags: not used.
         """
@@ -63,7 +63,7 @@ class CudaRuntime:
         return CudaError(0 if pinned_memory.register_host_memory(address, nbytes) else _ALREADY_REGISTERED)
 
     def cudaHostUnregister(self, address: int) -> CudaError:  # noqa: N802
-        """Let memory be pageable that `cudaHostRegister` pinned, and return CUDA's code for success or failure."""
+        """Unpin memory that `cudaHostRegister` pinned, and return CUDA's code for success or failure."""
         return CudaError(0 if pinned_memory.unregister_host_memory(address) else _NOT_REGISTERED)
 
     def cudaProfilerStart(self) -> CudaError:  # noqa: N802

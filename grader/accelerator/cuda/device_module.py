@@ -169,7 +169,7 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether the device computes in bfloat16; with emulation, every device does."""
+    """Return whether the device computes in bfloat16; True for every device if emulation is included."""
     return including_emulation or the_machine().spec.capability >= (8, 0)
 
 
@@ -183,7 +183,10 @@ _NOT_CONVERTED = re.compile(r"torch\.(qu?int|bits|u?int[1-7]$|float4)")
 
 
 def get_supported_dtypes(device: Any = None) -> dict[str, Any]:
-    """Return the dtypes that tensors can be converted to, as `torch.accelerator.get_device_capability` does."""
+    """Return a dict whose key "supported_dtypes" has the set of dtypes that tensors can be converted to.
+
+    `torch.accelerator.get_device_capability` returns such a dict.
+    """
     _device_of(device)
     dtypes = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
     return {"supported_dtypes": {dtype for dtype in dtypes if not _NOT_CONVERTED.match(str(dtype))}}

@@ -58,11 +58,11 @@ class CUDAGraph(Unpicklable):
     def capture_begin(
         self, pool: Any = None, capture_error_mode: str = "global", check_input_liveness: bool = False
     ) -> None:
-        """Begin to capture the work that the current stream is given.
+        """Begin to capture all work that is submitted to the current stream.
 
         Args:
             pool: a key of `graph_pool_handle`, or of another graph's pool.
-            capture_error_mode: the calls that are refused meanwhile: "global", "thread_local" or "relaxed".
+            capture_error_mode: "global", "thread_local" or "relaxed"; here all have the same effect.
             check_input_liveness: not used.
         """
         del check_input_liveness
@@ -146,7 +146,7 @@ class CUDAGraph(Unpicklable):
         self._generators.append(generator)
 
     def enable_debug_mode(self) -> None:
-        """Do nothing: a simulated graph keeps no more for debugging than it has anyway."""
+        """Do nothing: a simulated graph has no further information for debugging."""
 
     def debug_dump(self, debug_path: str) -> None:
         """Raise `NotImplementedError`: there is no real graph to write to a file."""
@@ -162,7 +162,7 @@ class Graph(CUDAGraph):
     Args:
         keep_graph: not used: a graph is ready when its capture ends.
         pool: a key of `graph_pool_handle`, or of another graph's pool.
-        capture_error_mode: the calls that are refused meanwhile, as for `CUDAGraph`; "default" is "global".
+        capture_error_mode: "default", which means "global", or another mode of `CUDAGraph.capture_begin`.
     """
 
     __module__ = "torch.accelerator.graphs"
@@ -173,7 +173,7 @@ class Graph(CUDAGraph):
         self.capture_error_mode = capture_error_mode
 
     def capture_begin(self) -> None:  # type: ignore[override]
-        """Begin to capture the work that the current stream is given."""
+        """Begin to capture all work that is submitted to the current stream."""
         mode = self.capture_error_mode
         super().capture_begin(self.graph_pool, "global" if mode == "default" else mode)
 

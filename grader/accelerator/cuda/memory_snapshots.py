@@ -42,15 +42,17 @@ def _record_memory_history(
     clear_history: bool = False,
     **others: Any,
 ) -> None:
-    """Begin to record allocations on all devices, or end it and forget them if `enabled` is None.
+    """Start to record the allocations of all devices; None or False as `enabled` ends it and deletes the records.
 
     Args:
-        enabled: "all", "state" for what is allocated at the moment of a snapshot, or None.
-        context: the entries for which the program's frames are kept: "all", "alloc", "state" or None.
-        stacks: "python" or "all".
+        enabled: "all" or True to record each allocation and free; "state" to record the frames of living blocks
+            alone; None or False to record nothing.
+        context: the records that contain the program's frames: "state" for living blocks, "alloc" for entries of
+            allocations, too, "all" for entries of frees, too; None for no records.
+        stacks: "python" or "all"; both record the frames of Python alone.
         max_entries: the largest number of entries; the oldest are dropped.
         device: not used, as in PyTorch.
-        clear_history: whether earlier entries are dropped.
+        clear_history: whether to drop earlier entries.
         others: not used.
     """
     del device, others
@@ -71,7 +73,7 @@ def _record_memory_history(
 
 
 def _snapshot(device: Any = None, **others: Any) -> dict[str, Any]:
-    """Return what is allocated, and what was recorded since `_record_memory_history`, for each device.
+    """Return a dict with the segments of all devices, "segments", and the entries recorded for each, "device_traces".
 
     Args:
         device: not used, as in PyTorch.

@@ -119,7 +119,7 @@ class SimNccl(dist.ProcessGroupGloo):
 
     @property
     def supports_splitting(self) -> bool:
-        """True: `dist.split_group` can make a process group of some ranks of this one's."""
+        """True: `dist.split_group` can split this process group."""
         return True
 
     def name(self) -> str:
@@ -134,7 +134,7 @@ class SimNccl(dist.ProcessGroupGloo):
         return self._splits
 
     def perform_nocolor_split(self, device: torch.device) -> None:
-        """Count a split of this group that leaves this process without a group; it has nothing else to do."""
+        """Count a split of this group in which this process belongs to no part."""
         del device
         self._splits += 1
 
@@ -145,28 +145,28 @@ class SimNccl(dist.ProcessGroupGloo):
         return True
 
     def _group_start(self) -> None:
-        """Do nothing: each collective of a group of calls runs at once."""
+        """Do nothing: collectives between `ncclGroupStart` and `ncclGroupEnd` run immediately, one by one."""
 
     def _group_end(self) -> None:
-        """Do nothing: each collective of a group of calls has run."""
+        """Do nothing: collectives since `ncclGroupStart` have run already."""
 
     def _add_ephemeral_timeout(self, timeout: timedelta) -> None:
-        """Do nothing: the timeout of the group holds for each collective."""
+        """Do nothing: each collective keeps the timeout of its process group."""
 
     @staticmethod
     def get_build_nccl_version() -> tuple[int, ...]:
-        """Return the version of NCCL, as `torch.cuda.nccl.version`."""
+        """Return the version of NCCL as a tuple, as `torch.cuda.nccl.version` does."""
         return tuple(torch.cuda.nccl.version())
 
     get_runtime_nccl_version = get_build_nccl_version
 
     def split_from(self, store: Any, rank: int, size: int, options: Any) -> SimNccl:
-        """Return the backend of a process group of some of this one's ranks.
+        """Return the backend of a new process group that is split from this backend's group; count the split.
 
         Args:
-            store: the store in which its processes find each other.
-            rank: the number of this process in the part.
-            size: the number of processes in the part.
+            store: the store in which the processes of the new group find each other.
+            rank: the rank of this process in the new group.
+            size: the number of processes in the new group.
             options: the options of the new backend.
         """
         self._splits += 1
@@ -201,16 +201,16 @@ def split_group(
     description: str | None,
     devices: Any = None,
 ) -> Any:
-    """Return the process group of some ranks of a group; None if this process is not among them.
+    """Return a new process group of some ranks of `parent`; None if this process is not one of them.
 
     Args:
-        parent: the group.
-        nccl: its NCCL backend.
-        ranks: the ranks of the part, by their numbers in the parent.
-        options: the options of the part's NCCL backend, with its timeout.
-        name: the name of the part.
-        description: the description of the part, for people.
-        devices: the types of devices for which the part gets backends; None means those of the parent.
+        parent: the process group that is split.
+        nccl: the NCCL backend of `parent`.
+        ranks: the ranks in `parent` that form the new group.
+        options: the options of the new NCCL backend; their timeout holds for a gloo backend, too.
+        name: the name of the new group.
+        description: the description of the new group, for people.
+        devices: the types of devices for which the new group gets backends; None means those of `parent`.
     """
     kind, core = cast(Any, (dist.ProcessGroup, dist))
     # Not by the name: PyTorch makes it of the number of groups, which is another in a process that is in fewer.
@@ -240,11 +240,11 @@ def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
     Args:
         func: the operator.
-        args: its arguments.
-        kwargs: its arguments by name.
+        args: the positional arguments of the operator.
+        kwargs: the keyword arguments of the operator.
 
     Returns:
-        What the operator returns; NotImplemented where the group's backend is gloo.
+        What the operator returns; NotImplemented if the process group has no NCCL backend.
     """
     machine = the_machine()
     names = [argument.name for argument in func._schema.arguments]
@@ -280,12 +280,14 @@ def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _run_with_unequal_sizes(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
-    """Run `alltoall_`, or `allgather_` of tensors of several sizes, which gloo refuses; return False for any other.
+    """Run a collective that gloo refuses, and return whether it was one.
+
+    These are `alltoall_`, and `allgather_` of tensors of several shapes. For any other collective do nothing.
 
     Args:
         name: the name of the operator.
-        nccl: the backend of the group.
-        inner: the arguments, with CPU tensors in place of those of the device; lists of outputs and inputs come first.
+        nccl: the backend of the process group.
+        inner: the arguments of the operator, with inner tensors in place of wrappers: outputs, inputs, all others.
     """
     outputs, given = inner[0], inner[1]
     if name == "alltoall_":
@@ -308,7 +310,11 @@ def _run_with_unequal_sizes(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
 
 
 def _check_tensors(name: str, args: Any) -> None:
-    """Raise for tensors that NCCL does not take: `check_gpu_single_tensor` of ProcessGroupNCCL.cpp."""
+    """Raise `ValueError` for a tensor that NCCL does not take: one that is not dense, or not contiguous.
+
+    Sends and receives only warn of a tensor that is not contiguous. The errors are those of `check_gpu_single_tensor`
+    in ProcessGroupNCCL.cpp.
+    """
     given = [item for arg in args for item in (arg if isinstance(arg, (list, tuple)) else [arg])]
     for tensor in given:
         if not isinstance(tensor, SimTensor):
@@ -335,14 +341,15 @@ _WHOLES = {
 
 
 def _check_sizes(name: str, output: Any, given: Any, size: int) -> None:
-    """Raise if the dtypes differ, or one tensor does not have `size` times as many elements as the other.
+    """Raise unless the dtypes are equal and the larger tensor has `size` times the elements of the smaller one.
 
-    So do `_allgather_base` and `_reduce_scatter_base` of ProcessGroupNCCL.cpp.
+    The larger one is the output of `_allgather_base_`, or the input of `_reduce_scatter_base_`. The errors are those of
+    ProcessGroupNCCL.cpp.
 
     Args:
         name: the name of the operator, a key of `_WHOLES`.
-        output: the tensor that it writes to.
-        given: the tensor that it reads.
+        output: the tensor that the operator writes to.
+        given: the tensor that the operator reads.
         size: the number of processes in the group.
     """
     other_type, other_size = _WHOLES[name]
@@ -354,7 +361,10 @@ def _check_sizes(name: str, output: Any, given: Any, size: int) -> None:
 
 
 def check_reduction(operation: Any) -> None:
-    """Raise for a reduction that NCCL does not have, such as BXOR: `getNcclReduceOp` of ProcessGroupNCCL.cpp."""
+    """Raise `ValueError` for a reduction that NCCL lacks: BAND, BOR or BXOR.
+
+    See `getNcclReduceOp` of ProcessGroupNCCL.cpp.
+    """
     for name in ("BAND", "BOR", "BXOR"):
         if operation == getattr(dist.ReduceOp, name):
             raise ValueError(f"Cannot use ReduceOp.{name} with NCCL")
@@ -367,7 +377,7 @@ def premul_factor_of(operation: Any) -> Any:
 
 
 def finished_work() -> Any:
-    """Return a `dist.Work` that is complete, for calls whose collectives have run."""
+    """Return a `dist.Work` that is completed, for a call whose collectives have run already."""
     done: Any = torch.futures.Future()
     done.set_result([])
     core: Any = torch._C._distributed_c10d
@@ -384,7 +394,19 @@ def _unwrap_tensors(value: Any, tensors: list[SimTensor]) -> Any:
 def _advance_clock(
     machine: Machine, nccl: SimNccl, name: str, index: int, nbytes: int, tensors: list[SimTensor]
 ) -> None:
-    """Add the time of a collective to the virtual clock, from the moment at which the last process has called it."""
+    """Add a collective to the virtual clock; it begins when all processes of the group have called it.
+
+    Args:
+        machine: the machine that is simulated.
+        nccl: the backend of the process group.
+        name: the name of the operator.
+        index: the index of the device of the tensors.
+        nbytes: the bytes of all tensors.
+        tensors: the tensors that the collective reads and writes to.
+
+    Raises:
+        DistBackendError: another process of the group uses the same device.
+    """
     spec, clock, size = machine.spec, machine.clock, nccl.size()
     machine.check_fault(index)
     queue, current = (index, OF_COLLECTIVES), machine.devices[index].queue

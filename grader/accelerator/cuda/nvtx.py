@@ -30,7 +30,7 @@ class Ranges:
         return len(self._open)
 
     def rangeStartA(self, name: str) -> int:  # noqa: N802
-        """Open a range that need not nest, and return its number."""
+        """Open a range that may overlap others without nesting, and return the number that closes it."""
         number = next(self._numbers)
         self._started[number] = name, self._machine.clock.host
         return number
@@ -41,10 +41,10 @@ class Ranges:
             self._note(*self._started.pop(number))
 
     def markA(self, name: str) -> None:  # noqa: N802
-        """Do nothing: a moment takes no time and so leaves no span."""
+        """Do nothing: a mark has no duration, and spans show durations only."""
 
     def deviceRangeStart(self, name: str, stream: int) -> int:  # noqa: N802
-        """Open a range on a stream, which is shown as one of the host, and return its number."""
+        """Open a range, and return the number that closes it; the span is on the host, not on `stream`."""
         del stream
         return self.rangeStartA(name)
 

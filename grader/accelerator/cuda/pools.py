@@ -21,7 +21,7 @@ _pools: weakref.WeakKeyDictionary[Block, PoolId] = weakref.WeakKeyDictionary()
 
 
 def graph_pool_handle() -> PoolId:
-    """Return a new key of a memory pool, which graphs may share on CUDA; here each graph has its own memory."""
+    """Return a new key of a memory pool; graphs with the same key share no memory here, unlike on CUDA."""
     return (0, next(_numbers))
 
 

@@ -111,7 +111,7 @@ class Stream(Unpicklable):
             machine.capture.record_wait(self.queue, event, mine=event.capture is machine.capture)
 
     def wait_stream(self, stream: Stream) -> None:
-        """Let all work that is submitted from now on wait for the work that another stream was given so far."""
+        """Let all work submitted to this stream from now on wait for the work submitted to `stream` so far."""
         self.wait_event(stream.record_event())
 
     def __enter__(self) -> Stream:

@@ -26,8 +26,8 @@ def attend(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
     Args:
         func: the operator.
-        args: its arguments.
-        kwargs: its arguments by name.
+        args: the positional arguments of the operator.
+        kwargs: the keyword arguments of the operator.
     """
     given = dict(zip(facts_of(func).names, args, strict=False)) | kwargs
     if not _is_fused(**given):
@@ -59,7 +59,11 @@ def _is_fused(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> bool:
-    """Return True if a GPU has a fused kernel for these arguments, and so has the CPU for the inner tensors."""
+    """Return True if attention of these arguments is simulated as one fused kernel.
+
+    A fused kernel of the CPU must take the inner tensors. If the device is called cuda, one of CUDA must take the
+    arguments, too.
+    """
     tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
     if the_machine().kind == "cuda":
         kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")

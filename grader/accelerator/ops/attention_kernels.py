@@ -54,7 +54,7 @@ def can_use(kernel: str, given: AttentionArguments, *, tell: bool) -> bool:
     Args:
         kernel: "flash", "efficient" or "cudnn".
         given: the arguments.
-        tell: whether a warning says why not.
+        tell: whether to warn with the reason if the result is False.
     """
     why = next(_obstacles(kernel, given), "") if _allowed_kernels()[kernel] else _disabled_warning(kernel)
     if why and tell:
@@ -70,7 +70,7 @@ def is_fused(given: AttentionArguments) -> bool:
     """Return whether one of the fused kernels that the program allows takes these arguments.
 
     Raises:
-        RuntimeError: none does, and taking attention apart into products is not allowed.
+        RuntimeError: no fused kernel takes them, and the program does not allow the kernel of plain operators, "math".
     """
     allowed = _allowed_kernels()
     if any(allowed[kernel] and not next(_obstacles(kernel, given), "") for kernel in allowed):

@@ -38,7 +38,20 @@ def _gather_with_counts(
     eps: float,
     counts: torch.Tensor,
 ) -> _Pair:
-    """Return the mean and inverse deviation over all processes, given each process's; update the running statistics."""
+    """Return the mean and the inverse standard deviation of each channel over all processes.
+
+    The running statistics are updated in place.
+
+    Args:
+        x: not used.
+        means: the means in each process, of shape (processes, channels).
+        inverses: the inverse standard deviations in each process, of the same shape.
+        running_mean: the running mean, of shape (channels,), or None.
+        running_var: the running variance, of shape (channels,), or None.
+        momentum: the weight of the new statistics in the running ones.
+        eps: the number that is added to a variance.
+        counts: the number of elements of a channel in each process.
+    """
     del x
     shares = counts.to(means.dtype)[:, None]
     total = shares.sum()
@@ -83,8 +96,8 @@ def _reduce(
     """Return two sums over this process's batch, which `_backward` needs, and the gradients of weight and bias.
 
     Returns:
-        By channel, the sum of the gradient, and that of the gradient times the centered input; the gradient of the
-        weight; the gradient of the bias. Each is None unless `for_input`, `for_weight` or `for_bias` asks for it.
+        The sum of the gradient by channel, and that of the gradient times the centered input: None unless `for_input`.
+        The gradient of the weight: None unless `for_weight`. The gradient of the bias: None unless `for_bias`.
     """
     dims, wide = _all_but_channels(x), _as_float32(grad)
     total = wide.sum(dims)

@@ -21,7 +21,10 @@ _ON_GPU_ALONE = frozenset(
 
 
 def compute_in_float32(func: Any, name: str) -> Callable[..., Any]:
-    """Make an operator whose CPU kernel lacks half precision compute it in float32; return any other one as it is."""
+    """Return a function that runs an operator in float32 for half precision, if its CPU kernel lacks half precision.
+
+    Any other operator is returned itself.
+    """
     return _compute_halves_in_float32(func) if name.removesuffix("_") in _ON_GPU_ALONE else func
 
 

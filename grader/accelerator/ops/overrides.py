@@ -25,7 +25,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     Args:
         func: the operator.
         args: the target and the source, perhaps `non_blocking`.
-        kwargs: its arguments by name.
+        kwargs: the keyword arguments of the operator.
     """
     if not isinstance(args[1], torch.Tensor):
         return args[0].fill_(args[1])
@@ -67,7 +67,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _record_pinned_read(machine: Machine, capture: Capture | None, pinned: torch.Tensor) -> None:
-    """Record that a copy reads pinned memory while the host goes on; a captured copy does so at each replay."""
+    """Record a copy that reads pinned memory while the host goes on; in a capture, record it for each replay."""
     if capture is None:
         machine.races.record_copy_from(pinned)
     else:
@@ -128,7 +128,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _layout(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Return the layout of a sparse tensor with compressed rows or columns, when C++ asks for it."""
+    """Return the layout of the inner tensor; C++ calls this for sparse tensors with compressed rows or columns."""
     del func, kwargs
     return args[0]._inner.layout
 
@@ -187,8 +187,8 @@ def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def _new_empty_strided(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run `new_empty_strided` for a layout that has no strides: return a dense tensor.
 
-    The engine keeps the dense gradient of a compressed sparse tensor as it is. Here it takes the tensor for a dense
-    one, as C++ knows its layout by asking Python, and asks for memory laid out like the tensor.
+    Backward calls it for the gradient of a sparse tensor with compressed rows or columns: C++ takes the wrapper for a
+    dense tensor, and so wants a gradient with the layout of the wrapper. NotImplemented lets other calls run as usual.
     """
     if kwargs.get("layout") in (None, torch.strided):
         return NotImplemented
@@ -196,7 +196,7 @@ def _new_empty_strided(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _matrix_rank_out(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `linalg.matrix_rank` with `out=`, which PyTorch's code does not write to if it is a wrapper subclass."""
+    """Run `linalg.matrix_rank` and copy the result to `out`; PyTorch does not write to an `out` that is a wrapper."""
     out = kwargs.get("out")
     if out is None:
         return NotImplemented

@@ -49,7 +49,7 @@ def lstm_cell(
 def lstm_cell_backward(
     grad_hidden: _Maybe, grad_cell: _Maybe, cell: torch.Tensor, new: torch.Tensor, gates: torch.Tensor, has_bias: bool
 ) -> tuple[torch.Tensor, torch.Tensor, _Maybe]:
-    """Return the gradients of the gates, of the old cell state and of a bias.
+    """Return the gradients of the gates before their activations, of the old cell state, and of either bias.
 
     Args:
         grad_hidden: the gradient of the next hidden state; None for zeros.
@@ -57,7 +57,7 @@ def lstm_cell_backward(
         cell: the old cell state.
         new: the next cell state.
         gates: the gates, as `lstm_cell` returns them.
-        has_bias: whether a bias requires a gradient.
+        has_bias: whether to compute the gradient of a bias, which is equal for both; otherwise it is None.
     """
     # `gates` are those after sigmoid and tanh.
     i, f, g, o = gates.chunk(4, 1)
@@ -83,7 +83,7 @@ def gru_cell(
     input_bias: _Maybe = None,
     hidden_bias: _Maybe = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the next hidden state, and the workspace for backward.
+    """Return the next hidden state, and the workspace that `gru_cell_backward` takes, of shape (batch, 5 * hidden).
 
     Args:
         from_input: the input's part of the three gates, of shape (batch, 3 * hidden).
@@ -103,12 +103,12 @@ def gru_cell(
 def gru_cell_backward(
     grad: torch.Tensor, workspace: torch.Tensor, has_bias: bool
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, _Maybe, _Maybe]:
-    """Return the gradients of both sets of gates, of the old hidden state and of both biases.
+    """Return the gradients of `from_input`, `from_hidden`, `hidden` and both biases of `gru_cell`.
 
     Args:
         grad: the gradient of the next hidden state.
         workspace: the workspace that `gru_cell` returns.
-        has_bias: whether the biases require gradients.
+        has_bias: whether to compute the gradients of the biases; otherwise each is None.
     """
     reset, take, new, hidden, from_hidden = workspace.chunk(5, 1)
     by_take = _through_sigmoid(grad * (hidden - new), take)

@@ -68,7 +68,7 @@ def _check_initial_gradients(machine: Machine, outputs: Any, grads: Any) -> list
 
 
 def _queue_of_first_tensor(outputs: Any) -> Queue:
-    """Return the queue on which the first tensor of the device was made, of the outputs that backward starts from."""
+    """Return the queue that made the first wrapper among the outputs of a backward pass; (0, 0) without a wrapper."""
     return next((output._block.home for output in outputs if isinstance(output, SimTensor)), (0, 0))
 
 

@@ -24,7 +24,7 @@ _NO_RULE = "There was no rule registered for HOP"
 def install(machine: Machine) -> None:
     """Let `torch.cond` and its like call the program's functions; let other higher-order operators raise.
 
-    PyTorch compiles them for CUDA. Its formula for any device calls the functions, and autograd follows these.
+    For CUDA, PyTorch compiles these operators. Here its formula in plain Python runs, through which autograd works.
     """
     del machine
     original: Any = HigherOrderOperator.__call__

@@ -46,7 +46,7 @@ class _NoDerivative(torch.autograd.Function):
 
 
 def _as_cudnn(original: Any) -> Any:
-    """Return a function such as `torch._VF.lstm` that refuses what cuDNN refuses."""
+    """Return a wrapper of a function such as `torch._VF.lstm` that raises in forward and backward where cuDNN does."""
 
     @functools.wraps(original)
     def call(*args: Any) -> Any:
@@ -84,7 +84,11 @@ def _refuse_backward(grad: torch.Tensor) -> None:
 
 
 def _without_second_derivative(tensor: torch.Tensor) -> torch.Tensor:
-    """Return an alias of a tensor whose gradient has none of its own, where backward records a graph."""
+    """Return an alias of a tensor whose gradient cannot be differentiated again.
+
+    A second backward, through this gradient, raises `NotImplementedError`. A tensor that requires no gradient is
+    returned itself.
+    """
     if not tensor.requires_grad:
         return tensor
     alias, no_derivative = tensor.view_as(tensor), cast(Any, _NoDerivative)

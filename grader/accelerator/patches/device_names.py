@@ -20,7 +20,7 @@ def install(machine: Machine) -> None:
 
 
 def _patch_device_lists() -> None:
-    """Patch PyTorch's lists of device types, and its grouping of tensors by device, to have the public name."""
+    """Let lists of device types hold the public name, and let grouping of tensors by device use it as a key."""
     # The lists get the name of a device outside PyTorch from this function; without ours it is PyTorch's placeholder.
     put(torch._C, "_get_privateuse1_backend_name", lambda: "privateuseone")
     group = torch._C._group_tensors_by_device_and_dtype
@@ -35,7 +35,7 @@ def _patch_device_lists() -> None:
 
 
 def _patch_device_attributes() -> None:
-    """Replace `Tensor.device` and `Tensor.is_cuda`: tensors that C++ wraps in `torch.func` have the inner name."""
+    """Let `Tensor.device` and `Tensor.is_cuda` use the public name for tensors that `torch.func` wraps, too."""
 
     def device(self: torch.Tensor) -> torch.device:
         inner: torch.device = TensorBase.device.__get__(self)
@@ -72,6 +72,6 @@ _Device = torch.device
 
 
 def _patch_device_class() -> None:
-    """Replace `torch.device`, so that `torch.device(1)` is a simulated device, too."""
+    """Replace `torch.device` by a class for which an int alone, as in `torch.device(1)`, means a simulated device."""
     names = {"__module__": "torch", "__qualname__": "device", "__doc__": _Device.__doc__}
     put(torch, "device", _DeviceMeta("device", (), names))

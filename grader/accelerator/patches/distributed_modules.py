@@ -55,7 +55,7 @@ class _PatchOnImport:
 def _patch_stager(machine: Machine, module: Any) -> None:
     """Let the class that copies a state dict to the host, while training goes on, take tensors of the device.
 
-    PyTorch's own copies every attribute of a tensor, those of the simulation among them, which would go to the file.
+    PyTorch's class copies every attribute of a tensor, and so would save those of a wrapper with the checkpoint.
     """
     stager: Any = module.StateDictStager
     original = stager._offload_tensor
@@ -75,7 +75,7 @@ def _patch_stager(machine: Machine, module: Any) -> None:
 def _patch_random_numbers(machine: Machine, module: Any) -> None:
     """Let each shard of a DTensor draw random numbers of its own, and all replicas the same ones.
 
-    PyTorch's own moves the offset in the state of CUDA's generator, which ours does not have.
+    PyTorch moves the offset in the state of CUDA's generator; the state of `SimGenerator` has no offset.
     """
     tracker: Any = module.OffsetBasedRNGTracker
     original = tracker._distribute_region

@@ -43,9 +43,9 @@ def install(machine: Machine) -> None:
 
 
 def _wrap_for_torch_function(function: Any) -> Any:
-    """Return a wrapper of a function of `torch` that passes itself, not the function, to `__torch_function__`.
+    """Return a wrapper of a function of `torch` that passes the wrapper to `__torch_function__`.
 
-    A program's tensor class compares what it gets with `torch.conv2d`, in whose place the wrapper is.
+    A program's tensor class compares the function that it receives with `torch.conv2d`, which is the wrapper by then.
     """
 
     @functools.wraps(function)

@@ -94,11 +94,11 @@ def _wrap_for_compressed_layout(machine: Machine, original: Any) -> Any:
 
 
 def _device_of_values(named: dict[str, Any], indices: tuple[str, str]) -> torch.device:
-    """Return the device of the values; raise PyTorch's error if the indices are tensors on another one.
+    """Return the device of the values; raise PyTorch's error if a tensor of indices is on another one.
 
     Args:
         named: the arguments of a function that makes a compressed sparse tensor, by name.
-        indices: the names that its error has for both indices.
+        indices: the names of the compressed and of the plain indices, such as `crow_indices` and `col_indices`.
     """
     values: Any = named["values"]
     device = values.device if isinstance(values, torch.Tensor) else torch.get_default_device()
@@ -129,7 +129,10 @@ def _translate_device(machine: Machine, original: Any) -> Any:
 
 
 def _on_given_index(machine: Machine, translated: Any) -> Any:
-    """Return `sparse_coo_tensor` as a function that keeps the index of its device, which C++ forgets without values."""
+    """Return a wrapper of `sparse_coo_tensor` that makes the tensor on the index of the requested device.
+
+    In a call without values, C++ would forget this index. Without `device` the default device is requested.
+    """
 
     @functools.wraps(translated)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -145,10 +148,14 @@ def _on_given_index(machine: Machine, translated: Any) -> Any:
 
 
 def _wrap_for_lists(machine: Machine, translated: Any) -> Any:
-    """Return a function such as `torch.tensor` that reads numbers from tensors of the device inside of a list.
+    """Return a wrapper of `torch.tensor` or its like that takes lists with tensors of the device as items.
 
-    It takes objects with a `__cuda_array_interface__`, too. `as_tensor` then copies only if the dtype or the device is
-    another one, and both take the default device where the call names none.
+    The wrapper takes objects with a `__cuda_array_interface__`, too: `tensor` copies these always, `as_tensor` only for
+    another dtype or device. A call without `device` puts them on the default device.
+
+    Args:
+        machine: the machine that is simulated.
+        translated: the function, which takes the device by its public name already.
     """
 
     @functools.wraps(translated)
@@ -164,7 +171,7 @@ def _wrap_for_lists(machine: Machine, translated: Any) -> Any:
 
 
 def _lists_on_cpu(machine: Machine, data: Any) -> Any:
-    """Return `data` with CPU tensors in place of those of the device in its lists; count a wait for each."""
+    """Return `data` with inner tensors in place of the wrappers in its lists; the host waits for each of them."""
     # Looking costs less than copying, and nearly all lists hold numbers.
     if not isinstance(data, (list, tuple)) or not _holds_sim_tensors(data):
         return data
@@ -185,7 +192,7 @@ def _holds_sim_tensors(data: Any) -> bool:
 
 
 def _wrap_ctc_loss(original: Any) -> Any:
-    """Return `ctc_loss` as a function that reads the lengths on the host, also if they are on the device."""
+    """Return a wrapper of `ctc_loss` that copies lengths on the device to the host, where the loss reads them."""
 
     @functools.wraps(original)
     def call(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kwargs: Any) -> Any:

@@ -13,7 +13,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.Generator`, `torch.Event` and `torch.Stream`; let `cudnn.is_acceptable` return False."""
+    """Replace `torch.Generator`, `torch.Event` and `torch.Stream`.
+
+    Unless the device is called cuda, `torch.backends.cudnn.is_acceptable` returns False.
+    """
 
     def make(device: Any) -> SimGenerator | None:
         if not isinstance(device, int) and not machine.is_ours(device):

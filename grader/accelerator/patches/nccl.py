@@ -129,11 +129,13 @@ def _wrap_collective(machine: Machine, running: _Running, name: str, original: A
 
 
 def _premultiply_inputs(name: str, given: dict[str, Any], factor: Any) -> None:
-    """Multiply the inputs of a collective by a factor, and replace its reduction PREMUL_SUM, which gloo lacks, by SUM.
+    """Multiply the inputs of a collective by the factor of PREMUL_SUM, and set its reduction to SUM.
+
+    Gloo lacks PREMUL_SUM.
 
     Args:
         name: the name of the collective.
-        given: its arguments by name, which are changed.
+        given: the arguments of the collective by name, which are changed in place.
         factor: the factor of PREMUL_SUM.
     """
     given["op"] = dist.ReduceOp.SUM

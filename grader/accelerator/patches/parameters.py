@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Patch PyTorch so that parameters and subclasses of `Tensor` made of a tensor on the device are on it, too."""
+    """Let a parameter, or an object of a subclass of `Tensor`, be on the device if its data is."""
     del machine
     make: Any = torch.Tensor._make_subclass
 

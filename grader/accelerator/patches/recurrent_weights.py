@@ -20,7 +20,7 @@ _APART = (
 
 
 def install(machine: Machine) -> None:
-    """Let `flatten_parameters` join a layer's weights in one storage, and recurrent layers warn if they are not."""
+    """Let `flatten_parameters` join weights in one storage, and let recurrent layers warn of weights that are apart."""
     del machine
     original: Any = torch.nn.RNNBase.flatten_parameters
 
@@ -54,9 +54,9 @@ def _in_cudnn_order(weights: Sequence[torch.Tensor], biases: int, projects: bool
     """Return the weights in cuDNN's order: the matrices of all layers, then all biases.
 
     Args:
-        weights: the weights by layers and directions, as the layer has them.
-        biases: the number of biases of each layer and direction.
-        projects: whether each has a projection, too.
+        weights: the weights in PyTorch's order: for each layer and direction two matrices, biases, the projection.
+        biases: the number of biases for each layer and direction: 0 or 2.
+        projects: whether each layer and direction has the matrix of a projection (`proj_size`).
     """
     each = 2 + biases + projects
     parts = [weights[start : start + each] for start in range(0, len(weights), each)]

@@ -48,6 +48,14 @@ def install(machine: Machine) -> None:
 
 
 def _runs_on(architecture: str, major: int, minor: int) -> bool:
-    """Return whether a GPU runs kernels of an architecture: of the same major capability, and not newer than it."""
+    """Return whether a GPU of capability `major`.`minor` runs kernels that are compiled for an architecture.
+
+    The major numbers must be equal, and the minor number of the architecture must not exceed that of the GPU.
+
+    Args:
+        architecture: the architecture, such as "sm_80".
+        major: the major number of the GPU's capability.
+        minor: the minor number of the GPU's capability.
+    """
     found = re.fullmatch(r"sm_(\d+)(\d)", architecture)
     return found is not None and int(found[1]) == major and int(found[2]) <= minor

@@ -16,7 +16,10 @@ _NAME = __package__.rpartition(".")[0]
 
 @functools.cache
 def own_namespaces() -> list[dict[str, Any]]:
-    """Return the namespaces of this package's modules; cached, as the search touches all memory that a fork shares."""
+    """Return the namespaces of the modules of `grader.accelerator` that are imported at the first call.
+
+    The result is cached: a search in a forked process would copy memory that it shares with its parent.
+    """
     return [vars(module) for name, module in list(sys.modules.items()) if name.startswith(f"{_NAME}.")]
 
 

@@ -88,7 +88,10 @@ def _captured_graph(tensor: torch.Tensor) -> torch.cuda.CUDAGraph:
 
 
 def names_to_try(owner: Any) -> list[str]:
-    """Return the public names of a module or object, without modules and what it imports from Python's library."""
+    """Return the public names of a module or object that are to be tried.
+
+    Modules, names imported from Python's library, and names that begin with `_` or `capture_` are left out.
+    """
     found = []  # without those that begin and end a capture, by which the graph is made
     for name in sorted(dir(owner)):
         value = inspect.getattr_static(owner, name, None)
@@ -118,10 +121,10 @@ def _use_name(owner: Any, name: str) -> None:
 
 
 def outcome(label: str, name: str) -> str:
-    """Get a name of `OWNERS[label]`, call it if it is a function, and return how that ended.
+    """Try one attribute of `OWNERS[label]`, and return how the trial ended; a callable is called.
 
     Returns:
-        "works", "refused", or the text of any other error that it raises.
+        "works"; "refused" for a `NotImplementedError` with a message; or text that describes any other error.
     """
     try:
         _use_name(OWNERS[label](), name)
@@ -133,7 +136,10 @@ def outcome(label: str, name: str) -> str:
 
 
 def outcomes(label: str) -> Iterator[tuple[str, str]]:
-    """Yield each name of `OWNERS[label]` with its outcome, tried in a forked process so that a crash is found."""
+    """Yield the name and the outcome of each attribute of `OWNERS[label]`, tried in a forked process.
+
+    A name that ends the process has an outcome, too.
+    """
     done: set[str] = set()
     while True:
         read, write = os.pipe()
@@ -156,7 +162,15 @@ def outcomes(label: str) -> Iterator[tuple[str, str]]:
 
 
 def _write_outcomes(label: str, done: set[str], write: int) -> None:
-    """Try all names but `done` in this child process; write each to a pipe before its trial, and its outcome after."""
+    """Try all names but `done` in this child process, write their outcomes to a pipe, and end the process.
+
+    Each name is written once before its trial, so that the parent knows which name ended the process.
+
+    Args:
+        label: the key of the owner in `OWNERS`.
+        done: the names that are left out.
+        write: the file descriptor of the pipe.
+    """
     status = 1
     try:
         warnings.simplefilter("ignore")

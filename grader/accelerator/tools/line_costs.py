@@ -38,7 +38,13 @@ class _BusyTime:
     last: list[tuple[float, float]] = field(default_factory=list)
 
     def add(self, start: float, end: float, now: float) -> None:
-        """Add a span of work; `now` is the host's clock, and no span that is added later begins before it."""
+        """Add a span of work, in virtual seconds.
+
+        Args:
+            start: the start of the span.
+            end: the end of the span.
+            now: the time of the host's clock; spans that are added later must not begin before it.
+        """
         spans = sorted([*self.last, (start, end)])
         merged = [spans[0]]
         for begin, stop in spans[1:]:

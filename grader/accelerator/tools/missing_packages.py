@@ -19,7 +19,7 @@ _ADVICE = {
 
 
 def note_missing(error: BaseException) -> None:
-    """Add a note to an error about a package that needs a real GPU: why it cannot work here, what to use instead."""
+    """Add a note to an error of a package that needs a real GPU: why it cannot run, and what to use instead."""
     if isinstance(error, ModuleNotFoundError):
         name = (error.name or "").partition(".")[0]
     else:
