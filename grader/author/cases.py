@@ -141,13 +141,13 @@ class Case:
 
 
 def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> list[Case]:
-    """Return all cases that must be run to verify an exercise; add to `problems` why a file cannot be run.
+    """Return all cases that must be run to verify an exercise; add to `problems` what is wrong with its answers.
 
     Args:
         exercise: the exercise.
-        checks: all that it has.
+        checks: all checks of the exercise.
         seeds: the number of seeds with which a right answer must pass.
-        problems: a list to which the reasons why files cannot be run are added.
+        problems: a list to which a sentence for each problem is added, such as a file that cannot be read.
     """
     staff = Places.of(exercise).staff.as_posix()
     try:
@@ -205,7 +205,14 @@ def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, proble
 
 
 def _cases_for_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) -> Iterator[Case]:
-    """Yield a case of an answer for each seed; the second half run while other processes keep the cores busy."""
+    """Yield a case of an answer for each seed; the cases of the second half are run while all cores are kept busy.
+
+    Args:
+        exercise: the exercise.
+        kind: the kind of the answer: reference, right or wrong.
+        answer: the answer.
+        count: the number of seeds.
+    """
     return (Case(exercise, kind, answer, seed, seed >= (count + 1) // 2) for seed in range(count))
 
 

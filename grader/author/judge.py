@@ -184,7 +184,13 @@ def _has_full_marks(graded: GradedExercise) -> bool:
 
 
 def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
-    """Return `said`, filled in with the name, reason and line of the first check with such a verdict; "" for none."""
+    """Return a sentence about the first check with one of some verdicts; "" if no check has one of them.
+
+    Args:
+        graded: the exercise of one run.
+        said: the sentence, with one `{}` for the name of the check, and another for its reason and line.
+        *verdicts: the verdicts.
+    """
     for outcome in (row.outcome for row in graded.checks if row.verdict in verdicts):
         reason = (outcome.detail.strip() or outcome.message).split("\n")[0]
         return said.format(f"check_{outcome.check}", f"({reason}{_line_of_end(graded.exercise, outcome)})")
@@ -276,9 +282,10 @@ def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def _judge_messages(proof: Proof, runs: Runs) -> None:
-    """Collect the messages of hidden checks; add a problem for each withheld message, and for too many messages.
+    """Collect the messages of hidden checks about their inputs in a proof, and add problems about these messages.
 
-    Hidden checks give few different messages, all of them made of words known before the run.
+    A problem is added for each check that has a message which is withheld from students, because not all of its words
+    are in the check file. Another one is added for each check that has too many different messages.
     """
     where = Places.of(proof.exercise).hidden_checks.as_posix()
     withheld: dict[str, str] = {}
@@ -423,9 +430,10 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def weak_input_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a sentence for each check whose first call, with an empty or constant input, fails for wrong answers.
+    """Yield a sentence for each check that fails for wrong answers at its first call, with an empty or constant input.
 
-    Many mistakes do the same there, and what the other calls would show is never seen.
+    With such an input many mistakes have the same effect, and the other calls, which could distinguish them, are not
+    made.
     """
     first = next((graded.checks for case, graded in runs if case.kind == "reference"), ())
     calls = {row.check.id: row.outcome.calls for row in first}
@@ -443,7 +451,10 @@ def weak_input_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a sentence for each parametrised check that may be worth too much: its share counts for each case."""
+    """Yield a sentence for each parametrised check whose cases together may be worth too many points.
+
+    The `share` of such a check counts once for each of its cases.
+    """
     rows = next((graded.checks for case, graded in runs if case.kind == "reference"), ())
     cases = Counter(row.check.id.partition("[")[0] for row in rows)
     shares, possible = Counter[str](), Counter[str]()
@@ -469,7 +480,11 @@ def sorted_rules(rules: Iterable[str]) -> list[str]:
 
 
 def losses_text(lost: Mapping[str, float]) -> str:
-    """Return in words how many points are lost on each rule, such as "C1 2.5, C2 1"."""
+    """Return as text how many points are lost on each rule, such as "C1 2.5, C2 1".
+
+    Args:
+        lost: hundredths of a point by rule; the rule "" stands for checks that name no rule.
+    """
     return ", ".join(f"{rule or 'no rule'} {as_points_text(lost[rule])}" for rule in lost)
 
 

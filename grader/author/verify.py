@@ -62,7 +62,8 @@ _LOSSES = (
 def lint_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
     """Lint the check files; return the exercises without a finding, and a failed proof of each other exercise.
 
-    A line of a check file without effect is a finding: the verdicts of such checks would mislead, so none is run.
+    A finding is a line that has no effect on student code, or is never graded. The verdicts of checks with such lines
+    would mislead, so an exercise with a finding must not be run.
     """
     ready, refused = [], []
     for exercise in exercises:
@@ -152,7 +153,10 @@ class Prover:
     def _problems_and_cases(
         self, exercises: Sequence[Exercise], collected: Collected
     ) -> tuple[dict[str, list[str]], list[Case]]:
-        """Return the problems of each exercise, and the cases to run; the first one gets the course's problems, too."""
+        """Return the problems of each exercise by the exercise's id, and the cases to run.
+
+        Problems of the course are among the problems of the first exercise.
+        """
         coverage, cases = Coverage.of(self.course), list[Case]()
         problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
         problems[exercises[0].id] += course_problems(self.course, coverage)
@@ -190,16 +194,17 @@ class Prover:
         return results
 
     def _save(self, case: Case, finished: WorkResult) -> None:
-        """Save a result; if another run of its case may end differently, have it deleted when this command ends."""
+        """Save a result, to be deleted when this command ends if another run of its case may end differently."""
         number = self.store.save_even_if_random(finished)
         if number is not None and not _is_repeatable(case, finished.graded):
             self._until_the_end.append(number)
 
     def watch(self, named: Sequence[str], say: Callable[..., None], *, poll: bool = False) -> None:
-        """Prove the named exercises, then each one again whose files the author saves in an editor, until Ctrl-C.
+        """Prove the named exercises, and prove an exercise again whenever one of its files is saved, until Ctrl-C.
 
         Args:
-            named: ids of the exercises that are watched, and proved at once; without any, all are watched.
+            named: ids of the exercises that are watched, and proved at once; if it is empty, all exercises are watched,
+                and none of them is proved at once.
             say: a function that prints lines.
             poll: whether files are looked at again and again, where the system does not report changes.
 

@@ -93,12 +93,12 @@ class Counts:
 def count_costs(function: Proxy, *args: Any, allow: Collection[str] = (), **kwargs: Any) -> Counts:
     """Count what one call costs: operators, bytes of memory, copies between devices, waits, collectives.
 
-    `assert_costs_at_most` says most of what checks need, and reports it.
+    Most checks need only `assert_costs_at_most`, which also adds the counts that it limits to the report.
 
     Args:
         function: a function of the student's.
         *args: its arguments.
-        allow: words that are allowed in the text besides, see `assert_no_hidden_code`.
+        allow: words that the source may contain besides, as for `assert_no_hidden_code`.
         **kwargs: its arguments by name.
 
     Returns:
@@ -189,19 +189,21 @@ def reference_function(function: Proxy) -> Proxy | None:
 
 
 def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> None:
-    """Fail if a call on large arguments takes far more CPU time than the reference's; the system measures both.
+    """Fail if a call with large arguments takes far more CPU time than the same call of the reference's function.
 
-    From 10,000 elements on this finds a loop that runs operators for each of the elements. It does not find one over
-    plain numbers, such as those of `tolist`: `assert_stays_in_torch` is about these.
+    The operating system measures the CPU time of both workers. From 10,000 elements on this finds a loop that runs
+    operators for each of the elements. It does not find one over plain numbers, such as those of `tolist`:
+    `assert_stays_in_torch` is about these.
 
     Args:
         function: a function of the student's, by name.
         reference: the function of the same name in the reference.
-        small: arguments for which the result is compared, to know whether that for large ones has to be right.
+        small: arguments for which both results are compared first; if they agree, the results for `large` must agree,
+            too.
         large: arguments of the call that is measured.
 
     Raises:
-        CheckFailed: it takes far more, or its result is wrong.
+        CheckFailed: the call takes far more, or its result is wrong although that for `small` is right.
     """
     is_right = allclose(_timed_call(function, small)[0], _timed_call(reference, small)[0], **_CLOSE)
     actual, took_s = _timed_call(function, large)
@@ -373,9 +375,10 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
 
     Args:
         function: a function of the student's.
-        small: its arguments, as small as in checks on values: who is right there must be right for large ones.
+        small: its arguments, as small as in checks on values. Where there is a reference and the result for these is
+            right, the result for large arguments must be right, too.
         large: arguments ten times as large, or more.
-        slack: operations allowed on top.
+        slack: the number of additional operations, and of additional lines, that the large call may take.
 
     Returns:
         How often each operator ran in the large call, by name.
@@ -417,8 +420,8 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
 def _loop_text(counts: Counter[str], small: Sequence[Any], large: Sequence[Any]) -> str:
     """Return a phrase that says how many items a loop seems to go over; "" if that fits no size of the large input.
 
-    What is in a loop runs a few times for each item. So the size is sought of which most counts are small multiples;
-    what an `if` in the loop decides has other counts.
+    An operator in a loop runs a few times for each item, except where an `if` decides. So the number of items is the
+    size, or the product of sizes, of the large input of which the most counts are small multiples.
 
     Args:
         counts: how often each operator or line ran for the large input.
@@ -449,7 +452,10 @@ def _is_small_multiple(number: int, size: int) -> bool:
 
 
 def _sizes_of(value: Any) -> list[int]:
-    """Return the numbers that a loop over an argument may go up to: the sizes of its dims, its length, or itself."""
+    """Return the sizes of an argument, which a loop over the argument may have as its number of items.
+
+    They are the sizes of the dims of a tensor or an array, the length of a list, a tuple or a dict, or an int itself.
+    """
     if isinstance(value, (torch.Tensor, np.ndarray)):
         return [*value.shape]
     if isinstance(value, (list, tuple, dict)):

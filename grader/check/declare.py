@@ -109,7 +109,8 @@ class Rng(torch.Generator):
     def sizes(self, count: int, low: int = 2, high: int = 7) -> tuple[int, ...]:
         """Draw a tuple of sizes from `low` to `high` that all differ, so that a check notices swapped dims.
 
-        In a hidden check, sizes that the shown checks contain come last: an answer may be right for these alone.
+        A hidden check gets a size that the shown checks contain only if other sizes do not suffice: an answer may be
+        right for the shown sizes alone.
 
         Args:
             count: the number of sizes.
@@ -192,7 +193,7 @@ class Accelerator:
     def put(self, tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
         """Return a copy of a tensor that the worker receives on one of the accelerator's devices.
 
-        Here it is an ordinary tensor whose facts name that device.
+        In the check process the copy is an ordinary tensor whose facts name that device.
 
         Args:
             tensor: any tensor; it is copied.
@@ -219,12 +220,13 @@ KINDS = (
 def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Collection[str] = ()) -> dict[str, Any]:
     """Return tensors for which wrong answers often fail, by name, such as "NaN", "a transpose" or "no elements".
 
-    The numbers are small and exact in every dtype. Cases of other shapes are "no elements", whose first size is 0, and
-    "0 dims". "large integers" are above 2**24 and 2**53, where float32 and float64 round.
+    The elements of "large integers" are above 2**24 or 2**53, where float32 or float64 rounds. The numbers of other
+    cases are small and exact in every dtype. Two cases have a shape of their own: "no elements", whose first size is 0,
+    and "0 dims".
 
     Args:
         rng: the fixture `rng`.
-        *sizes: the shape of the others, at least two sizes.
+        *sizes: the shape of all other cases, at least two sizes.
         only: names of cases, such as ("bfloat16", "NaN"); all of them by default.
         without: names of cases that the task excludes.
 

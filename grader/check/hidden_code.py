@@ -192,7 +192,8 @@ class _Search:
     def _reads_of_values_from_checks(self, node: ast.AST, file: str) -> set[int]:
         """Return the ids of the nodes in a function that read a parameter whose value always comes from a check.
 
-        The value does if no code of the student's mentions the function, and the function does not bind the name again.
+        That is so if the parameter has no default, the function does not bind its name again, and no other code of the
+        student's mentions the function. The function must stand at the top of the student's file, without decorators.
         """
         match node:
             case ast.FunctionDef(name=name, decorator_list=[]) if (
@@ -299,7 +300,11 @@ class _Search:
                     yield f".{name}"
 
     def _is_internal(self, name: str) -> bool:
-        """Return whether a name is internal to a library, or means a function that would run code in annotations."""
+        """Return whether a name leads to the internals of a library, or to a function that runs code in annotations.
+
+        `singledispatch` and its `register` are such functions. They do not count if all annotations are names of
+        classes.
+        """
         return _is_internal_name(name) or (name in _RUNS_NOTES and not self._annotations_are_classes)
 
     @functools.cached_property
@@ -433,7 +438,10 @@ def _reads_attribute_or_item(template: str) -> bool:
 
 
 def _is_internal_name(name: str) -> bool:
-    """Return whether a name belongs to the internals of a library; names that a class defines, as `__len__`, do not."""
+    """Return whether a name leads to the internals of a library, as the name of a module such as `os` does.
+
+    A name that begins with an underscore counts, too, except `_` itself and harmless names such as `__len__`.
+    """
     return name in _INSIDE or (name.startswith("_") and name.strip("_") != "" and name not in _HARMLESS)
 
 

@@ -221,7 +221,13 @@ def _add_helper_parameters(
 
 
 def _argument_of(call: ast.Call, place: int, name: str) -> ast.expr | None:
-    """Return what a call passes for a parameter; None if it passes nothing, or unpacks arguments with `*` or `**`."""
+    """Return what a call passes for a parameter; None if it passes nothing, or unpacks arguments with `*` or `**`.
+
+    Args:
+        call: the call.
+        place: the index of the parameter among the positional arguments of the call.
+        name: the name of the parameter.
+    """
     words = {word.arg: word.value for word in call.keywords}
     if any(isinstance(one, ast.Starred) for one in call.args) or None in words:
         return None

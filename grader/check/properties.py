@@ -62,13 +62,13 @@ def assert_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
     """Fail unless `fits` is true, with a message that names the expected kind of a value and the actual kind.
 
     Args:
-        fits: whether it is.
+        fits: whether the value is of the expected kind.
         actual: the value.
-        expected: the kind, in words.
-        what: its name in messages.
+        expected: the expected kind, in words.
+        what: the name of the value in messages.
 
     Raises:
-        CheckFailed: it is not.
+        CheckFailed: `fits` is false.
     """
     if not fits:
         public = say("expected {} to be {}, got {}", what, expected, show.kind(actual, public=True))
@@ -166,7 +166,7 @@ def type_name(value: Any) -> str:
     """Return the name of the class of a value.
 
     Args:
-        value: an object that stays in a worker, which says the name, untrusted; or any other value.
+        value: any value; the class name of an object that stays in a worker is sent by the worker, and is untrusted.
 
     Returns:
         The name, such as "Counter".
@@ -290,7 +290,9 @@ def facts(tensor: torch.Tensor) -> TensorFacts:
 
 
 def layout_of(value: Any) -> tuple[tuple[int, ...], int]:
-    """Return strides and storage offset: of a tensor in elements; of an array the strides in bytes, and 0.
+    """Return the strides and the storage offset of a tensor or an array.
+
+    Strides and offset of a tensor count elements. The strides of an array count bytes, and its offset is 0.
 
     Args:
         value: a tensor or an array.

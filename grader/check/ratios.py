@@ -48,12 +48,13 @@ def assert_cpu_time_ratio(
 
     Args:
         function: the student's.
-        other: the reference's function of the same task; or one in its file that does it slowly, such as the starter's
-            loop, with a limit below 1.
+        other: the reference's function of the same task; or a function in the reference's file that does the task
+            slowly, such as the starter's loop, with a limit below 1.
         inputs: a function that makes new arguments of a size; tensors and arrays alone are secret until the clock runs.
-        size: the size for `inputs`; doubled where the other is too fast for the clock. A tenth is the warm-up.
-        at_most: the largest ratio that passes; far from both the right answers and the wrong ones.
-        named: the other's name in messages.
+        size: the size for `inputs`. It is doubled if a call of `other` is too short for the clock. The warm-up has a
+            tenth of it.
+        at_most: the largest ratio that passes; choose it far from the ratios of right answers and of wrong ones.
+        named: the name of `other` in messages.
         in_place: whether what became of the arguments is compared as well, for a function that changes them.
         rtol: relative tolerance for the results, as for `assert_values`.
         atol: absolute tolerance.
@@ -62,8 +63,9 @@ def assert_cpu_time_ratio(
         What was measured: the ratio, its bounds, and the CPU seconds of both.
 
     Raises:
-        CheckFailed: it takes longer, or a timed result is wrong.
-        Inconclusive: the machine is too busy, or the result is to be confirmed.
+        CheckFailed: the function takes longer, or a timed result is wrong.
+        Inconclusive: the machine is too busy; or the function takes longer, and another run of the check is to confirm
+            it.
         CannotRun: this system does not show the CPU time of another process.
     """
 
@@ -217,7 +219,21 @@ def assert_peak_memory_ratio(
 def _compare_memory_growth(
     function: Proxy, reference: Proxy, args: tuple[Any, ...], few: tuple[Any, ...], limit: float
 ) -> tuple[Any, Any]:
-    """Fail if a large call makes a fresh worker use far more memory than the reference's; return both results."""
+    """Fail if a large call makes a fresh worker use far more memory than the reference's; return both results.
+
+    Args:
+        function: the student's.
+        reference: the reference's.
+        args: the arguments of the large call.
+        few: the arguments of a small call that each worker makes first.
+        limit: the largest ratio of the memory that passes.
+
+    Returns:
+        The results of the student's function and of the reference; twice None if the memory cannot be measured.
+
+    Raises:
+        CheckFailed: the student's function uses far more.
+    """
     theirs, mine = _measure_growth(reference, args, few), _measure_growth(function, args, few)
     # A system that does not show it: the count, which has passed already, is all there is.
     if mine is None or theirs is None:
@@ -243,6 +259,11 @@ def _measure_growth(function: Proxy, args: tuple[Any, ...], few: tuple[Any, ...]
     """Return the memory of a fresh worker before and after one call, and the call's result.
 
     Return None if the system does not show the memory of another process.
+
+    Args:
+        function: the function that is called.
+        args: the arguments of the measured call.
+        few: the arguments of a small call that comes first, and is not measured.
     """
     with closing(TimedWorker(function)) as worker:
         # A small call comes first: memory that a process takes for its first call is not the function's.

@@ -128,15 +128,15 @@ def assert_does_not_import(student: Student, *packages: str) -> None:
 def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
     """Fail if a function needs a package that `without` in exercise.yaml forbids.
 
-    Workers of the exercise cannot import them, so that a function that needs one raises an error. What else it raises,
-    and what it returns, is for other checks.
+    Workers of the exercise cannot import such a package, so a function that needs one raises an error. Other errors of
+    the function, and its result, are for other checks.
 
     Args:
         function: a function of the student's; or `student`, for the statements at the top of the file.
-        *args: the arguments of a call that shows it.
+        *args: the arguments of a call in which the function would need the package.
 
     Raises:
-        CheckFailed: it needs one of them.
+        CheckFailed: the function or the file needs a forbidden package.
         ValueError: the exercise forbids no package.
     """
     connection = connection_of(function) if is_proxy(function) else connection_behind(function)  # type: ignore[arg-type]

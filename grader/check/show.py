@@ -91,7 +91,7 @@ def dtype(value: Any, *, public: bool = False) -> str:
 
     Args:
         value: a tensor, an array or a NumPy number.
-        public: whether only the name of a known dtype is returned, in the byte order of this machine.
+        public: whether "another dtype" is returned for an unknown name, such as a name with another byte order.
     """
     name = str(value.dtype).removeprefix("torch.")
     return name if not public or name in DTYPES else "another dtype"

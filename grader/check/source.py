@@ -322,10 +322,13 @@ class SubmittedSource:
         return "\n".join(["", *shown_lines([line], folder)])
 
     def mentions(self, function: str = "") -> list[Mention]:
-        """Return where a function, and code that it uses, mentions names of packages and builtins; "" for all files.
+        """Return where a function, or student code that it uses, mentions names of packages and builtins.
 
         Names are dotted paths, such as `torch.relu` and `.sum`. A name counts wherever it stands, whether that line
         runs or not.
+
+        Args:
+            function: the name of the function; "" for all files of the submission.
         """
         # `from torch import outer` is an answer to "write `outer`", too.
         imported = [(file, path) for file, names in self.names.items() for path in names.get(function, ())]

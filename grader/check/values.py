@@ -143,9 +143,9 @@ def assert_values_unless_wrong_elsewhere(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
-    """Fail if a value is wrong, but pass if student code is as wrong where this check's rule does not apply.
+    """Fail if a value is wrong, unless student code returns the same value where this check's rule does not apply.
 
-    Then another rule is broken, and the check of that rule fails.
+    In that case student code breaks another rule, and the check of that rule fails.
 
     Args:
         actual: the student's value.
@@ -159,7 +159,8 @@ def assert_values_unless_wrong_elsewhere(
         atol: absolute tolerance.
 
     Raises:
-        CheckFailed: the value is wrong, and it is right or wrong in another way elsewhere.
+        CheckFailed: the value is wrong, and `same` returns a right or a different value, or `other` returns an equal
+            one; or the value is wrong and of another kind than the right one.
     """
     if allclose(actual, expected, rtol=rtol, atol=atol):
         return
@@ -275,7 +276,17 @@ def _differences(mine: Tensor, wanted: Tensor, rtol: float, atol: float) -> tupl
 def _values_failure(
     what: str, actual: Any, expected: Any, mine: Tensor, wanted: Tensor, wrong: Tensor, error: Tensor
 ) -> CheckFailed:
-    """Return the error for numbers of which those that `wrong` marks are not the expected ones."""
+    """Return the `CheckFailed` to raise for a value of which some elements are wrong.
+
+    Args:
+        what: the name of the value in messages.
+        actual: the student's value.
+        expected: the right value.
+        mine: the student's value as a tensor.
+        wanted: the right value as a tensor.
+        wrong: a bool tensor that is True where an element is wrong.
+        error: the absolute difference of each element.
+    """
     count, total = int(wrong.sum()), wrong.numel()
     nan = _is_inexact(mine.dtype) and bool((mine.isnan() & ~wanted.isnan()).any())
     reason = say("has the wrong value") if total == 1 else say("has the wrong values")
@@ -311,10 +322,15 @@ def _as_tensor(value: Any) -> Tensor:
 
 
 def _tolerance(mine: torch.dtype, wanted: torch.dtype) -> tuple[float, float]:
-    """Return (rtol, atol) of the dtype with the larger tolerances; for `mine` use no larger ones than those of float32.
+    """Return (rtol, atol) for the comparison of a value of one dtype with an expected value of another.
 
-    An answer in float32 where float64 is expected loses the points of its dtype, and not those of its values as well.
-    Narrower dtypes widen nothing: of float8, whose steps are an eighth and more, anything would be close enough.
+    They are those of the dtype with the larger tolerances. So an answer in float32 where float64 is expected loses the
+    points of its dtype, and not those of its values as well. The student's dtype adds at most the tolerances of
+    float32: with those of float8, whose steps are an eighth and more, anything would be close enough.
+
+    Args:
+        mine: the dtype of the student's value.
+        wanted: the dtype of the expected value.
     """
     return max(_tolerance_of_dtype(wanted), min(_tolerance_of_dtype(mine), _TOLERANCES[torch.float32]))
 
@@ -339,7 +355,10 @@ _PATTERN = 113
 
 
 def shares_memory(one: Any, other: Any) -> bool:
-    """Return whether two tensors lie in one storage, overlapping or not; of an array only its own elements count.
+    """Return whether the memory of two tensors or arrays overlaps.
+
+    The memory of a tensor is its whole storage: two tensors on one storage share it, even if they have no common
+    element. The memory of an array reaches from its first element to its last.
 
     Args:
         one: a tensor or an array.
@@ -354,7 +373,15 @@ def shares_memory(one: Any, other: Any) -> bool:
 
 
 def _assert_layout(condition: bool, public: str, actual: Any, base: Any, names: tuple[str, str]) -> None:
-    """Raise `CheckFailed` unless a condition holds; the failure shows a picture of two values in their storages."""
+    """Raise `CheckFailed` unless a condition holds; the failure shows a picture of two values in their storages.
+
+    Args:
+        condition: what must hold.
+        public: the sentence on what is wrong, which a hidden check may show.
+        actual: the student's value.
+        base: the value that it is compared with.
+        names: the names of `actual` and `base` in the picture.
+    """
     if not condition:
         raise CheckFailed(public, picture=show.views_picture({names[1]: base, names[0]: actual}))
 
@@ -448,13 +475,14 @@ def assert_unchanged(*values: Any, what: str = "the argument") -> Iterator[None]
 
     Args:
         *values: tensors, arrays, numbers, and lists, tuples or dicts of them.
-        what: their name in messages.
+        what: the name of the values in messages.
 
     Yields:
         Nothing.
 
     Raises:
-        CheckFailed: a value was changed. That equal numbers were written is what the worker says, untrusted.
+        CheckFailed: a value was changed, or a tensor was written to in place with equal numbers. The worker counts the
+            writes, and its count is untrusted.
     """
     what = say("`{}`", what) if what.isidentifier() else what
     # Copied together, so that values which share memory still do, and shapes and strides stay.

@@ -90,7 +90,13 @@ def _methods(tree: ast.Module) -> Iterator[tuple[str, Function]]:
 
 
 def _assert_name(call: ast.Call, owners: dict[int, str], source: CheckSource) -> str:
-    """Return the name of the `unittest` or nose assert that is called, such as "Equal"; "" for any other call."""
+    """Return the name of the `unittest` or nose assert that is called, such as "Equal"; "" for any other call.
+
+    Args:
+        call: the call.
+        owners: the name of the first parameter, such as "self", of the method that a node is in, by the node's `id`.
+        source: the file of the call.
+    """
     match call.func:
         case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == owners.get(id(call)):
             return attribute.removeprefix("assert") if attribute.startswith("assert") else ""
@@ -101,7 +107,12 @@ def _assert_name(call: ast.Call, owners: dict[int, str], source: CheckSource) ->
 
 
 def _names_of_errors(node: ast.With, owners: dict[int, str]) -> Iterator[str]:
-    """Yield the names that `with self.assertRaises(...) as NAME` binds to expected errors."""
+    """Yield the names that `with self.assertRaises(...) as NAME` binds to expected errors.
+
+    Args:
+        node: the `with` statement.
+        owners: the name of the first parameter, such as "self", of the method that a node is in, by the node's `id`.
+    """
     for item in node.items:
         match item:
             case ast.withitem(
@@ -173,7 +184,11 @@ def _call_of(function: str, *args: ast.expr, **words: ast.expr) -> ast.expr:
 
 
 def _with_setups(text: str) -> str:
-    """Return a file in which each test method begins with the code of `setUp`, with variables for attributes."""
+    """Return a test file in which each test method begins with the code of `setUp`.
+
+    What `setUp` stores as an attribute of `self` is a local variable there. A class stays as it is if one of its
+    methods already has a variable of such a name.
+    """
     tree, edits = ast.parse(text), Edits(text)
     for node in ast.walk(tree):
         if not isinstance(node, ast.ClassDef):

@@ -190,7 +190,13 @@ class Port:
                 yield test
 
     def _check_file(self, docstring: str, above: str, tests: Sequence[str]) -> str:
-        """Return the source of a check file with these tests, a comment above each, and all that they need."""
+        """Return the source of a check file with checks for these tests, and with all that the checks need.
+
+        Args:
+            docstring: the docstring of the file.
+            above: a line with a comment that is put above each check; "" for none.
+            tests: the names of the tests; without any, "" is returned.
+        """
         names = {self._plain.name_in_checks(name): name for name in self._plain.tests}
         autouse = [name for name, item in self._plain.fixtures.items() if _is_autouse(item.node)]
         items = [item for item in self._items if item.name not in names]

@@ -106,7 +106,7 @@ class Assignment:
         return "\n\n".join(self._given)
 
     def later_change_sentences(self) -> Iterator[str]:
-        """Yield a sentence for each variable that a cell changes after a test looked at it."""
+        """Yield a sentence for each variable that a test uses and a later cell of the notebook changes."""
         looked: dict[str, list[str]] = {}
         for name, source in self.tests.items():
             later = self.code[self._cells_before[name] :]

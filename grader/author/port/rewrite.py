@@ -197,7 +197,16 @@ class Tests:
         return {name: sorted(all_of, key=lambda need: (need != "student", need)) for name, all_of in needs.items()}
 
     def _rewrite_body(self, edits: Edits, node: ast.AST, needs: Mapping[str, list[str]], prefix: str) -> None:
-        """Put a prefix before student code in a function's body, and pass helpers the arguments that they need."""
+        """Rewrite the names of student code in a function's body, and pass helpers the arguments that they need.
+
+        In a check file, variables that are loaded from data files are read from the reference.
+
+        Args:
+            edits: the edits of the function's source, to which these are added.
+            node: the function.
+            needs: the arguments that each function takes besides its own parameters, by the function's name.
+            prefix: the source before each name of student code: "student." in a check file, "" in a probe file.
+        """
         for place, task in self.student_nodes(node):
             edits.replace(place, f"{prefix}{task}")
         # A check file is not where the data is; the reference has loaded it, too.
@@ -259,9 +268,10 @@ class Tests:
         return edits.result()
 
     def keeps_seed(self, node: ast.AST) -> bool:
-        """Return whether a test must keep its seed: it seeds PyTorch, draws, and compares with numbers in its code.
+        """Return whether a test must keep its seed of PyTorch, because numbers that it expects depend on that seed.
 
-        The numbers come from these draws alone: nothing else draws from the seed, as a layer does when it is made.
+        That is so if it sets the seed at the top of its body, draws below that, and contains expected numbers. A test
+        that calls anything of `torch.nn` does not keep its seed: a layer would draw from the seed, too.
         """
         if not isinstance(node, Function) or not _has_expected_numbers(node):
             return False
@@ -318,7 +328,10 @@ class Tests:
         return f"{torch}.Generator().manual_seed({edits.text(seed.value.args[0])})"
 
     def name_in_checks(self, name: str) -> str:
-        """Return the name of a function in the check file: `check_...` for a test, any other name for a helper."""
+        """Return the name that a function of the test file gets in the check file: `check_...` for a test.
+
+        A helper or a fixture keeps its name, with an underscore before it if the name has a meaning in a check file.
+        """
         if name in self.tests:
             return f"check_{name.removeprefix('test').strip('_') or 'all'}"
         return f"_{name}" if name.startswith("check_") or name in _OURS else name
@@ -390,7 +403,11 @@ class Tests:
         return [name for name in parameters(node) if name not in self.fixtures and name not in _WRAPS]
 
     def name_in_probe(self, name: str) -> str:
-        """Return the name of a function in the probe file."""
+        """Return the name that a function of the test file gets in the probe file: `make_...` for a fixture.
+
+        A helper keeps its name. A test loses `test_`; if the rest is taken or is not a valid name, it becomes
+        `try_...`.
+        """
         if name in self.fixtures:
             return f"make_{name}"
         if name in self._helpers:

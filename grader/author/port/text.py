@@ -46,20 +46,21 @@ class Edits:
         self._edits.append((place, place, new))
 
     def replace_head(self, node: Function | ast.Call, name: str, first: Sequence[str], *, before: bool) -> None:
-        """Rename a function or a call, and add parameters or arguments at the beginning of its parentheses.
+        """Rename a function or a call, and insert parameters or arguments behind its opening parenthesis.
 
         Args:
             node: the function or the call.
             name: the new name.
-            first: the parameters or arguments that come first.
-            before: whether arguments follow, before which a comma is needed.
+            first: the parameters or arguments that are inserted.
+            before: whether the function already has parameters, or the call arguments, so that a comma must end
+                `first`.
         """
         start = self.start(node) if isinstance(node, ast.Call) else self._bytes.index(b"def ", self.start(node)) + 4
         more = ", ".join(first) + ", " * (before and bool(first))
         self._edits.append((start, self._bytes.index(b"(", start) + 1, f"{name}({more}"))
 
     def replace_name(self, node: Function, name: str) -> None:
-        """Rename a function, without its parameters."""
+        """Replace the name in the definition of a function; calls of the function stay as they are."""
         start = self._bytes.index(b"def ", self.start(node)) + 4
         self._edits.append((start, start + len(node.name.encode()), name))
 
@@ -86,7 +87,11 @@ class Edits:
         self.insert(start, "".join(f"{indent}# {'  ' * (number > 0)}{row}\n" for number, row in enumerate(rows)))
 
     def result(self, block: Sequence[ast.stmt] = ()) -> str:
-        """Return the text with all edits; only the lines of a block of statements, if one is given."""
+        """Return the edited source: the whole text, or only the lines of some statements.
+
+        Args:
+            block: the statements, in the order of the text; () for the whole text.
+        """
         done = self._starts[first_line_number(block[0]) - 1] if block else 0
         last = self._starts[block[-1].end_lineno or 0] if block else len(self._bytes)
         parts = []
