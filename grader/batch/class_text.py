@@ -56,11 +56,11 @@ def _exercise_lines(overview: ClassSummary, width: int) -> Iterator[str]:
 
 
 def group_lines(overview: ClassSummary, most: int, width: int, *, colours: bool = False) -> Iterator[str]:
-    """Yield lines for a terminal: the largest groups, each with an example's lost checks and its code.
+    """Yield lines for a terminal: the largest groups of similar answers, each with the checks and code of an example.
 
     Args:
         overview: the class.
-        most: the largest number of groups.
+        most: the number of groups that are shown at most.
         width: columns of the terminal.
         colours: whether the code has colours.
     """

@@ -90,8 +90,8 @@ def with_comments(
         graded: the exercise.
         comments: the comments on everybody's files.
         names: all names of the authors, folded.
-        path: the path of the file; that of a notebook has no lines which its author knows.
-        text: the text of the file; nothing if it is the starter.
+        path: the path of the file. In a notebook, comments get no line numbers, as its author sees none.
+        text: the text of the file; b"" if it is the starter.
     """
     own = [one for one in comments if one.exercise == graded.exercise.id and one.author in names]
     lines = text.decode("utf-8", "replace").splitlines() if own else []
@@ -100,7 +100,13 @@ def with_comments(
 
 
 def _find_line(one: Comment, lines: Sequence[str], *, numbered: bool) -> LineComment:
-    """Find the line that a comment is about: among the lines with its text, the one nearest to its number."""
+    """Find the line that a comment is about: among the lines with its text, the one nearest to its number.
+
+    Args:
+        one: the comment.
+        lines: the lines of the file.
+        numbered: whether the result has the number of the line; False for a notebook, whose author sees no numbers.
+    """
     same = (number for number, line in enumerate(lines, 1) if not one.code or code_cell(line) == one.code)
     place = min(same, key=lambda number: abs(number - one.line), default=None)
     if place is None or (not one.code and place != one.line):

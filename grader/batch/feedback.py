@@ -115,10 +115,13 @@ def _docstring_lines(lines: Sequence[str], first: int, last: int) -> range:
 def zip_feedback_pages(results: ResultsFolder, journal: Journal, people: People) -> tuple[int, list[str]]:
     """Write a zip of the authors' pages for the bulk upload of the platform from which the submissions came.
 
-    Moodle takes "Upload multiple feedback files in a zip": a folder `Participant_<id>_assignsubmission_file_` for each
-    author, found by the number, which is each member's own where a team handed in. Canvas takes "Upload submissions":
-    files whose names have the numbers of the user and of a file that was handed in; it shows the page under the name of
-    that file, and to that user's whole group. Without a platform all pages lie beside each other, also as Markdown.
+    For Moodle ("Upload multiple feedback files in a zip"), the zip has a folder for each author. It is named
+    `Participant_<id>_assignsubmission_file_`; each member of a team has a folder, with the member's own id.
+
+    For Canvas ("Upload submissions"), the name of a page has two numbers: the user's, and that of a file that was
+    handed in. Canvas shows the page under the name of that file, to the whole group of the user.
+
+    Without a platform, all pages are in one folder, also as Markdown.
 
     Args:
         results: the folder of results.
@@ -151,7 +154,13 @@ def zip_feedback_pages(results: ResultsFolder, journal: Journal, people: People)
 
 
 def _upload_prefixes(record: SubmissionRecord, starts: Mapping[str, str], people: People) -> Iterator[str]:
-    """Yield the prefixes that names of an author's files must have for the platform; none if it accepts no file."""
+    """Yield the prefixes under which the platform accepts an author's page: for a team on Moodle, one for each member.
+
+    Args:
+        record: the author's submission.
+        starts: the prefixes from the platform's download, by author.
+        people: the people on the roster.
+    """
     start = starts.get(record.author, "")
     if not start and people.kind == "moodle":  # the default group has no number, and its members have
         start = f"{MOODLES}{record.author}_assignsubmission_file_/"

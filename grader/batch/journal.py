@@ -126,7 +126,7 @@ class Journal(Store):
     def sync(self) -> None:
         """Flush all that was written so far to the disk, so that it survives a power cut.
 
-        SQLite itself does that when it takes the log of its changes over into the file, and when that is closed.
+        SQLite itself flushes only when it copies its log (the file `-wal`) into the database, and when it closes that.
         """
         path = Path(self.execute("PRAGMA database_list")[0][2])
         log = path.with_name(f"{path.name}-wal")
@@ -185,12 +185,12 @@ class Journal(Store):
         return self.add(one, Path(os.path.relpath(own.path, self._root)).as_posix(), text)
 
     def make_current(self, author: str, exercise: str, result: int) -> None:
-        """Make a result the one that counts. It replaces the one that counted before this run.
+        """Make a result the one that counts; remember which result counted before this run.
 
         Args:
             author: the author of the submission.
-            exercise: its id.
-            result: the number of its row.
+            exercise: the id of the exercise.
+            result: the number of the result's row.
         """
         self.execute(
             "INSERT INTO current VALUES (CAST(? AS TEXT), ?, ?, NULL, ?) ON CONFLICT DO UPDATE SET"
@@ -212,7 +212,7 @@ class Journal(Store):
         return sorted(SubmissionRecord(who, tuple(json.loads(names)), *rest) for who, names, *rest in rows)
 
     def save_people(self, handed: Iterable[Handed]) -> None:
-        """Save the names of people and groups whom a platform gave numbers, and the prefixes for files to return."""
+        """Save the names of people and groups to whom a platform gave numbers, and the prefixes for feedback files."""
         self._save_people_rows(
             (one.key, one.name, one.upload_prefix) for one in handed if one.name or one.upload_prefix
         )
@@ -266,7 +266,11 @@ class Journal(Store):
         return [CurrentResult(*row) for row in rows]
 
     def results_not_counted(self) -> list[tuple[int, CurrentResult]]:
-        """Return the lower scores that do not count because of `never_lower`, each with the result that counts."""
+        """Return the results that do not count because of `never_lower`, as their scores are lower.
+
+        Returns:
+            Pairs: the number of such a result, and the result of the same author and exercise that counts.
+        """
         rows = self.execute(
             "SELECT results.id, results.author, results.exercise, result, replaces, results.run FROM results"
             " JOIN current USING (author, exercise) JOIN runs ON runs.id = results.run"
@@ -275,12 +279,13 @@ class Journal(Store):
         return [(number, CurrentResult(*row)) for number, *row in rows]
 
     def merge(self, other: Journal, authors: Collection[str] | None = None) -> None:
-        """Copy the results that only another journal has; a result that counts there counts here from now on.
+        """Copy the results of another journal that this one lacks, and its records of submissions and people.
 
         Args:
             other: the other journal.
-            authors: the authors whose results are copied, and count where none counts here yet; None for all results,
-                which count in any case.
+            authors: the authors whose results are copied. A result that counts there counts here, too, unless the
+                exercise has one that counts here already. With None, everybody's results are copied, and each that
+                counts there counts here.
         """
         owners = [row[0] for row in other.execute("SELECT DISTINCT author FROM results")]
         for author in owners if authors is None else authors:
@@ -307,13 +312,13 @@ def open_journal(
     Args:
         folder: the folder of results.
         new: whether a missing journal is made.
-        file: its name, where it is not that of the whole class.
+        file: the file name of the journal; by default that of the whole class.
         wait_s: the longest wait for another process, in seconds.
         known: results that were read before, and are not read again.
 
     Raises:
         CourseError: the journal does not exist, or another process has it.
-        GraderError: it is damaged, or of another version, or there is no room on the disk.
+        GraderError: the journal is damaged or of another version, or the disk is full.
     """
     path = folder / file
     if not new and not path.is_file():

@@ -99,7 +99,8 @@ def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Ro
         course: the course whose exercises its rows name.
         kind: the class of its rows.
         subject: a function that returns the key of a row; no two rows may have the same.
-        same: the words of the problem after "line 3", if a later row has the same key as line 3.
+        same: the words after "line 3" in the message about two rows with the same key, such as "comments on the same
+            line".
 
     Raises:
         CourseError: rows of the file are wrong; it lists them all.

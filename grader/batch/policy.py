@@ -69,7 +69,8 @@ class Rules:
     def with_members(self, handed: Handed) -> Handed:
         """Return the submission with all members of its group as authors, if the roster has that group.
 
-        Its number is not used then: Moodle's is the team's, which a participant may have too; Canvas's is one member's.
+        The number of the submission is then not used: on Moodle it is the team's, and a participant may have the same
+        one; on Canvas it is one member's.
         """
         team = self.people.team_members(handed.name, handed.key) if handed.name else ()
         members = tuple(person.author for person in team)
@@ -132,7 +133,16 @@ def _final_text(scores: Mapping[str, FinalScore] | None, author: str) -> str:
 def _reasons(
     report: Report, final: FinalScore, known: str, total: Total, policy: Policy, *, alone: bool
 ) -> Iterator[str]:
-    """Yield in words each reason why the final score differs from the points of the checks."""
+    """Yield in words each reason why the final score differs from the points of the checks.
+
+    Args:
+        report: the report, with the overrides of staff.
+        final: the final score.
+        known: how it is known when the submission was handed in, in words; or "".
+        total: the total by the rules of the hand-in, with what is extra credit and what is dropped.
+        policy: the policy of the course.
+        alone: whether the grace days spent on other hand-ins are unknown.
+    """
     decided = [row for row in staff_decisions(report) if row[2] != VOID or final.override]
     if rows := [f"{check or graded.exercise.id}: {why}" for graded, check, why in decided]:
         change = "no change" if not final.override else "more" if final.override > 0 else "less"

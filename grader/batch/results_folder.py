@@ -150,14 +150,14 @@ class ResultsFolder:
     def write_gradebook(
         self, plan: RunPlan, journal: Journal, rules: Rules, unmatched: Sequence[Unmatched], *, names: bool = False
     ) -> None:
-        """Write the table of notes on files, and the gradebook, also with a row for each person on the roster.
+        """Write the gradebook, with a row for everybody on the roster, too; and the table of notes on files.
 
         Args:
             plan: the plan: what is graded.
             journal: the journal of the batch.
             rules: overrides, people and deadlines.
-            unmatched: files that belong to no exercise.
-            names: whether the table also has the names of people whom a platform gave numbers.
+            unmatched: files that belong to no exercise or no author; those with an author become notes.
+            names: whether both tables also have the names of people to whom a platform gave numbers.
         """
         notes: list[tuple[str, ...]] = []
 

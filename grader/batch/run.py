@@ -74,7 +74,7 @@ class BatchOptions:
             text: the options of the earlier run, from the journal; "" where there was none.
 
         Raises:
-            FormatError: it is not what this program writes there.
+            FormatError: the text is not what this program writes into the journal.
         """
         if not text:
             return cls()
@@ -132,7 +132,7 @@ def grade_batch(
         plan: the run plan. Its secret is the batch's own, which is stored in `results`.
         intake: the submissions that were handed in.
         results: the folder of results.
-        options: the options: what of it is graded.
+        options: the options of the batch: what is graded, and what is graded again.
         progress: the receiver of each report when it is final, and of how many submissions are done.
         slots: the number of lanes on this machine that work at once.
         executor: a function that opens another executor in place of these lanes, such as a cluster.
@@ -180,9 +180,10 @@ def _refuse_another_course(plan: RunPlan, journal: Journal, results: ResultsFold
 
 
 def handed_in_at(handed: Handed, submission: Submission) -> tuple[str, str]:
-    """Return when the files that count were handed in, and the text of a date that cannot be read; each may be "".
+    """Return the time when the files that count were handed in, and the text of a date that cannot be read.
 
-    Where a platform has a time for each folder, those of folders with other assignments say nothing.
+    Each may be "". Where a platform has a time for each folder, only folders with files that count are considered, and
+    the latest time is returned.
     """
     if not any(part.at or part.unread for part in handed.parts):
         return handed.at, handed.unread
@@ -362,7 +363,7 @@ class _Batch:
             journal.make_current(submission.author, id, number)
 
     def complete_summary(self) -> Summary:
-        """Complete and return the summary: list the broken results among those that count, and count the stale ones."""
+        """Complete and return the summary: list the broken results that count, and count those of older checks."""
         self.summary.unmatched = len(self.unmatched)
         if self.unread_times:
             whose, stamp = listed(list(self.unread_times)), next(iter(self.unread_times.values()))

@@ -124,7 +124,13 @@ def _compare_texts(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progr
 
 
 def _fingerprints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
-    """Return the fingerprints of a text, which another process cuts into tokens; None if that process fails."""
+    """Return copydetect's fingerprints of a Python file; None if the process that cuts it into tokens fails.
+
+    Args:
+        text: the content of the file.
+        window: the number of hashes in a row, of which the fingerprints have one at least.
+        given: the hashes of the starter, which do not count.
+    """
     if (read := tokens_in(text)) is None:
         return None
     plain, tokens, places = read

@@ -154,7 +154,7 @@ def _scores_with_grace(
 
     Args:
         marks: the scores of all hand-ins.
-        places: the index in `marks` and the person's author there, for each hand-in that the person handed in.
+        places: a pair for each hand-in that the person handed in: its index in `marks`, and the author's name there.
         course: the course, which has the policy.
     """
     own = [(marks[place], marks[place].scores[author]) for place, author in places]
@@ -267,7 +267,15 @@ def _term_row(
     marks: Mapping[str, HandInScores],
     course: Course,
 ) -> TermRow:
-    """Return one person's row of the term; what was not handed in counts as 0."""
+    """Return one person's row of the term; what was not handed in counts as 0.
+
+    Args:
+        uid: the identifier of the person.
+        scores: the person's final scores, by the id of the hand-in.
+        handins: the hand-ins that count in the term.
+        marks: everybody's scores, by the id of the hand-in.
+        course: the course, which has the policy.
+    """
     bonus = {id for id, one in marks.items() if one.extra}
     points = {id: marks[id].maximum_of(score) for id, score in scores.items()}
     part = {one.id: Fraction(0) for one in handins}

@@ -75,7 +75,8 @@ class AllCalls:
     def _recorded_calls(self, planned: PlannedRun, device: DeviceKind) -> list[SentCall]:
         """Return the calls of a check, recorded with the reference in the student's place and cached.
 
-        Calls with proxies or large arguments are left out, and those of a probe: its arguments are not the function's.
+        Left out are calls with proxies or large arguments, calls on several ranks, and calls that a probe makes: those
+        have the arguments of the probe. Of the others, the first `MOST_CALLS` are returned.
         """
         exercise, check = planned.row.file.exercise, planned.row.check.id
         if exercise.reference is None:
@@ -158,7 +159,10 @@ def _rounded_lists(value: Any, offset: float, deepest: int) -> object:
 
 
 def _tensor_of(value: Any) -> torch.Tensor | None:
-    """Return the numbers of a value as a tensor on the CPU; None if it has none, or some that no tensor can hold."""
+    """Return a number, an array or a tensor as a tensor on the CPU.
+
+    Return None for another value, for an integer that is too large, and for an array without numbers.
+    """
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "biufc":
             return None

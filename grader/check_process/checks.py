@@ -216,7 +216,11 @@ def twister_state(raw: bytes) -> torch.Tensor:
 
 @functools.cache
 def _fresh_state() -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return the state of a generator that was seeded and never drawn from; `twister_state` replaces its words."""
+    """Return the state of a generator before its first draw, as bytes; `twister_state` writes its words into a copy.
+
+    Raises:
+        RuntimeError: PyTorch keeps the state in another form than the known one.
+    """
     state: np.ndarray[Any, np.dtype[np.uint8]] = torch.Generator().get_state().numpy().copy()
     if state.nbytes != _STATE_BYTES:
         raise RuntimeError(f"PyTorch {torch.__version__} keeps a generator's state in a form that is not known here")

@@ -44,7 +44,7 @@ class Connections:
             plain: whether a worker with the standard library alone is tested.
 
         Raises:
-            RuntimeError: it does not.
+            RuntimeError: no worker can be used, or it does not return its arguments.
         """
         if plain in self._starter.tested:  # the checks are only read again
             return
@@ -147,13 +147,14 @@ class Connections:
 
     @property
     def waiting(self) -> Waiting:
-        """The time for which this process waits for workers."""
+        """The object that counts how long this process waits for workers."""
         return self._starter.waiting
 
     def read_output_until_now(self) -> None:
-        """Read what the student printed until now; later output is never read, as it could contain hidden inputs.
+        """Keep what the student's workers printed until now, for the end of the job; a second call does nothing.
 
-        A connection reads the output of a worker that it loses.
+        Later output is never read, as it could contain hidden inputs. The output of a worker that is lost by then is
+        kept, too: its connection has read it.
         """
         if self._output is None:
             self._output = [each for connection in self._students.values() for each in connection.outputs().values()]

@@ -82,7 +82,10 @@ class Judge:
         return verdict
 
     def _may_pass_by_mutation(self, outcome: Outcome, error: BaseException | None) -> bool:
-        """Return whether the check may pass only because student code mutated an argument that it does not examine."""
+        """Return whether the outcome may depend on a mutation of an argument that the check does not examine.
+
+        It may if student code mutated one, and the check passed, or failed in a comparison of values.
+        """
         if not self.student.record.changes or self.student.record.watched:
             return False
         # A failed plain assert may well be about the argument. Only of our own comparisons it is known what they

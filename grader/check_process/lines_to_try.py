@@ -48,7 +48,10 @@ class Reproducer:
         self._fresh: dict[int, Connection] = {}
 
     def add_snippet(self, outcome: Outcome, planned: PlannedRun, student: Connection) -> Outcome:
-        """Return the outcome with lines to try, or a hidden check's example, in its message if they show the mistake.
+        """Return the outcome, with lines for the student to try in its message if these show the mistake.
+
+        The lines are the last calls of the check, or for a hidden check the example that its author wrote. An example
+        that cannot be tried is added, too.
 
         Args:
             outcome: the outcome of the check.
@@ -169,7 +172,7 @@ def _lacks_package(connection: Connection, printed: str) -> bool:
 
 
 def _run_lines(connection: Connection, lines: str, seed: int = 0) -> str:
-    """Run lines, and return what they print, or the type of what they raise.
+    """Run lines and return what they print, or in place of it how they stopped: the type of error, or the verdict.
 
     Args:
         connection: the connection to the worker that runs them.
@@ -190,7 +193,7 @@ def _run_lines(connection: Connection, lines: str, seed: int = 0) -> str:
 
 
 def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
-    """Run lines that a student typed in a fresh worker, and return an outcome whose message is what they print.
+    """Run a student's own lines in a fresh worker; return an outcome whose message is what they print.
 
     Args:
         check: the check in whose place they run.

@@ -42,7 +42,7 @@ def calls_as_lines(
         calls: the calls that the check made.
         folder: the folder in which the lines run, as the student types it.
         device: the kind of device that the worker saw.
-        changes: whether the calls change their arguments, so that each needs its own.
+        changes: whether the calls mutate their arguments. If so, calls with equal arguments do not share them.
     """
     # The last calls: a check ends at the first thing that does not hold, so the culprit is likely among them.
     last, rows = calls[-MOST_CALLS:], list[tuple[str, list[str], list[str]]]()
@@ -71,7 +71,8 @@ def _name_shared_arguments(rows: Sequence[tuple[str, list[str], list[str]]]) -> 
     """Replace each long argument that several calls have by a name; return the lines that assign these names.
 
     Args:
-        rows: the function of each call, lines that come first, and the arguments, in which names are put.
+        rows: a row for each call: its function, the lines to run before it, and the source of its arguments. The names
+            are written into this last list.
     """
     times = Counter(text for _, _, arguments in rows for text in set(arguments))
     long = [text for text, count in times.items() if count > 1 and len(text) > _LONG and text.startswith(_MADE)]

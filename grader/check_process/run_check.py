@@ -47,7 +47,10 @@ class CheckRunner:
         util._reprcompare = self._note_comparison
 
     def has_drawn(self, row: CollectedCheck) -> bool:
-        """Return whether the last run of a check may have drawn random numbers; this may seed the global generators."""
+        """Return whether the last run of a check used the fixture `rng`, or drew from a global generator.
+
+        To learn the latter, it seeds the global generators again.
+        """
         return "rng" in row.item.fixturenames or not self._fixtures.inputs.reseed_if_untouched()
 
     def run(
@@ -102,7 +105,8 @@ class CheckRunner:
     def _run_item(self, item: pytest.Function, following: pytest.Item | None, check_s: float) -> BaseException | None:
         """Set the fixtures of a check up, call it, tear them down; return what the first failing step raised.
 
-        pytest's own protocol calls thirty hooks besides. They take longer than many a check, and have nothing to do.
+        pytest's own protocol also calls thirty hooks. They are left out: they have no effect here, and take longer than
+        many a check.
         """
         # pytest runs each item once; its fixtures are made anew for every submission.
         item._initrequest()

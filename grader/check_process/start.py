@@ -50,7 +50,7 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.ControlGr
         plan: the plan, with the exercises of this process.
         servers: descriptors of the sockets to the worker server, and to that of plain workers if there is one; empty if
             workers are spawned.
-        groups: the control group in which those of workers can be made, if there is one.
+        groups: the control group in which each worker gets one of its own; None if workers get none.
     """
     # Each lane has a check process; their threads would take the cores from the workers.
     torch.set_num_threads(1)

@@ -73,7 +73,12 @@ def is_empty_function(content: bytes, name: str) -> bool:
 
 
 def _does_nothing(statement: ast.stmt, blank: set[str]) -> bool:
-    """Return whether a statement does nothing but assign or return None; add a name that it sets to None to `blank`."""
+    """Return whether a statement is one that a stub may have, such as `pass` or `return None`.
+
+    Args:
+        statement: the statement.
+        blank: the names to which statements before it assigned None; those that this one assigns None to are added.
+    """
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):
             return True
@@ -96,7 +101,10 @@ def may_lack_return(files: Mapping[str, bytes], names: Collection[str]) -> bool:
 
 @_read_once
 def statement_spans(content: bytes) -> Mapping[int, int]:
-    """Return the last line of each statement in functions, by its first; a compound statement ends before its body."""
+    """Return a dict from the first line of each statement in a function to its last line.
+
+    The last line of a compound statement, such as `for`, is the one before its body.
+    """
     ends: dict[int, int] = {}
     for function in _functions(content):
         for node in ast.walk(function):

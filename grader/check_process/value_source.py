@@ -16,13 +16,13 @@ from grader.wire.table import nested_values
 
 
 def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
-    """Return Python source that makes these values again, with the memory that they share.
+    """Return Python source that makes equal values, which share memory as these do.
 
     Returns:
-        Lines that come first, for memory that several values share, and the texts of the values.
+        The lines that make shared memory, to be run first; and for each value the expression that makes it.
 
     Raises:
-        ValueError: no short text makes them.
+        ValueError: a value has no short expression, or the way in which values share memory has none.
     """
     leaves = [
         each for each in nested_values(values) if isinstance(each, (torch.Tensor, np.ndarray)) and 0 not in each.shape
@@ -61,7 +61,10 @@ def rebuild_from_source(*values: Any) -> tuple[Any, ...]:
 
 
 def _keeps_strides(leaf: Any) -> bool:
-    """Return whether `as_source` keeps the strides: for a contiguous or transposed tensor on a whole storage."""
+    """Return whether the expression that `as_source` returns makes the strides of this tensor or array, too.
+
+    It does for a contiguous array or its transpose, and for such a tensor that has its whole storage.
+    """
     if isinstance(leaf, np.ndarray):
         return bool(leaf.flags.c_contiguous or leaf.flags.f_contiguous)
     whole = leaf.untyped_storage().nbytes() == leaf.numel() * leaf.itemsize
@@ -80,7 +83,12 @@ def _memory_source(tensor: torch.Tensor) -> str:
 
 
 def _view_source(tensor: torch.Tensor, name: str) -> str:
-    """Return source that makes a tensor as a view of a storage that has a name."""
+    """Return an expression that makes a tensor as a view of another one.
+
+    Args:
+        tensor: the tensor.
+        name: the name, in the source, of a 1-D tensor that has the whole storage.
+    """
     offset, shape, strides = int(tensor.storage_offset()), tuple(tensor.shape), tuple(tensor.stride())
     if tensor.dim() == 1 and strides == (1,):
         end = offset + shape[0]

@@ -116,7 +116,7 @@ def outcome_of_check(
 
 
 def _reason_of_stub(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
-    """Return the reason to report a failed check as skipped, if a stub that it called returned None; else None."""
+    """Return a reason with the verdict skipped, if a check failed after a stub returned None to it; else None."""
     by_none = reason.verdict is Verdict.FAILED or (reason.verdict is Verdict.BROKEN and "NoneType" in str(error))
     if not by_none or not student.record.nothing:
         return None
@@ -167,7 +167,7 @@ def _traceback_text(error: BaseException | None) -> str:
 def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str:
     """Return what made a check lose its points, as one of `CAUSES`; "" if it did not lose them.
 
-    Of a hidden check the verdict and the category decide: what its inputs were must not show in a word.
+    For a hidden check, the word depends on little more than the verdict and the category: it must not reveal inputs.
 
     Args:
         check: the check that ended.

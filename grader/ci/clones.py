@@ -288,8 +288,8 @@ class Gathered:
     def gradebook(self) -> str:
         """Return the gradebook as CSV, with a column for each exercise of any report.
 
-        Exercises that more than half of the reports have come first. A final score needs these alone, so that no report
-        can change the score of another author.
+        The exercises that are in more than half of the reports come first. An author needs only these for a final
+        score, so that no report can change the score of another author.
         """
         having = Counter(id for report in self.reports for id in {exercise.id for exercise in report.exercises})
         ids = list(dict.fromkeys(exercise.id for report in self.reports for exercise in report.exercises))

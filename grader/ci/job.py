@@ -103,7 +103,7 @@ def changed_exercises(checkout: Checkout, submission: Submission, since: str) ->
     Args:
         checkout: the checkout, with its course.
         submission: the submission that was read from it.
-        since: the commit, or what the platform names in its place.
+        since: the commit; zeros, which platforms write before the first push of a branch, stand for all exercises.
 
     Raises:
         CourseError: git cannot say, and why.
@@ -294,8 +294,9 @@ def grade_checkout(
         plan: what is graded.
         submission: the checkout.
         write: a function that receives the report before anything ran, again and again as checks end, and at the end.
-        progress: the receiver of each exercise of which checks were run.
-        undo: a callback for an error before any check was run: the report that was written then does not say why.
+        progress: the receiver of each graded exercise, unless no check of it was run.
+        undo: a callback that removes the reports. It is called if an error ends the run before any check was run, as
+            the report that was written first does not mention the error.
 
     Raises:
         StartError: a process of ours did not start.
@@ -342,8 +343,9 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
         staff: whether the JSON has what only staff may read.
 
     Raises:
-        GraderError: the platform would refuse a file, or says too little of what is graded.
-        CourseError: no file can be written there.
+        GraderError: a file would be larger than its platform takes.
+        CourseError: a file cannot be written, the environment lacks what its format needs, or it would show points that
+            must not be shown.
     """
     if json_path is not None:
         write_named(json_path, report_json(report, staff=staff), "--json")

@@ -168,7 +168,9 @@ class _Commands(click.Group):
 
 
 def hand_back(ctx: click.Context | None = None) -> None:
-    """Exit if this process runs the command for the one that the user started, which then runs the command itself.
+    """Hand the command back to the process that the user started, if this process runs it in that one's place.
+
+    To do so, this process exits with the status `HANDED_BACK`. The other one then runs the command itself.
 
     Args:
         ctx: the context of the command; by default the current one.

@@ -130,7 +130,16 @@ def ci_command(
 def _drop_point_formats(
     json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say, *, by_option: bool
 ) -> tuple[None, tuple[tuple[str, str], ...]]:
-    """Return None for the path of the JSON and the formats without points; print which files are not written.
+    """Leave out the JSON and the formats that consist of points; print which files are not written.
+
+    Args:
+        json_path: the path of the JSON, or None.
+        formats: the formats, each with its file.
+        say: the printer.
+        by_option: whether the user typed `--no-points`; else points are left out because everybody can read them here.
+
+    Returns:
+        None, as the path of the JSON, and the other formats.
 
     Raises:
         UsageError: `--no-points` was given together with a format that has points.

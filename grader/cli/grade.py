@@ -109,7 +109,15 @@ def grade_here(
 def _plan(
     words: tuple[str, ...], submission: Path | None, setup: Setup, earlier: ReportFile | None, *, seeded: bool
 ) -> tuple[RunPlan, Submission]:
-    """Return the run plan, and the submission that is graded."""
+    """Return the run plan, and the submission that is graded.
+
+    Args:
+        words: the names of exercises and rules, as the user typed them.
+        submission: the path of what is graded; None for the course's own folder.
+        setup: the setup of the run.
+        earlier: the report whose exercises and author are graded again, or None.
+        seeded: whether the user named a seed, or a report that has one.
+    """
     from grader.course.layout import is_student_folder
     from grader.course.load import split_exercises_and_rules
     from grader.grading.plan import RunPlan
@@ -149,7 +157,18 @@ def _grade(
     saves: bool,
     fresh: bool,
 ) -> Report:
-    """Grade a submission and return its report; print the summary with `says[0]`, and details with `says[1]`."""
+    """Grade a submission, print the result, and return the report.
+
+    Args:
+        plan: the run plan.
+        handed_in: the submission.
+        submission: the path that it was read from; None for the course's own folder.
+        says: two printers: one for the summary, one for all else.
+        shown: a function that returns the lines that are printed of an exercise.
+        early: processes that were started already, if any.
+        saves: whether results are saved for later runs, and saved ones are used.
+        fresh: whether unchanged exercises are graded again.
+    """
     from grader.course.layout import results_path
     from grader.course.load import read_module
     from grader.grading.diagnosis import KnownMistakes
@@ -224,10 +243,10 @@ def _only_hidden_note(rules: Collection[str], report: Report) -> Iterator[str]:
 
 
 def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
-    """Raise an error unless the named rules are rules of the only exercise that is named.
+    """Refuse rules that the exercise does not have, or that are named together with several exercises.
 
     Raises:
-        CourseError: the exercise has no such rule, or there is not exactly one exercise.
+        CourseError: the exercise has rules, but not this one; or there are several exercises.
     """
     known = exercises[0].contract
     if rules and len(exercises) > 1:

@@ -109,8 +109,9 @@ def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
     """Return a decorator that adds `--device`, `--start` and perhaps `--confinement`, as one argument `workers`.
 
     Args:
-        default: level of confinement, None if it depends on other options; "" for a command that has no such option.
-        shown: the default as the help shows it, where it depends on other options.
+        default: the level without `--confinement`; None if it depends on other options; "" for a command without that
+            option.
+        shown: the words of `--help` for the default; True for the default itself.
     """
 
     def decorate(function: Function) -> Function:
@@ -129,7 +130,7 @@ def confinement_option(default: str | None, shown: str | bool = True, purpose: s
 
     Args:
         default: the level without the option.
-        shown: the words of `--help` for the default.
+        shown: the words of `--help` for the default; True for the default itself.
         purpose: the words of `--help` for the option.
     """
     levels = click.Choice(["none", "reduced", "full"])
@@ -143,7 +144,17 @@ LMS = ("canvas", "moodle")
 def _parse_formats(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...], more: Sequence[str] = ()
 ) -> list[tuple[str, str]]:
-    """Parse values of `--format`, such as "junit=FILE", into pairs of a format and a file; "" for no file."""
+    """Parse values of `--format`, such as "junit=FILE", into pairs of a format and a file; "" for no file.
+
+    Args:
+        ctx: the context of the command.
+        param: the parameter.
+        values: the values, as the user typed them.
+        more: further formats, which may be given without `=FILE`.
+
+    Raises:
+        BadParameter: a format does not exist, or lacks its file.
+    """
     from grader.course.files import suggestion
     from grader.report.export.formats import FORMATS
 
@@ -163,7 +174,7 @@ def format_option(*, required: bool = False, more: Sequence[str] = ()) -> Decora
 
     Args:
         required: whether the option must be given.
-        more: further formats, for a whole class; their FILE may be left out.
+        more: further formats, those of a whole class. They may be given without `=FILE`.
     """
     of_class = f", and for a class {' or '.join(more)}" if more else ""
     return click.option(
@@ -244,8 +255,9 @@ def course_and_exercises(
         names: the names of exercises and modules, as people type them.
         folder: a folder in the course; by default the user's folder.
         whole: whether an exercise that cannot be used is an error; else it is left out.
-        prints: whether its problems are printed then.
-        alone: whether the course needs no exercises besides those; it has others where the names are not ids.
+        prints: whether the problems of exercises that are left out are printed.
+        alone: whether the other exercises of the course may stay unread. They are read nevertheless if a name is not an
+            id, a number or the folder of a module.
     """
     from grader.cli import COMMANDS
     from grader.course.layout import find_course

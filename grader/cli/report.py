@@ -64,7 +64,13 @@ def report_command(
 
 
 def _class_lines(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[str]:
-    """Yield a summary of the class, and groups of answers that no known mistake explains."""
+    """Yield a summary of the class, and groups of answers that no known mistake explains.
+
+    Args:
+        overview: the class.
+        out: the folder of results, for the command that is proposed.
+        every: whether all groups are shown, and not only the largest.
+    """
     from grader.batch.class_text import class_lines, group_lines
 
     width = terminal_width()
@@ -262,7 +268,15 @@ def export_command(
 def _read_score_columns(
     outs: Sequence[Path], kind: str, handin: str | None, column: str, course_folder: Path | None, table: CsvTable
 ) -> tuple[list[ScoreColumn], list[str]]:
-    """Return the final scores of hand-ins, each with the title of its column, and notes about them.
+    """Return a column of final scores for each hand-in that goes into a platform's table, and notes for the user.
+
+    Args:
+        outs: the folders of results. All of them count for grace days.
+        kind: the kind of the table: "canvas" or "moodle".
+        handin: the id of the hand-in that goes into the table; None for all, or on Moodle for the one that fits.
+        column: the title of the column; "" for the one that the course has.
+        course_folder: a folder in the course; None for the user's folder.
+        table: the table of the platform.
 
     Raises:
         CourseError: a folder cannot be read, or it is not clear which hand-in is meant.

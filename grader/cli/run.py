@@ -45,10 +45,11 @@ def run_command(**chosen: Any) -> None:
 
 @contextmanager
 def _start_early(submission: Path | None, workers: options.Workers) -> Iterator[EarlyProcesses | None]:
-    """Start processes for a student's own folder, and yield them, or None if there is nothing to gain.
+    """Start the processes that will grade the user's own folder; yield them, or None if none is started here.
 
-    They start while this process imports what grading needs, which takes as long. Where that is imported already there
-    is nothing to gain. Where something must be compiled first, PyTorch may not be imported before that.
+    They start while this process imports what grading needs, which takes as long. None is started where that is
+    imported already, where workers are not forked, or where the folder is in no course. Nor is one started before
+    PyTorch's bytecode is written, as PyTorch must not be imported before that.
     """
     from grader.course.layout import find_course
     from grader.model.errors import CourseError, StartError
