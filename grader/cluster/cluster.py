@@ -66,17 +66,19 @@ RemoteResult = tuple[Outcomes, str | None, bool]
 
 @contextmanager
 def open_cluster(address: str, plan: RunPlan, slots: int, progress: Progress) -> Iterator[Cluster]:
-    """Yield a `Cluster`, whose workers grade in lanes of their own; it connects when the first work is submitted.
+    """Yield a `Cluster`, which connects to its scheduler when the first work is submitted.
+
+    Each Dask worker of the cluster grades in lanes of its own.
 
     Args:
         address: an address as on the command line: a scheduler's address, its file, or local:N.
         plan: what is graded, and how.
-        slots: the number of works that are graded at once, of all workers of local:N together.
+        slots: the number of works that the N workers of local:N grade at once, all together; unused for a scheduler.
         progress: the receiver of messages about workers.
 
     Raises:
-        CourseError: the batch has no sandbox. The first `submit` raises one if there is no such cluster, or if none of
-            its workers can grade.
+        CourseError: the batch has no sandbox. The first `submit` raises one if no scheduler is at the address, or if
+            none of its workers can grade.
     """
     if plan.setup.least is Level.NONE:
         raise CourseError(
@@ -150,10 +152,12 @@ class Cluster:
             self.progress.noted(f"{said['host']} ({said['address']}) is refused: {said['why']}")
 
     def _set_up_workers(self, client: Client) -> Client:
-        """Have each Dask worker open lanes; return the client once each has reported that it can grade, or is refused.
+        """Have each Dask worker open lanes, and return the client after each worker has answered or the wait is over.
+
+        A worker reports how many works it can grade at once. One that does not answer in time is reported and left out.
 
         Raises:
-            CourseError: there is no worker, or none of them can grade.
+            CourseError: no worker connected in time, none of them can grade, or the scheduler cannot import us.
         """
         where = str(client.scheduler_info(n_workers=0)["address"])
         if not where.startswith(("tls://", "wss://")):
@@ -285,7 +289,10 @@ class NodePlugin(WorkerPlugin):
         self._local = local
 
     async def setup(self, worker: Worker) -> None:
-        """Open the lanes and report whether that succeeded; if not, the Dask worker goes on, without work of ours."""
+        """Open the lanes, and report to the batch that this worker can grade, or why not.
+
+        A Dask worker that cannot grade stays connected, and gets no work of the batch.
+        """
         if self._local:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._worker = worker
@@ -381,7 +388,7 @@ class BatchPlugin(SchedulerPlugin):
         self._limits: tuple[int, float | None] = 1, wait_s
 
     async def start(self, scheduler: Scheduler) -> None:
-        """Set the scheduler's limits: how many lost workers a work may cost, and how long it waits for a worker."""
+        """Set the scheduler's limits: the lost workers after which a work fails, and its longest wait for a worker."""
         self._exchange_limits(scheduler)
 
     def _exchange_limits(self, scheduler: Scheduler) -> None:

@@ -60,7 +60,7 @@ class ProxyTarget:
 
     @property
     def of_probe(self) -> bool:
-        """Whether it is a function of a probe, and not of the student's module."""
+        """Whether the object is a function of a probe, and not one of the student's module."""
         return bool(self.child[0] == "name" and self.child[1] != "student")
 
 
@@ -106,7 +106,7 @@ class Proxy:
         return iter(target_of(self).connection.ask("iter", [self], owned_name_of(self), shown_name(self)))
 
     def __del__(self) -> None:
-        """Have the worker forget the object: the next request tells it the object's number."""
+        """Have the worker forget the object; the next request to the worker contains the object's number."""
         target = target_of(self)
         if target.generation and target.generation == target.connection.generation:
             target.connection.dropped.append(target.child[1])
@@ -143,7 +143,7 @@ def is_proxy(value: object) -> bool:
 
 
 def target_of(proxy: Proxy) -> ProxyTarget:
-    """Return the `ProxyTarget` of a proxy: where its object is, and how messages refer to that."""
+    """Return the `ProxyTarget` of a proxy: the place of its object, and the name of that object in messages."""
     target: ProxyTarget = object.__getattribute__(proxy, "_Proxy__target")
     return target
 
@@ -152,8 +152,8 @@ def function_proxy(function: Any) -> Proxy:
     """Return `function` itself if it is a proxy of an object in a worker; raise an error for anything else.
 
     Raises:
-        NotUsable: it is a value: the student's file has no function under that name.
-        Unsupported: it is a function of the check's own.
+        NotUsable: `function` is a value, as the student's file has no function under that name.
+        Unsupported: `function` is a function of the check's own.
     """
     if is_proxy(function):
         return function  # type: ignore[no-any-return]
@@ -165,9 +165,12 @@ def function_proxy(function: Any) -> Proxy:
 def connection_of(function: Any) -> Connection:
     """Return the connection to the worker in which a proxy's object lives.
 
+    Args:
+        function: the proxy; another value raises an error.
+
     Raises:
-        NotUsable: it is a value: the student's file has no function under that name.
-        Unsupported: it is a function of the check's own.
+        NotUsable: `function` is a value, as the student's file has no function under that name.
+        Unsupported: `function` is a function of the check's own.
     """
     return target_of(function_proxy(function)).connection
 
@@ -201,7 +204,11 @@ def proxy_of_name(connection: Connection, name: str, space: str = "student") -> 
 
 
 def _read_left_out(row: Any) -> tuple[str, int, str]:
-    """Return file, line and package of a statement that did not run because the exercise forbids that package."""
+    """Return file, line and package of a statement that did not run, as it needs that forbidden package.
+
+    Args:
+        row: the three values as the worker sent them, untrusted; a wrong form returns ("", 0, "").
+    """
     match row:
         case [str(file), int(line), str(package)] | (str(file), int(line), str(package)):
             return file[:_LONGEST_NAME], line, package[:_LONGEST_NAME]
@@ -273,7 +280,12 @@ class Connection:
         return replace(self, record=record, student=None, reference=None)
 
     def begin_check(self, record: Record, limits: Limits | None = None) -> None:
-        """Use this record, and these limits if they are given, for the check that begins now."""
+        """Use a new record for the check that begins now, and new limits unless `limits` is None.
+
+        Args:
+            record: the record of the check.
+            limits: the limits of the check; with None, those in use stay.
+        """
         self.record, self._seeded = record, False
         self.limits = limits or self.limits
 
@@ -346,8 +358,8 @@ class Connection:
             target: the object.
             args: its arguments.
             kwargs: its arguments by name.
-            called: if the target is a probe, the function that the probe calls, which messages name.
-            noted: if the target is a probe, the call as its caller has noted it.
+            called: the student's function that a probe calls, which messages name; None for other targets.
+            noted: the call as `note_call` returned it for `called`; unused if `called` is None.
         """
         if called is None:
             called, noted = target, self.note_call(target, args, kwargs)
@@ -366,7 +378,7 @@ class Connection:
         )
 
     def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> Call | None:
-        """Record that the check calls an object; return the call if its arguments are to be kept, else None.
+        """Record that the check calls an object, and return the `Call` if the record keeps its arguments.
 
         Args:
             target: the object that is called.
@@ -375,7 +387,7 @@ class Connection:
             ranks: the number of ranks that call it at the same time.
 
         Returns:
-            The call if it is to be kept with its arguments once they are encoded, else None.
+            The `Call`, for `ask` to store with its encoded arguments; None if the record does not keep them.
         """
         own = target_of(target)
         self.record.begin_call(own.word, of_probe=own.of_probe)
@@ -396,12 +408,12 @@ class Connection:
 
         Args:
             operation: what to do: call, get, set, item, len or iter.
-            values: the object, and what the operation takes besides.
+            values: the object, then the operands, such as the arguments of a call or the name of an attribute.
             what: the name of the request in messages, such as "your `total`".
             word: the name in messages of an object that the reply contains, if that stays in the worker.
-            noted: a call whose arguments are among the values, and are kept as they were sent.
-            apart: whether the worker gets the values as they were before student code changed them, and what it changes
-                is changed in copies.
+            noted: the call that the record stores with the encoded values; None to store nothing.
+            apart: whether the worker gets copies of the values as they were before student code changed them. Its own
+                changes then do not reach the check's values.
 
         Raises:
             WorkerLost: there was no reply.
@@ -459,8 +471,8 @@ class Connection:
             tree: the message without its blocks of memory.
             data: its blocks of memory.
             what: the name of the request in messages.
-            seconds: the seconds until the deadline.
-            mapped: the same as for `WorkerProcess.ask`.
+            seconds: the CPU seconds that the worker may use until the deadline.
+            mapped: the descriptor and the size in bytes of memory that the worker maps, in place of `data`; or None.
         """
         worker = self.worker or self.live_worker()
         if not self._seeded:
@@ -555,10 +567,10 @@ class Connection:
     # -- the worker, and its loss -------------------------------------------------------------------------------------
 
     def live_worker(self) -> WorkerProcess:
-        """Return the worker; start one, with nothing loaded, unless it runs already.
+        """Return the running worker, or start one that has loaded nothing yet.
 
         Raises:
-            WorkerLost: so many workers were lost that none is started any more, or it did not start.
+            WorkerLost: the worker did not start, or so many were lost before that no other is started.
         """
         # Noted each time: the verdict is read from the record, even if the check caught the exception.
         if self._losses.final is not None:
@@ -579,7 +591,11 @@ class Connection:
         return self.worker
 
     def raise_if_given_up(self, what: str) -> None:
-        """Raise `WorkerLost` for a function that timed out or ended its worker so often that it is not called again."""
+        """Raise `WorkerLost` if a request is given up, after a timeout or too many lost workers.
+
+        Args:
+            what: the name of the request in messages, by which its losses are counted.
+        """
         if (lost := self._losses.given_up.get(what)) is not None:
             if lost.verdict is Verdict.TIMED_OUT:
                 lost = WorkerLost(lost.verdict, say("{}; it is not called again", lost.public))
@@ -590,9 +606,9 @@ class Connection:
         """Record that the worker was lost during a request, and end it.
 
         Args:
-            lost: the loss.
+            lost: the exception that says how the worker was lost.
             what: the name of the request in messages; "" if the worker did not start.
-            full_time: whether the request had as much time as most have.
+            full_time: whether the request had at least the usual seconds for a call; it is given up if it times out.
         """
         with suppress(ProtocolError):
             lost.frames = read_traceback(lost.stack)
@@ -602,7 +618,12 @@ class Connection:
         self.close()
 
     def end_for_protocol_error(self, what: str, fault: object) -> WorkerLost:
-        """End the worker, because it broke the protocol, and return the `WorkerLost` that the caller raises."""
+        """End the worker, which broke the protocol, and return the `WorkerLost` that the caller raises.
+
+        Args:
+            what: the name of the request in messages.
+            fault: the error or the words that describe the violation.
+        """
         lost = WorkerLost(Verdict.CRASHED, say("{} sent the grader a value that it cannot read", what), fault)
         self._note_lost_worker(lost, what)
         return lost

@@ -129,15 +129,20 @@ class Record:
         return [sent.read() for sent in self.sent]
 
     def begin_call(self, name: str, *, of_probe: bool) -> None:
-        """Record that a function is called now, by putting its name at the end of `called`."""
+        """Record that a function is called now: its name becomes the last in `called`.
+
+        Args:
+            name: the name of the function in messages.
+            of_probe: whether the function is a probe, which `functions_called` leaves out.
+        """
         self.called.pop(name, None)
         self.called[name] = None
         (self.probes.add if of_probe else self.probes.discard)(name)
 
     def functions_called(self) -> tuple[str, ...]:
-        """Return the names in `called` without those of probes, unless there is nothing but probes.
+        """Return the names in `called` without those of probes; if all are probes, return all of them.
 
-        A probe may make an input; then the function that is called with it is the one to be blamed.
+        A probe may make an input; then the function that takes this input is to blame.
         """
         return tuple(name for name in self.called if name not in self.probes) or tuple(self.called)
 
@@ -191,9 +196,12 @@ def note_arguments_examined() -> None:
 
 
 def note_comparison(value: Any) -> None:
-    """Record that the check examines its arguments if the value that it compares is one of them.
+    """Record that the check examines the arguments of its calls, if a compared value is one of them.
 
-    A value that shares memory with an argument counts. Nothing is recorded unless student code gets copies.
+    A value that shares memory with an argument counts, too. Nothing is recorded unless student code gets copies.
+
+    Args:
+        value: the value that the check compares.
     """
     record = _comparing.get()
     if record is None or not record.copying:

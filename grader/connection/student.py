@@ -34,10 +34,10 @@ class Student:
         object.__setattr__(self, "_Student__connection", connection)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a function or class of the student's, or a copy of a value.
+        """Return a proxy of a function or class of the student's module, or a copy of a value in it.
 
         Raises:
-            NoSuchName: there is no such name.
+            NoSuchName: the module does not have the name.
         """
         connection = connection_behind(self)
         kind = connection.known_names().get(name)
@@ -198,7 +198,7 @@ class Probe:
 def call_builtin_probe(
     function: Proxy, name: str, values: Sequence[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1
 ) -> Any:
-    """Have a built-in probe call a function, and return the probe's result; record a call of the function.
+    """Have a built-in probe call a function, record that call, and return the result of the probe.
 
     Args:
         function: the function, which lives in a worker.

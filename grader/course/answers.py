@@ -146,7 +146,16 @@ def _parse_answer(path: Path, source: bytes, reference: str | None) -> Answer:
 
 
 def _answer_of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
-    """Return the answer that an entry of `wrong.yaml` or `right.yaml` makes of the reference."""
+    """Return the known answer that an entry of `wrong.yaml` or `right.yaml` describes as changes of the reference.
+
+    Args:
+        path: the path FILE/NAME of the entry.
+        content: the content of the YAML file.
+        reference: the text of the reference; None if the exercise lacks one.
+
+    Raises:
+        CourseError: the exercise lacks a reference, or the entry does not fit it.
+    """
     file = path.parent.name
     where = f"{file}: {path.name}"
     entry = validate(_entries(content, file).get(path.name), where, RightEntry if file == RIGHT_FILE else WrongEntry)

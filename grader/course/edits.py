@@ -50,7 +50,7 @@ def edit_to_void(course: Course, exercise: Exercise, check: str) -> FileEdit:
     Args:
         course: the course.
         exercise: the exercise that the check belongs to.
-        check: its id; of a check with parameters, all of its cases are meant where the id has none.
+        check: its id; without parameters, it makes all cases of a parametrized check void.
 
     Raises:
         CourseError: the file cannot be read or changed, or the check is void already.
@@ -265,7 +265,15 @@ def _without_lines(text: str, start: int, end: int) -> str:
 
 
 def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: bool) -> str:
-    """Return the text of course.yaml with an author's due date added; unchanged if no place for it is found."""
+    """Return the text of course.yaml with an author's extension; unchanged if no place for it is found.
+
+    Args:
+        text: the text of course.yaml.
+        handin: the id of the hand-in.
+        key: the key of the author in `extensions`.
+        until: the due date of the author.
+        is_new: whether the author has no extension yet; otherwise its date is replaced.
+    """
     handins = _value_of_key(_root_mapping(text, COURSE_FILE), "handins")
     entries = handins.value if isinstance(handins, yaml.SequenceNode) else []
     for entry in entries:

@@ -82,10 +82,12 @@ _TAKEN = ("torch", "numpy")
 
 
 def validate_without(packages: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the value of the key `without` if it is empty or contains both torch and NumPy.
+    """Return the packages of the key `without` unchanged; fail unless they are empty or include torch and NumPy.
+
+    A worker has either all packages or only the standard library, so an exercise cannot forbid one of them alone.
 
     Raises:
-        ValueError: it has packages, but not both: each worker has either all packages or only the standard library.
+        ValueError: packages are listed, and torch or NumPy is not among them.
     """
     if packages and not {*_TAKEN} <= {*packages}:
         lacking = " and ".join(name for name in _TAKEN if name not in packages)

@@ -57,11 +57,11 @@ def wheel_bytes(course: Course, install: Install) -> bytes:
 
 
 def pip_arguments(install: Install, up: str = "") -> list[str]:
-    """Return the arguments of two `pip install` commands: first for PyTorch without CUDA, then for the grader.
+    """Return the arguments of two `pip install` commands, a text each: PyTorch without CUDA, then the grader.
 
     Args:
         install: the source from which the grader is installed.
-        up: the path to the course's folder from that in which the commands run, such as "../"; "" if that is the same.
+        up: the path of the course's folder, relative to the folder where pip runs, such as "../"; "" if both are one.
     """
     # Two lines: an index of CPU builds lacks all other packages, so it cannot replace the usual one; and beside the
     # usual one it decides nothing, as pip takes the highest version of both. What is there already satisfies pip.

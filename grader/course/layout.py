@@ -161,7 +161,9 @@ def find_course(start: Path) -> Path:
 
 
 def bundled_course() -> Path:
-    """Return the folder of the course that comes with the grader: in its package, or around that in a checkout.
+    """Return the folder of the course that comes with the grader.
+
+    It is inside the installed package, or in a checkout the folder that contains the package.
 
     Raises:
         CourseError: no such folder was found.
@@ -196,7 +198,10 @@ def course_for(start: Path) -> tuple[Path, bool]:
 
 
 def staff_root(root: Path) -> Path:
-    """Return the folder with a course's solutions: its own, or the bundled course's for a copy by `grade start`."""
+    """Return the course's folder that contains the solutions.
+
+    It is `root` itself; the bundled course's folder if `grade start` made `root`, which has no solutions.
+    """
     return bundled_course() if is_student_folder(root) else root
 
 
@@ -224,7 +229,10 @@ def closed_folders(root: Path) -> tuple[Path, ...]:
 
 
 def student_folder_or_start(start: Path) -> Path:
-    """Return the first of `start` and its parents that `grade start` made, even without course.yaml; else `start`."""
+    """Return the nearest folder, from `start` upwards, that `grade start` made; `start` if none was.
+
+    The folder may lack course.yaml.
+    """
     return next((folder for folder in (start, *start.parents) if is_student_folder(folder)), start)
 
 
@@ -240,13 +248,16 @@ def starter_copy(root: Path, places: Places) -> Path:
 
 
 def given_files(course: Course) -> list[Path]:
-    """Return the existing files of a course that students have, as paths from its root."""
+    """Return the existing files that students get, such as course.yaml, as paths from the course's root."""
     wanted = (Path(COURSE_FILE), TOPICS, *_possible_student_files(course))
     return [path for path in wanted if (course.root / path).is_file()]
 
 
 def released_files(course: Course) -> tuple[Path, ...]:
-    """Return the students' files that a released copy has unchanged, without exercise.yaml, as paths from the root."""
+    """Return the files of modules and exercises for a released copy, as paths from the course's root.
+
+    They are those that students get, without each exercise.yaml. A link counts even if its target does not exist.
+    """
     paths = (path for path in _possible_student_files(course) if not is_description(path))
     return tuple(path for path in paths if os.path.lexists(course.root / path))
 
@@ -305,7 +316,7 @@ def is_description(path: Path) -> bool:
 
 
 def exercise_folders(root: Path, module: str) -> list[str]:
-    """Return the names of the folders that a module has on disk, listed or not."""
+    """Return the names of the exercise folders of a module on disk, even those that course.yaml does not list."""
     folder = root / _SHOWN / module
     return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
 

@@ -311,7 +311,7 @@ def _read_task(root: Path, places: Places, problems: list[str]) -> str:
 
 
 def contract_lines(task: str) -> dict[str, str]:
-    """Return the texts of a task's numbered rules by name, such as "C1", each with its continuation lines."""
+    """Return the texts of a task's numbered rules by the rules' names, such as "C1", continuation lines included."""
     return {rule[1]: _join_lines(rule[2], rule.start(2) - rule.start()) for rule in _RULES.finditer(task)}
 
 

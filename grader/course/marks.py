@@ -94,10 +94,13 @@ def with_caps_text(exercise: Exercise, source: bytes) -> bytes:
 
 
 def _broken_rules_text(broken: Collection[str], so_far: Collection[str], rules: Collection[str]) -> str:
-    """Return the rules of a sentence as words: "C1 or C2"; "any other rule" if earlier sentences name all others.
+    """Return the words for the broken rules of a sentence, such as "C1 or C2".
+
+    They are "a rule" for all rules of the exercise, and "any other rule" for all that earlier sentences do not name.
+    A single rule keeps its name.
 
     Args:
-        broken: the rules of this sentence; all of the exercise are "a rule".
+        broken: the rules of this sentence.
         so_far: the rules of this sentence and of earlier ones.
         rules: all rules of the exercise.
     """

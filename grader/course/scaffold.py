@@ -222,8 +222,8 @@ def _append_item(text: str, names: Any, rows: list[str], inline: str) -> str:
     Args:
         text: the whole text.
         names: the node of the sequence.
-        rows: the item in lines, for a sequence in lines below its key.
-        inline: the item in one line, for a sequence between brackets.
+        rows: the lines of the item, without dash or indentation, for a sequence below its key.
+        inline: the text of the item for a sequence in brackets.
     """
     end = "\r\n" if "\r\n" in text else "\n"
     if not names.flow_style:

@@ -71,16 +71,16 @@ class Coverage:
         return len(by_exercise), len(page_only), len(ids - by_exercise - page_only)
 
     def places(self, id: str) -> str:
-        """Return where a topic is taught: numbers of exercises, then the pages of modules; "" if nowhere."""
+        """Return where a topic is taught, as one text: exercise numbers, then "page MODULE"; "" if nowhere."""
         return ", ".join([*self.taught.get(id, ()), *(f"page {module}" for module in self.pages.get(id, ()))])
 
 
 def given_text(root: Path, path: Path) -> bytes:
-    """Return the content of a course's file as students get it: a module's page without its line of topic ids.
+    """Return the content of a course's file as students get it: a module's page loses its line of topic ids.
 
     Args:
         root: the course's folder.
-        path: the path of the file from there.
+        path: the path of the file from that folder.
     """
     text = (root / path).read_bytes()
     if path != page_of(path.parent.name):

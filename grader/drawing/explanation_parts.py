@@ -20,21 +20,21 @@ Found = tuple[list[str], Drawing | None]
 
 
 def shapes_drawing(operands: Sequence[Operand], *, broadcast: bool) -> Drawing | None:
-    """Return the drawing of the operands' shapes; None if there are not two that can be drawn.
+    """Return the drawing of the operands' shapes; None if fewer than two of them can be drawn.
 
     Args:
-        operands: the operands.
-        broadcast: whether the call broadcasts them; else their shapes have to be equal.
+        operands: the operands; one of too many dims cannot be drawn.
+        broadcast: whether the call broadcasts the operands; if not, it needs equal shapes.
     """
     rows = tuple(NamedShape(one.name, one.shape) for one in operands if len(one.shape) <= _MOST_DIMS)
     return Drawing(Picture(shapes=Shapes(rows, broadcast=broadcast))) if len(rows) > 1 else None
 
 
 def misfits_drawing(*operands: tuple[Operand, Sequence[int]]) -> Drawing | None:
-    """Return the drawing of shapes some of whose dims do not fit; None if they cannot be drawn.
+    """Return the drawing of shapes with the dims marked that do not fit; None if it cannot be drawn.
 
     Args:
-        operands: the operands, each with its dims that do not fit; -1 is the last dim.
+        operands: pairs of an operand and its dims that do not fit, in which -1 is the last dim.
     """
     rows = tuple(NamedShape(one.name, one.shape) for one, _ in operands)
     if len(rows) < 2 or any(len(row.shape) > _MOST_DIMS for row in rows):
@@ -62,7 +62,8 @@ def explain_unequal_dtypes(operands: Sequence[Operand], rule: str) -> Found:
     """Return why operands of different dtypes raised: the rule, the dtype of each operand, and a remedy.
 
     Args:
-        operands: the operands. Those after the first without a source, such as a weight, are a layer's own tensors.
+        operands: the operands, the input first. A later one without source code, such as a weight, belongs to a layer
+            and keeps its dtype.
         rule: the sentence that says that the operands need one dtype.
     """
     said = ", ".join(f"{one.name} has {dtype_name(one.value)}" for one in operands)

@@ -29,10 +29,13 @@ class _StoragePlace:
 
 
 def drawn_tensors(tensors: Mapping[str, Any]) -> list[DrawnTensor]:
-    """Return the facts of tensors and NumPy arrays, by name; tensors that share memory become views on one storage.
+    """Return a `DrawnTensor` for each tensor or NumPy array; those that share memory become views on one storage.
+
+    Args:
+        tensors: tensors and arrays, by the names that the drawing shows.
 
     Raises:
-        TypeError: one of them is neither.
+        TypeError: a value is neither a tensor nor an array.
     """
     found: list[DrawnTensor] = []
     storages: list[_StoragePlace] = []

@@ -47,12 +47,12 @@ class InPlaceChange:
     where: str
 
     def matches(self, operator: str, shape: tuple[int, ...], version: int) -> bool:
-        """Return whether this is the tensor that an error of autograd describes.
+        """Return whether the changed tensor is the one that an error of autograd describes.
 
         Args:
-            operator: the name of the operator that it was the result of, or "".
-            shape: its shape.
-            version: the number of its changes.
+            operator: the name in the error of the operator that returned the tensor; "" matches any.
+            shape: the shape in the error.
+            version: the version of the tensor in the error, which each change in place increases.
         """
         tensor = self.tensor()
         is_it = tensor is not None and tuple(tensor.shape) == shape and tensor._version == version
@@ -273,7 +273,9 @@ def operands_of(failed: FailedCall, frame: FrameType | None, node: ast.AST | Non
 def _operand_sources(node: ast.AST | None, function: str) -> list[str]:
     """Return the source of each operand of an expression, in the order in which PyTorch gets them.
 
-    It is [] if the expression calls something else, such as a layer that called PyTorch's function.
+    Args:
+        node: the expression; None returns [].
+        function: the name of the function that failed. A call of another one, such as a layer, returns [].
     """
     match node:
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):

@@ -92,7 +92,7 @@ def _error_chain(error: BaseException) -> list[BaseException]:
 
 
 def _add_explanation(error: BaseException, found: Explanation) -> None:
-    """Add the explanation to the error, below which Python prints it; in a notebook show its drawing, too."""
+    """Add an explanation as a note to an error, so that Python prints it below; in a notebook, show its drawing."""
     error.add_note("\n".join(found.lines(_columns())))
     if found.drawing is not None and _in_notebook():
         _show(found.drawing)

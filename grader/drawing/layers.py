@@ -65,7 +65,13 @@ def _convolution(operands: Sequence[Operand], name: str, groups: int) -> Found |
 
 
 def _channels_remedy(first: Operand, channels: int, dim: int) -> Iterator[str]:
-    """Yield a remedy if the channels are in the last dim, as in images of other libraries."""
+    """Yield a sentence that proposes `movedim` if an input has its channels in the last dim.
+
+    Args:
+        first: the input of the layer; without its source code, the function yields nothing.
+        channels: the number of channels that the layer takes.
+        dim: the dim in which the layer takes them.
+    """
     if first.shape[-1] == channels and first.code:
         shape = (*first.shape[:dim], channels, *first.shape[dim:-1])
         yield f"Try: {first.code}.movedim(-1, {dim}), which has shape {shape}."

@@ -75,7 +75,12 @@ class Explanation:
     drawing: Drawing | None = None
 
     def lines(self, width: int, *, plain: bool = False) -> Iterator[str]:
-        """Yield the explanation as lines of text."""
+        """Yield the explanation as lines of text.
+
+        Args:
+            width: the columns of the drawing; sentences are not wrapped.
+            plain: whether the drawing is sentences, for screen readers.
+        """
         if self.where:
             yield f"{self.where}: {self.source}" if self.source else self.where
         if self.drawing is not None:
@@ -138,7 +143,7 @@ def _explain_in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found 
 
 
 def _dtype_if_not_in_place(failed: FailedCall) -> torch.dtype | None:
-    """Return the dtype of the new tensor that a call in place would make, as `x + y` for `x += y`; None if unknown."""
+    """Return the dtype that the out-of-place form of a call returns, such as `x + y` for `x += y`; None if unknown."""
     function = getattr(torch.Tensor, _name_if_not_in_place(failed.name), None)
     if function is None:
         return None
@@ -491,7 +496,12 @@ def _explain_autograd(failed: FailedCall, operands: Sequence[Operand]) -> Found 
 
 
 def _sentences_of_changed_tensor(failed: FailedCall, text: str) -> list[str]:
-    """Return sentences about a tensor that backward needs and that was changed in place: by which line, if known."""
+    """Return sentences about a tensor that backward needs and that was changed in place, with the line if known.
+
+    Args:
+        failed: the call of backward, with the changes in place that were recorded before it.
+        text: the message of the error that backward raised.
+    """
     found, made = _CHANGED.search(text), re.search(r"output \d+ of (\w+?)(?:Backward\d*)?,", text)
     kept = "A tensor that backward needs was changed in place after it was used"
     if made is not None:
@@ -550,7 +560,7 @@ def _broadcasts(name: str) -> bool:
 
 
 def _name_if_not_in_place(name: str) -> str:
-    """Return the name of the function that returns the same as a new tensor: "add" for "__iadd__" and "add_"."""
+    """Return the name of a function's out-of-place form: "add" for "__iadd__" and "add_"."""
     plain = name.strip("_")
     if name.startswith("__") and plain not in _OPERATORS and plain[1:] in _OPERATORS:  # __iadd__, __radd__
         plain = plain[1:]

@@ -47,7 +47,12 @@ class _Sheet:
 
 
 def storage_letter(memory: int, order: Sequence[int]) -> str:
-    """Return the letter that names a storage: A for the first one in the order, B for the second."""
+    """Return the letter that names a storage in a drawing: A for the first one, B for the second.
+
+    Args:
+        memory: the number of the storage.
+        order: the numbers of all storages, in the order of the drawing.
+    """
     return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[order.index(memory) % 26]
 
 

@@ -86,9 +86,14 @@ def _ungraded_functions(source: CheckSource) -> Iterator[Finding]:
 
 
 def _name_mismatch(name: str, line: int, *, is_check: bool) -> Iterator[Finding]:
-    """Yield a finding if a function has the name of a check without `@check`, or `@check` without such a name.
+    """Yield a finding if a function is named as a check but lacks `@check`, or has `@check` and another name.
 
-    pytest collects checks by their names, and the decorator has the rule.
+    pytest collects functions whose names begin with check_, and the decorator has the rule.
+
+    Args:
+        name: the name of the function; one that begins with `test_` always yields a finding.
+        line: the line of the function.
+        is_check: whether the function has the decorator `@check`.
     """
     if name.startswith("test_"):
         yield Finding(line, f"`{name}` is never run", f'make it a check: `@check("C1")` and `def check_{name[5:]}`')
@@ -176,7 +181,7 @@ _UNSENDABLE: dict[ExprKind | None, tuple[str, str]] = {
 
 
 def _code_without_effect(source: CheckSource) -> Iterator[Finding]:
-    """Yield a finding for each line around calls of student code, such as a `with`, that does not affect them."""
+    """Yield a finding for each line that looks as if it affected student code, such as a `with`, and does not."""
     for scope in scopes(source):
         yield from _contexts_without_effect(scope)
         for node in scope.nodes:
@@ -192,7 +197,7 @@ def _code_without_effect(source: CheckSource) -> Iterator[Finding]:
 
 
 def graph_attribute(scope: Scope, node: ast.AST) -> str:
-    """Return the name of an autograd attribute, such as `requires_grad`, that a node reads of a result; else ""."""
+    """Return the autograd attribute, such as `requires_grad`, that a node reads from a call's result; else ""."""
     match node:
         case ast.Attribute(value=value, attr="requires_grad" | "is_leaf" | "grad_fn" as name, ctx=ast.Load()):
             return name if scope.kind(value) is ExprKind.RESULT else ""

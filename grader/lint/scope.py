@@ -64,7 +64,7 @@ class CheckSource:
         return self._is_class.get(name, _CLASS.fullmatch(name) is not None)
 
     def decorator(self, function: Function, *paths: str) -> ast.expr | None:
-        """Return the decorator of a function that has one of these import paths, or None."""
+        """Return the first decorator of a function whose import path is one of `paths`; None without one."""
         return next((one for one in function.decorator_list if self.path(one) in paths), None)
 
 
@@ -77,7 +77,11 @@ def _body_of(text: str) -> list[ast.stmt]:
 
 
 def imported_names(node: ast.AST) -> dict[str, tuple[str, str]]:
-    """Return the names that an import binds, each with a module and a name in it, or "" for the module itself."""
+    """Return the names that an import statement binds, with where they come from; {} for other nodes.
+
+    Returns:
+        The module and the name in it, by the bound name; the second is "" if the module itself is bound.
+    """
     if isinstance(node, ast.Import):  # of `import a.b` the name is `a`
         names = [(one.asname or one.name.split(".")[0], one) for one in node.names]
         return {name: (one.name if one.asname else name, "") for name, one in names}
@@ -163,7 +167,7 @@ class Scope:
                 self._kinds[name] = kinds.pop() if len(kinds) == 1 else None
 
     def runs_in_worker(self, call: ast.Call) -> bool:
-        """Return whether a call is one of student code itself, so that its arguments are sent to a worker."""
+        """Return whether the called object lives in a worker, so that the call's arguments are sent there."""
         return self.kind(call.func) in (
             ExprKind.FUNCTION,
             ExprKind.OBJECT,
@@ -177,10 +181,10 @@ class Scope:
         return any(self.runs_in_worker(call) or _REMOTE.intersection(map(self.kind, arguments(call))) for call in calls)
 
     def uses_grad_in_vain(self, node: ast.Attribute) -> bool:
-        """Return whether the `x.grad` that a check reads or sets is not that of student code, which gets a copy of x.
+        """Return whether a check reads or sets `x.grad` without effect, as student code gets a copy of x.
 
-        Return False if the check calls `backward`, if it reads an `x.grad` that it sets itself, or if it sets `x.grad`
-        below the last call with x, as for an optimizer of its own.
+        Return False if the check calls `backward`, if it reads an `x.grad` that it sets itself, or if it never passes x
+        to student code. Return False also if it sets `x.grad` only after the last such call, as for its own optimizer.
         """
         if any(getattr(call.func, "attr", "") == "backward" for call in self.calls):
             return False
@@ -230,7 +234,10 @@ def _combined_kind(parts: set[ExprKind | None]) -> ExprKind | None:
 
 
 def scopes(source: CheckSource) -> list[Scope]:
-    """Return a scope for each function; the kinds of its parameters are those of fixtures and of arguments in calls."""
+    """Return a scope for each function in a check file.
+
+    A parameter has the kind of the fixture with its name, or of the argument that a call in the file passes for it.
+    """
     known = {function: dict(_GIVEN) for function in source.functions}
     for _ in range(2):
         for scope in [Scope(source, function, known[function]) for function in source.functions]:

@@ -10,7 +10,9 @@ _LEAST = 2
 
 
 def sizes_in(text: str) -> frozenset[int]:
-    """Return the whole numbers that may be sizes of a tensor, and the lengths of the lists that may become one.
+    """Return the numbers in a check file that may be sizes of a tensor, 0 and 1 left out.
+
+    They are integers among the positional arguments of calls, and the lengths of lists there, except in decorators.
 
     Args:
         text: the text of a check file; one that is not valid Python has no sizes.

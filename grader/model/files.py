@@ -167,7 +167,8 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
     Args:
         path: the path of the file.
         content: the new content.
-        durable: whether a power cut after this call leaves it there. What can be made again does not need that.
+        durable: whether the file is flushed to the disk, so that it survives a power cut. A file that can be made again
+            does not need that.
     """
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     if path.exists() and not path.is_file():

@@ -21,7 +21,7 @@ class Progress:
         """Report what a lane waits for, such as a check by its title, and for how long so far; called repeatedly."""
 
     def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
-        """Report that a check has ended; called once more if it is repeated.
+        """Report that a check has ended; called again if the check runs again.
 
         Args:
             exercise: the exercise that the check belongs to.
@@ -30,7 +30,7 @@ class Progress:
         """
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """Report a graded exercise: exercises come in the order of the course, and retried ones again at the end.
+        """Report a graded exercise, in the order of the course; a retried one is reported after all others.
 
         Args:
             graded: the exercise.

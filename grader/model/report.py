@@ -92,7 +92,14 @@ def first_lines(output: str, most: int) -> list[str]:
 
 
 def split_at_rule(message: str, rule: str) -> tuple[str, str]:
-    """Split a check's message in two: what went wrong; and the rule, with the lines to try. A picture goes between."""
+    """Split a check's message into what went wrong, and the rule with the lines to try.
+
+    A picture is shown between the two parts.
+
+    Args:
+        message: the message.
+        rule: the name of the rule, such as "C1"; the second part begins at its line or at a blank one.
+    """
     lines = message.split("\n")
     ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
     place = next(ends, len(lines))
@@ -354,8 +361,8 @@ class Report:
 def score_after_policy(scores: Mapping[str, Score], policy: FinalScore | None) -> Score:
     """Return the score that counts, after dropped exercises, extra credit, staff's decisions and late days.
 
-    Full marks are those without extra credit, so that more than full marks may be earned. Of a hand-in that is nothing
-    but extra credit, they are all of its points.
+    Extra credit adds to earned points and not to possible ones, so earned may exceed possible. If every exercise of
+    the hand-in is extra credit, their points are the possible ones.
 
     Args:
         scores: the scores of the exercises, by id.

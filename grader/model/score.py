@@ -71,7 +71,7 @@ def _tests_value(check: Check, values: Sequence[str], caps: Mapping[str, int]) -
 def hold_back(
     rows: Sequence[GradedCheck], values: Sequence[str], caps: Mapping[str, int], *, withheld: bool
 ) -> tuple[list[GradedCheck], str | None]:
-    """Return the checks with the points that count: none without a right value, and no more than a cap allows.
+    """Return the checks with the points that count: none without a right value, and at most the cap of a lost check.
 
     Without a right value, no check earns anything: rules on cost, layout, dtype and purity are easy to obey with a
     constant. A value check that is undecided may have found a right value, and then nothing is held back. If a check
@@ -80,10 +80,10 @@ def hold_back(
 
     Args:
         rows: every check of the exercise, with the points that it earned.
-        values: the checks, by rule or by id, that test a right value; none for all checks of category correctness on
-            rules without a cap.
+        values: the rules or the ids of the checks that test a right value. If it is empty, they are all checks of
+            category correctness on rules without a cap.
         caps: the most hundredths of a point that the exercise earns if a check is lost, by rule or by id of the check.
-        withheld: whether there are more checks, which this copy does not have.
+        withheld: whether this copy lacks some checks. If so, the lack of a right value takes no points.
 
     Returns:
         The rows with the points that count, and the rule that caps the exercise, or None.
@@ -141,7 +141,7 @@ class Total:
 
 
 def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
-    """Return the total of scores, without the lowest exercises if the hand-in drops some, and extra credit apart.
+    """Return the total of scores, without the lowest exercises if the hand-in drops some; extra credit is apart.
 
     Every output that has one number for a report uses this: gradebooks, exports, jobs, pages.
 
@@ -201,7 +201,10 @@ def final_score_text(total: Score, policy: FinalScore | None) -> str:
 
 
 def late_days_text(total: Score, policy: FinalScore | None) -> str:
-    """Return a text such as "after 2 late days; 8.5 before", with the score before; "" if the work was not late."""
+    """Return a text on lateness such as "after 2 late days; 8.5 before"; "" if the submission was not late.
+
+    Its second number is the score without the penalty for late days; without a penalty it is left out.
+    """
     if policy is None or not policy.late_days:
         return ""
     before = f"; {points_text(total.earned + policy.penalty)} before" if policy.penalty else ""
@@ -230,7 +233,7 @@ def counted(number: int, what: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
-    """Return the first of many names, and how many more there are."""
+    """Return names as one text, with commas; of more than `most`, the first ones and "and N more"."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
@@ -318,12 +321,12 @@ def function_of(row: GradedCheck) -> str:
 
 
 def _function_or_missing(row: GradedCheck) -> str:
-    """Return the function that a check called last; if it is missing, the sentence that says so; else ""."""
+    """Return the function that a check called last, or the sentence that a name is missing; "" without both."""
     return function_of(row) or (row.outcome.message.split("\n")[0] if row.outcome.cause == "name" else "")
 
 
 def _rank(row: GradedCheck) -> tuple[int, ...]:
-    """Return a sort key that puts checks first whose cause makes others fail; equal ones keep the order of the run.
+    """Return the key by which lost checks are sorted: those whose cause makes other checks fail come first.
 
     Of wrong results those of shown checks come first, because their messages are complete. A hidden check may meet the
     same with inputs that it cannot show, under a rule that is not to blame. An exception or a wrong kind, which end any
