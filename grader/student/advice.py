@@ -27,10 +27,10 @@ def advice_after_run(course: Course, report: Report, width: int, whole: Whole = 
     """Save the student's progress after a run, and yield lines of advice.
 
     Args:
-        course: the course; where starters are kept in its folder, with all exercises.
+        course: the course; if its folder keeps the copies of starters, it must have all exercises.
         report: the report of the run.
         width: columns of the terminal.
-        whole: the argument of `advice`.
+        whole: a function that returns a module with all its exercises; see `advice`.
     """
     before = folder.read_progress(course)
     after = before.after(report)

@@ -16,7 +16,7 @@ _NAME = 9
 
 
 def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) -> Iterator[str]:
-    """Yield the counts of the shown checks for the student's code, for all right solutions, and for the starter.
+    """Yield lines that compare what checks count, such as operators, in the student's code, the solutions and starter.
 
     Args:
         course: the course of the exercise.

@@ -140,7 +140,7 @@ def _update_file(folder: Path, path: Path, text: bytes | None, given: str | None
 
 
 def is_behind(root: Path) -> bool:
-    """Return whether a folder was made by `start` from a course that has changed since."""
+    """Return whether a file that `start` copied into a folder has changed in the installed course since."""
     source, given = layout.bundled_course(), given_digests(root)
     return any(not (source / path).is_file() or _digest(given_text(source, path)) != given[path] for path in given)
 
@@ -148,7 +148,7 @@ def is_behind(root: Path) -> bool:
 def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
     """Return the shown checks and the probe file, if the student has changed them, as paths from the course's root.
 
-    Only a folder that `start` made knows what they were.
+    The result is empty outside a folder that `start` made, since only such a folder has the digests to compare with.
     """
     places, given = layout.Places.of(exercise), given_digests(course.root)
     paths = (path for path in (places.shown_checks, places.probes[0]) if path in given)
@@ -156,7 +156,7 @@ def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
 
 
 def given_digests(folder: Path) -> dict[Path, str]:
-    """Return the digests of the files that `start` gave out, by path; an empty dict if their file is damaged."""
+    """Return the saved digests of the files that `start` copied, by path; {} if no digests can be read."""
     try:
         files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
         digests = {Path(name): str(digest) for name, digest in files.items()}

@@ -60,7 +60,7 @@ def _list_row(row: Row, width: int) -> list[str]:
 
 
 def list_data(course: Course, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the exercises with states and points as a dict for JSON."""
+    """Return a dict for JSON: `course` has the title, `exercises` a dict with state and points for each row."""
     return {"course": course.title, "exercises": [_row_data(row) for row in rows]}
 
 

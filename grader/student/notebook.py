@@ -207,7 +207,7 @@ def _submission_of(exercise: Exercise, folder: Path, source: bytes) -> Submissio
 
 
 def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
-    """Return the Python files in a folder that a source imports, and those that these import, by path."""
+    """Return the contents of the Python files in a folder that a source imports, also indirectly, by path."""
     files: dict[str, bytes] = {}
     todo = [source]
     while todo:

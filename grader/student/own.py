@@ -72,7 +72,7 @@ class OwnExercise:
 def open_own_exercise(
     course: Course, exercise: Exercise, setup: Setup, progress: Progress | None = None
 ) -> Iterator[OwnExercise]:
-    """Open a runtime whose workers do not see the student's folder, and yield an `OwnExercise` that uses it.
+    """Open a runtime whose workers cannot read the student's folder, and yield an `OwnExercise` on this runtime.
 
     Args:
         course: the course of the exercise.

@@ -139,7 +139,11 @@ class CheckItem(pytest.Item):
         self.line = line
 
     def limit_own_time(self, seconds: float) -> bool:
-        """Limit how long the code of a check may take without its calls, now and later in this course; return True."""
+        """Limit the time of each check's own code, without its calls of student code; return True.
+
+        Args:
+            seconds: the limit, for all checks of the course.
+        """
         self.parent.lane.check_s = seconds
         return True
 

@@ -36,12 +36,12 @@ def pytest_collect_file(
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
-    """Have our lane limit the time of a check; return None for other items, which have pytest-timeout's timers."""
+    """Limit the time of a course's check in its lane, and return True; return None for any other item."""
     limit = getattr(item, "limit_own_time", None)
     return limit(settings.timeout) if limit is not None else None
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_cancel_timer(item: pytest.Item) -> bool | None:
-    """Return True for a check of ours, which has no timer of pytest-timeout's to cancel."""
+    """Return True for a check of a course, which has no timer to cancel; None for any other item."""
     return True if hasattr(item, "limit_own_time") else None

@@ -49,9 +49,13 @@ class Row:
 
 
 def rows_of(course: Course, progress: CourseProgress | None = None) -> list[Row]:
-    """Return a row for each exercise, in the course's order, by the saved progress unless another is given.
+    """Return a row for each exercise, in the course's order.
 
-    The student's file shows whether the exercise was begun, and the last run how far it is.
+    The student's file decides whether an exercise is begun; if it is, its state and points are those of the last run.
+
+    Args:
+        course: the course.
+        progress: the student's progress; by default the saved one.
     """
     progress = progress or folder.read_progress(course)
     return [row for module in course.modules for row in _rows_of_module(course, module, progress)]
@@ -75,14 +79,14 @@ def _rows_of_module(course: Course, module: Module, progress: CourseProgress) ->
 def filter_rows(
     course: Course, rows: Sequence[Row], names: Collection[str], topic: str | None, states: Collection[str]
 ) -> list[Row]:
-    """Return the rows of exercises with these names, or in modules with them, that teach a topic and are in a state.
+    """Return the rows of named exercises, and of those in named modules, that teach a topic and have one of the states.
 
     Args:
         course: the course.
         rows: the rows of all exercises.
         names: the names of exercises or modules; empty for all.
-        topic: a topic's id, or some words of its name.
-        states: the states, typed with a hyphen; empty for all.
+        topic: a topic's id, or some words of its name; None for all.
+        states: the wanted states, with hyphens in place of underscores; empty for all.
 
     Raises:
         CourseError: there is no such exercise, module or topic.
@@ -92,7 +96,7 @@ def filter_rows(
 
 
 def ids_of(course: Course, names: Collection[str], topic: str | None) -> set[str]:
-    """Return the ids of the exercises that have these names, or whose modules have, and that teach a topic.
+    """Return the ids of the named exercises, and of those in named modules, that teach a topic.
 
     Args:
         course: the course.
@@ -129,11 +133,14 @@ def next_row(
     progress: CourseProgress | None = None,
     whole: Whole = unchanged_module,
 ) -> Row | None:
-    """Return the row of the last graded exercise, or if it is solved, of the next unsolved one; None if all are solved.
+    """Return the row of the first open exercise from the last graded one on; None if no exercise is open.
+
+    After the end of the course, the search continues at its beginning.
 
     Args:
         course: the course.
-        start: an exercise or a module to go on from instead.
+        start: the name of an exercise or a module to search from, in place of the last graded exercise; a row in
+            the state `KNOWN` is then returned, too.
         progress: the student's progress; by default the saved one.
         whole: a function that returns a module with all its exercises, as `course` may have only some of them.
 

@@ -253,8 +253,8 @@ _KEYS: dict[str, tuple[str, Action]] = {
 def keyboard() -> Iterator[Callable[[], str]]:
     """Yield a function that returns the keys typed since its last call, without waiting.
 
-    Meanwhile the terminal hands keys over as they are typed, and shows none; Ctrl-C and Ctrl-Z work as before. After
-    Ctrl-Z, a shell sets the terminal for itself, so this is done again when the process goes on.
+    Until the `with` block ends, the terminal passes each key on at once and does not show it; Ctrl-C and Ctrl-Z work as
+    before. A shell resets the terminal after Ctrl-Z, so this mode is set again when the process continues.
     """
     if not sys.stdin.isatty() or sys.platform == "win32":
         yield _windows_keys if sys.stdin.isatty() else str

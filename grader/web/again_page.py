@@ -28,7 +28,7 @@ def show_regrade(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
     Args:
         folder: the folder of the class.
         now: the class as it is.
-        regrade: the run that goes on, or that comes next.
+        regrade: the object that starts and stops runs; its run may be going on.
     """
     look.heading("Grade again", 1)
     look.html(

@@ -151,7 +151,7 @@ def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: Graded
 
 
 def _offered_reasons(now: Snapshot, graded: GradedExercise, check: str) -> list[tuple[str, str]]:
-    """Return points and reasons to click: those of the rubric, those that others got, and the titles of lost checks."""
+    """Return points and reasons to click: from the rubric, from what other authors got, and titles of lost checks."""
     rubric = [(points_text(line.points), line.says) for line in graded.exercise.rubrics.get(check, ())]
     others = [row for row in now.staff_reasons(graded.exercise.id, check) if row not in rubric]
     lost = [

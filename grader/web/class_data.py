@@ -222,7 +222,7 @@ class ClassFolder:
         return Snapshot(course, overview, found, files, rules, version, BatchOptions.of_next_run(journal.options()))
 
     def name_on_page(self, now: Snapshot, author: str) -> str:
-        """Return how pages call an author: by the platform's number, with the name if names are shown."""
+        """Return an author's name for pages: "NAME (AUTHOR)" if names are shown and known, else the author."""
         name = now.overview.names.get(author, "") if self.shows_names else ""
         return f"{name} ({author})" if name else author
 
@@ -239,7 +239,7 @@ class ClassFolder:
         """Return the path and the text of a new known wrong answer, made of the shortest file of a group.
 
         Raises:
-            CourseError: no draft can be made of the file, or there is a draft already.
+            CourseError: no draft can be made of any file, the course is a student's folder, or a draft exists already.
         """
         course = self.course
         path = draft_path(course, group)
@@ -362,10 +362,14 @@ class ClassFolder:
         return self._planned_edit(edit)
 
     def plan_draft(self, group: SimilarSubmissions, text: str) -> PlannedChange:
-        """Return the change that adds a draft as a known wrong answer; it changes no score before a regrade.
+        """Return the change that adds a draft as a known wrong answer; it has no effect on scores before a regrade.
+
+        Args:
+            group: the group whose draft it is.
+            text: the source of the draft.
 
         Raises:
-            CourseError: there is a known wrong answer of this name already.
+            CourseError: the course is a student's folder, or the group has a draft already.
         """
         course = self.course
         path = draft_path(course, group)
@@ -493,7 +497,7 @@ def _is_same_check(one: Override, other: Override) -> bool:
 
 
 def _files_of(course: Course) -> Sequence[Path]:
-    """Return the files and folders of a course; after a change of one, the course must be loaded again."""
+    """Return the files and folders of a course; a change of any of them requires loading the course again."""
     places = [Places.of(one) for one in course.exercises]
     known = [path for one in places for path in (one.wrong, one.wrong_entries, one.right, one.right_entries)]
     return [course.root / COURSE_FILE, *(course.root / path for path in [*(one.description for one in places), *known])]

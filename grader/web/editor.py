@@ -80,7 +80,7 @@ def show_editor(
 
 
 def _run_script(editor: ui.codemirror, script: str, **values: object) -> AwaitableResponse:
-    """Run a script in the browser, in which `element` and `editor` are defined, after filling in the values."""
+    """Run a script in the browser after formatting `values` into it; the script can use `element` and `editor`."""
     filled = script % {name: json.dumps(value) for name, value in values.items()}
     return editor.client.run_javascript(_IN_EDITOR % {"id": editor.id, "script": filled}, timeout=_WAIT_S)
 

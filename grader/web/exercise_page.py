@@ -168,7 +168,7 @@ class ExercisePage:
         await self._reload_text()
 
     async def _ask_for_draft(self) -> str | None:
-        """Return the text that the browser kept of this exercise, "" without one; None if it does not answer."""
+        """Return the draft that the browser keeps of this exercise; "" without a draft, None if it does not reply."""
         key = f"{self._live.course.root}/{self._exercise.id}"
         script = f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})"
         try:
@@ -209,7 +209,7 @@ class ExercisePage:
     # -- the file
 
     def _on_change(self) -> None:
-        """Save the text after a moment, unless something else is typed before."""
+        """Save the text as soon as the student has typed nothing for a moment."""
         if self._pause is not None:
             self._pause.cancel()
         self._pause = asyncio.get_running_loop().call_later(_PAUSE_S, self._save_now)
@@ -243,9 +243,9 @@ class ExercisePage:
         )
 
     async def _reload_text(self) -> None:
-        """Show the text that another editor saved, unless the browser has text that is not saved.
+        """Show the text that another editor saved; if the browser has unsaved text, ask the student which text counts.
 
-        The browser decides: what was typed while the connection was lost has not come here yet.
+        The browser compares the texts, since the server does not have what was typed while the connection was lost.
         """
         now = read(self._path)
         if now.problem or now.text == self._base:
@@ -371,7 +371,7 @@ class ExercisePage:
                 self._show_after(result)
 
     def _mark_wrong_line(self, graded: GradedExercise) -> None:
-        """Underline the line of the student's code that a failing check names, or that its function begins at."""
+        """Underline the line of the student's code that the first failure names, or else the start of its function."""
         cause = Causes.of(graded.checks).cause
         lines = (self._editor.value or "").split("\n")
         number = (line_of(cause, graded) or 0) if cause is not None else 0

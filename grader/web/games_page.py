@@ -127,7 +127,7 @@ async def show_drill(live: LiveGrading) -> None:
 
 
 def show_play(live: LiveGrading, exercise: Exercise) -> None:
-    """Build the page on which a student breaks their code, and catches wrong answers."""
+    """Build the page of two games: find a fault in one's own code, and write a check that catches wrong answers."""
     with look.page(live.course.title, links(live.course)):
         look.heading(f"Play with {exercise.number} {exercise.title}", 1)
         with ui.element("p"):

@@ -92,7 +92,7 @@ class RequestGuard:
                 raise
 
     def _refusal(self, headers: Mapping[str, str]) -> str:
-        """Return why a request is refused, even if it has the token; "" if it comes from a page of this server."""
+        """Return why a request is refused even with the right token; "" if its headers are acceptable."""
         if self.ends.is_set():
             return "The server ends."
         host = headers.get("host", "")

@@ -155,7 +155,7 @@ class LiveGrading:
             exercise: the exercise whose files the lines may import.
             lines: lines of Python.
             check: the id of the check in whose place they run, which decides the device; None for no device.
-            own: whether the student's file is there; else it is empty.
+            own: whether the lines can import the student's file; else an empty file is in its place.
 
         Raises:
             GraderError: a process of ours cannot be started.

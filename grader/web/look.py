@@ -147,7 +147,7 @@ def page(title: str, links: Sequence[tuple[str, str]]) -> Iterator[None]:
 
 
 def html(text: str, tag: str = "div") -> ui.html:
-    """Build an element from HTML, in which every text of others must be escaped already."""
+    """Build an element from HTML; the caller must have escaped every text in it that somebody else wrote."""
     return ui.html(text, sanitize=False, tag=tag)
 
 
@@ -156,7 +156,7 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
 
     Args:
         words: the text on the button.
-        on_click: the callback for a click; None if the server need not know of it.
+        on_click: the callback for a click; None for a button without a callback on the server.
         first: whether it is the page's main button.
         label: the name for screen readers, if not the text.
     """
@@ -173,7 +173,7 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
 def focus(element: ui.element) -> None:
     """Give an element the keyboard focus, once it is in the page.
 
-    Where the element that had it is removed, Tab would begin at the top.
+    If the focused element is removed from a page, Tab begins at the top; so focus the element that replaces it.
     """
     element.client.run_javascript(  # not `ui.`: the button that was pressed may be gone
         f"(async () => {{ while (!getHtmlElement({element.id})) await new Promise(done => setTimeout(done, 20));"

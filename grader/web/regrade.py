@@ -52,7 +52,7 @@ class Regrade(Progress):
 
         Args:
             course: the course of the class.
-            handin: the id of the hand-in that is graded, or None.
+            handin: the id of the hand-in that is graded; None to grade all exercises of the course.
             options: the options of the run, with the folder of submissions.
         """
         if self.is_running:

@@ -26,7 +26,7 @@ _STATUS = 'role="status" aria-live="polite"'
 
 
 def show_return(folder: ClassFolder, now: Snapshot) -> None:
-    """Build the page that returns results: the gradebook, a platform's file with scores, and everybody's pages.
+    """Build the page with downloads of results: the gradebook, a platform's file with scores, and the authors' pages.
 
     Args:
         folder: the folder of the class.

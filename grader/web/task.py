@@ -16,7 +16,10 @@ MARKS = {"passed": ("✓", "pass"), "failed": ("✗", "FAIL"), "open": ("·", "o
 
 
 def rule_marks(checks: Sequence[GradedCheck]) -> dict[str, str]:
-    """Return the state of each rule, by its name: "passed", "failed" or "open", as its checks decide."""
+    """Return the state of each rule, by the name of the rule.
+
+    The state is "failed" if a check of the rule lost points, "passed" if all its checks passed, else "open".
+    """
     marks: dict[str, str] = {}
     for row in checks:
         rule = row.check.contract
@@ -43,7 +46,7 @@ def task_html(exercise: Exercise, marks: Mapping[str, str]) -> str:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the lines of each paragraph, rule and example."""
+    """Split the lines of a task into blocks; yield the lines of each paragraph, rule or example."""
     block: list[str] = []
     for line in lines:
         starts_rule = bool(_RULE.match(line))

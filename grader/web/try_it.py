@@ -95,7 +95,7 @@ class TryIt:
 def lines_to_draw(text: str) -> str:
     """Return lines of Python with each `print(...)` replaced by its arguments, so that the values can be drawn.
 
-    If an argument is a call, the calls and items among its own arguments come before it.
+    For an argument such as `f(g(x), y[0])`, the lines are `g(x)` and `y[0]`, then the argument itself.
 
     Args:
         text: the lines.

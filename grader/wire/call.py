@@ -57,7 +57,8 @@ def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), 
 
     Args:
         values: the values of the message.
-        other: a function that returns the child for an object that is not a value, or raises `Unsupported`.
+        other: a function for objects that are not values: it returns the list that replaces the object in the message,
+            or raises `Unsupported`.
         noted: the values, or items of containers in `values`, whose copies `noted_values` returns.
         plain: whether the other process has the standard library alone.
 

@@ -97,11 +97,11 @@ class PlainEncoder:
         return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
 
     def children(self, values: Sequence[Any]) -> list[Any]:
-        """Return values as the message has them: plain ones, references to rows, or lists that begin with a tag."""
+        """Return a child for each value: the value itself if plain, a reference to a row, or a list with a tag."""
         return [value if type(value) in PLAIN else self._child(value) for value in values]
 
     def _child(self, value: Any) -> Any:
-        """Return a value that is not plain as a reference to a row, or as a list that begins with a tag."""
+        """Return the child for a value that is not plain: a reference to a row, or a list that begins with a tag."""
         if (number := self._numbers.get(id(value))) is not None:
             return ["ref", number]
         if type(value) in CONTAINERS or self._has_memory(value):
@@ -132,7 +132,7 @@ class PlainEncoder:
         return False
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
-        """Fill in the rows of tensors and arrays, and return the new or changed blocks; [] without PyTorch."""
+        """Return an empty list: without PyTorch, a message has no tensors and no blocks of memory."""
         del rows
         return []
 
@@ -159,8 +159,9 @@ class PlainDecoder:
 
         Args:
             tree: the tree of a message from another process, as `PlainEncoder.encode` returned it there.
-            data: its blocks, padded; new ones stay in this memory, or get memory of their own if `original` is given.
-            original: the same memory, never written to, for a process that reports changes.
+            data: the message's blocks, padded; the values share this memory, unless `original` has bytes.
+            original: an unchanging buffer with the bytes of `data`, for a process that reports changes.
+                New blocks then get memory of their own.
 
         Raises:
             ProtocolError: the message breaks a rule; then nothing has changed.
@@ -192,7 +193,7 @@ class PlainDecoder:
     # -- what only messages with memory have --------------------------------------------------------------------------
 
     def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Any]:
-        """Raise `ProtocolError`: a message without tensors and arrays has no blocks of memory."""
+        """Raise `ProtocolError`: called only if a message has blocks, which a process without PyTorch cannot take."""
         raise ProtocolError("memory in a message of plain values")
 
     def _tensor_or_array(self, number: int, row: list[Any]) -> Any:
@@ -210,7 +211,7 @@ class PlainDecoder:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_rows(self, entries: list[Any]) -> list[int]:
-        """Check the new and changed rows of a message, keep them, and return their numbers."""
+        """Check the new and changed rows of a message, put them into `_rows`, and return their numbers, sorted."""
         rows, known, changed = self._rows, len(self._rows), set()
         if known + len(entries) > self._caps.objects:
             raise ProtocolError("too many objects")

@@ -83,7 +83,7 @@ class Decoder(PlainDecoder):
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Array]:
-        """Add the new blocks of a message to the table; return the new contents of known blocks, by number."""
+        """Add the new blocks of a message to the table; return the new bytes of known blocks, by block number."""
         blocks, written = self._table.blocks, {}
         known, start, most = len(blocks), 0, len(data)
         buffer = np.frombuffer(data, np.uint8) if most else np.empty(0, np.uint8)
@@ -119,7 +119,7 @@ class Decoder(PlainDecoder):
     def _tensor_or_array(self, number: int, row: list[Any]) -> Any:
         """Return the tensor or array that a row describes, built on its block of memory.
 
-        In the worker, a tensor also gets the device and `requires_grad` that it has in the process that asks.
+        In the worker, a tensor also gets the device and `requires_grad` that it has in the check process.
         """
         if row[0] == "array":
             array = self._array(row)

@@ -80,9 +80,9 @@ _KINDS: Mapping[type, TaggedType] = {
 
 class _AllTags(Tags):
     def kind_of(self, value: Any) -> type | None:
-        """Return the type whose tag is written for a value; None if there is no tag for it.
+        """Return the type that selects the tag of a value; None for a value without a tag.
 
-        NumPy has a class for each dtype, and one for the scalars of each.
+        The type is `np.dtype` for each dtype of NumPy, and `np.generic` for each scalar, not their own classes.
         """
         kind = next((each for each in (np.dtype, np.generic) if isinstance(value, each)), type(value))
         dtype: Any = value if kind is np.dtype else value.dtype if kind is np.generic else None

@@ -59,11 +59,15 @@ class Encoder(PlainEncoder):
         return not (conj or neg) or can_be_lazy(value.dtype, conj, neg)
 
     def _cpu_view(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
-        """Return a CPU tensor over the memory of a tensor of the accelerator, and its device; None for other ones."""
+        """Return a CPU tensor over the memory of an accelerator tensor, and its device; None for any other tensor."""
         return self._accelerator.to_host(tensor) if self._accelerator is not None else None
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
-        """Fill in the rows of tensors and arrays, and return the new or changed blocks with their numbers."""
+        """Replace each None in `rows` by the row of its tensor or array; return the blocks to send.
+
+        Returns:
+            The number and the bytes of each block that is new, or that changed since it arrived.
+        """
         table, leaves, spans = self._table, [], self._known_spans()
         elsewhere = self._accelerator is not None or are_any_recorded()
         for number, row in enumerate(rows):
@@ -100,7 +104,7 @@ class Encoder(PlainEncoder):
         return sent
 
     def _known_spans(self) -> list[tuple[int, int, int | None, Any]]:
-        """Return the address ranges of the known blocks, without blocks whose storage was resized."""
+        """Return start, end, block number and None for each known block whose storage was not moved or resized."""
         blocks, moved = self._table.blocks, set()
         for (number, start, nbytes), storage in self._table.storages.items():
             now = host_address(storage) - start, storage.nbytes()
@@ -125,10 +129,15 @@ class Encoder(PlainEncoder):
         return row
 
     def _merge_ranges(self, spans: list[tuple[int, int, int | None, Any]]) -> list[tuple[int, int, bool]]:
-        """Merge overlapping ranges into blocks; return the start of each, its block's number, and whether it is new.
+        """Merge overlapping address ranges into blocks; return each block's start, its number, and whether it is new.
+
+        New blocks are added to the table.
 
         Args:
-            spans: for each range its start and end, and a known block's number, or a new tensor or array; else None.
+            spans: rows of start, end, number of a known block or None, and new tensor or array or None.
+
+        Raises:
+            Unsupported: a range overlaps a known block and extends beyond it.
         """
         merged: list[list[Any]] = []  # start, end, number of a known block or None, new owners
         for start, end, known, owner in sorted(spans, key=itemgetter(0, 1)):
@@ -156,7 +165,7 @@ class Encoder(PlainEncoder):
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
     """Return whether PyTorch can compute the values of a lazily conjugated or negated view of a dtype.
 
-    Of some dtypes PyTorch makes such views, and `resolve_conj` or `resolve_neg` then raises.
+    For some dtypes PyTorch makes such a view, but `resolve_conj` or `resolve_neg` raises on it.
 
     Args:
         dtype: the dtype of the view.

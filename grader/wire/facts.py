@@ -53,7 +53,7 @@ def are_any_recorded() -> bool:
 
 
 def facts_of(tensor: torch.Tensor) -> TensorFacts:
-    """Return the facts that a worker sent with a tensor; for a tensor of this process, what PyTorch says of it."""
+    """Return the facts recorded for a tensor; for one without recorded facts, the facts that PyTorch has."""
     facts: TensorFacts | None = _known.get(tensor)
     if facts is not None:
         return facts
@@ -68,7 +68,10 @@ def device_of(tensor: torch.Tensor) -> str:
 
 
 def note_facts(tensor: torch.Tensor, facts: TensorFacts) -> None:
-    """Record the facts of a tensor for as long as it lives; its counts of in-place writes so far are added up."""
+    """Record the facts of a tensor for as long as it lives.
+
+    The recorded `version` is the sum of the new one and the one recorded before.
+    """
     before: TensorFacts | None = _known.get(tensor)
     if before is not None and before.version:
         facts = replace(facts, version=facts.version + before.version)
@@ -76,15 +79,15 @@ def note_facts(tensor: torch.Tensor, facts: TensorFacts) -> None:
 
 
 def to_row(facts: TensorFacts) -> dict[str, Any]:
-    """Return the facts that differ from those of a plain CPU tensor, by name, for JSON."""
+    """Return a dict for JSON with the facts that differ from those of a plain CPU tensor, by field name."""
     return {name: value for name, value in asdict(facts).items() if value != getattr(_NONE, name)}
 
 
 def from_row(row: Any) -> TensorFacts:
-    """Return the facts that another process made a row of by `to_row`, after checking them.
+    """Return the facts in a row that another process made by `to_row`, after checking the row.
 
     Raises:
-        ProtocolError: the row is not one of facts.
+        ProtocolError: the row is not a row of facts.
     """
     expect(type(row) is dict and row.keys() <= vars(_NONE).keys(), "invalid facts of a tensor")
     facts = TensorFacts(**row)

@@ -73,10 +73,10 @@ class Caps:
     """Of one tensor or array whose elements share memory, for instance by strides of 0."""
 
     def most_bytes(self, memory: int) -> int:
-        """Return how many bytes the elements of one tensor may take in a copy, where each has memory of its own.
+        """Return the largest size in bytes that a contiguous copy of one tensor may have.
 
         Args:
-            memory: bytes of the memory that arrived, in which several elements may share a byte.
+            memory: the size in bytes of the tensor's memory; an expanded tensor has more elements than fit into it.
         """
         return min(self.data_bytes, max(memory, self.expanded_bytes))
 
@@ -132,7 +132,16 @@ def ordered_by_nesting(rows: Sequence[list[Any]], changed: Sequence[int], caps: 
 
 
 def _references(row: list[Any], count: int, step: int = 1) -> list[int]:
-    """Return the numbers of the rows that a container's row refers to; with a step of 2, of a dict's keys alone."""
+    """Return the numbers of the rows that a container's row refers to.
+
+    Args:
+        row: the row of the container.
+        count: the number of rows; each reference must be below it.
+        step: 1 for all items; 2 for the keys of a dict, without its values.
+
+    Raises:
+        ProtocolError: a reference is to an unknown row.
+    """
     if row[0] in _LEAVES:
         return []
     numbers = [item[1] for item in row[1::step] if type(item) is list and len(item) == 2 and item[0] == "ref"]

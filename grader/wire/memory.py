@@ -41,7 +41,7 @@ class _ArrayDescription:
 def substitute_for_trials(array: Array) -> Array:
     """Return another array over the memory of `array`, on which a change of shape or strides can be tried.
 
-    NumPy permits or refuses a change of it as it would one of `array`.
+    NumPy refuses the same changes of this array as of `array`.
     """
     return array[...] if isinstance(array.base, np.ndarray) else np.asarray(_ArrayDescription(array))
 
@@ -113,7 +113,7 @@ def address_range(value: torch.Tensor | Array) -> tuple[int, int]:
 def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int, nbytes: int, caps: Caps) -> None:
     """Raise `ProtocolError` for a layout with an element outside its memory.
 
-    All of it is computed here, with Python's integers.
+    The check computes with Python's integers, which do not overflow.
 
     Args:
         shape: the shape, as another process sent it.

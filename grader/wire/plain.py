@@ -57,11 +57,11 @@ class Tags:
         self._readers = {kind.tag: kind.read for kind in kinds.values()}
 
     def kind_of(self, value: Any) -> type | None:
-        """Return the type whose tag is written for a value; None if there is no tag for it."""
+        """Return the type that selects the tag of a value; None for a value without a tag."""
         return type(value) if type(value) in self._kinds else None
 
     def to_plain(self, value: Any) -> list[Any] | None:
-        """Return a value as a list that begins with the tag of its type; None if there is no tag for it."""
+        """Return a value as a list that begins with the tag of its type; None for a value without a tag."""
         if (known := self.kind_of(value)) is None:
             return None
         kind = self._kinds[known]

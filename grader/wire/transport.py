@@ -70,7 +70,7 @@ class _Stream:
             view, self._rest = view[count:], self._rest[count:]
 
     def _receive(self, view: memoryview, patience: Patience | None) -> int:
-        """Wait for bytes, read some into a view of at least `_AT_ONCE` bytes, and return how many they are."""
+        """Wait for bytes, read some into a view of at least `_AT_ONCE` bytes, and return the number of bytes read."""
         raise NotImplementedError
 
 

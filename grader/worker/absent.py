@@ -93,7 +93,7 @@ class PlainModules(OwnModules):
         self._packages = frozenset(packages)
 
     def install(self) -> None:
-        """Make import statements find these modules before installed ones, and raise for forbidden packages."""
+        """Make import statements prefer the submission's modules to installed ones, and fail for forbidden packages."""
         super().install()
         sys.meta_path.insert(0, AbsentPackages(self._packages))
 
@@ -118,7 +118,12 @@ class PlainModules(OwnModules):
                     vars(module).setdefault(name, Absent(package))
 
     def _may_be_left_out(self, node: ast.stmt, package: str) -> bool:
-        """Return True if a statement that raised needs a forbidden package, or imports a package that is missing."""
+        """Return whether a statement that raised can be skipped, because it needs a package that workers do not have.
+
+        Args:
+            node: the statement.
+            package: the package whose import raised the error.
+        """
         if package in self._packages:
             return True
         match node:
@@ -128,7 +133,7 @@ class PlainModules(OwnModules):
 
 
 def _with_split_imports(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements, but for `import a, b` one statement for each module."""
+    """Yield the statements; split `import a, b` into one statement for each module."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (ast.copy_location(ast.Import([alias]), node) for alias in node.names)

@@ -47,7 +47,10 @@ _PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
 
 def moments() -> list[list[Any]]:
-    """Return rows of plain values: the spans of virtual time since the last call of `moments`, or since the start."""
+    """Return the spans of virtual time since the last call, as rows of `rows_of`; [] without a simulated accelerator.
+
+    The first call returns the spans since the start. If there are more than `_MOST_SPANS`, the rest is discarded.
+    """
     machine = machine_or_none()
     if machine is None:
         return []
@@ -93,11 +96,11 @@ def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
 def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
     """Call a module and `backward`; return how many parameters are trainable, and which of them get no gradient.
 
-    A parameter whose gradient is all zeros counts as one without a gradient.
+    `backward` starts at the sum of the squared result. A gradient of zeros alone counts as no gradient.
 
     Returns:
         The number of trainable parameters, whether the result requires a gradient, and the names of the parameters
-        without one.
+        without a gradient; no names if the result requires no gradient.
     """
     parameters = {name: each for name, each in module.named_parameters() if each.requires_grad}
     module.zero_grad()
@@ -117,11 +120,12 @@ def training_step(
     A call is `function(model, loss, optimizer, *batch)`.
 
     Returns:
-        The last result; by name, the parameters before and afterwards, and their gradients.
+        A list of the last result and three dicts by parameter name: the parameters before the calls, the parameters
+        after them, and the gradients after them.
 
     Args:
         function: the student's step of training.
-        batch: the arguments that follow.
+        batch: the arguments after model, loss and optimizer.
         model: an expression that makes the model, with `torch` and `nn`.
         loss: an expression that makes the loss.
         optimizer: an expression that makes the optimizer, with `model`.
@@ -170,8 +174,8 @@ def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, ba
 def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[torch.Tensor | None]]:
     """Call a function with floating-point tensors that require a gradient; return its result and the gradients.
 
-    The result is reduced by `sum` if it is not a scalar. The gradient is None for an argument that is not a floating-
-    point tensor, or that the result does not depend on.
+    The gradients are those of `result.sum()`, one for each positional argument. The gradient is None for an argument
+    that is not a floating-point tensor, or that the result does not depend on.
     """
     # New leaves, so that the gradients are those of this call, and nothing is added to a tensor of the check's.
     fresh = [_with_gradient(arg) for arg in args]
@@ -186,7 +190,10 @@ def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
 
 
 def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
-    """Return whether a call changes neither `requires_grad` nor `grad` of its tensor arguments."""
+    """Return whether calls leave `requires_grad` and `grad` of their tensor arguments unchanged.
+
+    The function is called twice: with floating-point tensors that require a gradient, and with copies of the arguments.
+    """
     same_grads = True
     for requires_grad in (True, False):
         fresh = [_with_gradient(arg) if requires_grad else copy.deepcopy(arg) for arg in args]
@@ -209,8 +216,8 @@ _ROUGHLY = {"eps": 1e-2, "atol": 1e-2, "rtol": 1e-2}
 def gradcheck(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
     """Compare gradients with finite differences in float64; return a text on how they differ, "" if they agree.
 
-    A function that returns a less precise dtype for float64 has its steps rounded, though its gradient may be right. So
-    float32 gets larger steps and a larger tolerance; of float16 and bfloat16 only whether there is a gradient counts.
+    A result in a less precise dtype than float64 rounds the differences, though the gradient may be right. So a float32
+    result gets larger steps and a larger tolerance. A float16 or bfloat16 result only has to require a gradient.
     """
     floats = (arg.double() if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg for arg in args)
     fresh = [_with_gradient(arg) for arg in floats]
@@ -236,10 +243,11 @@ def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> lis
     """Call a function on several ranks, one for each list of arguments, and return how each rank ended.
 
     Returns:
-        A dict for each rank. `ended` is "returned", "raised", "waits" (for other ranks in a collective) or "died". With
-        "waits" comes `late`, whether it waited until its timeout: the others then wait in another collective. With
-        "returned" come `result`, `collectives` (how often each was called), `sent` (bytes handed to collectives) and
-        `changed` (whether an argument was); with "raised" the type's name and the text.
+        A dict for each rank. Its key `ended` is "returned", "raised", "waits" (for other ranks in a collective) or
+        "died". With "returned", the other keys are `result`, `collectives` (the number of calls of each), `sent` (bytes
+        handed to collectives) and `changed` (whether the call changed a tensor argument). With "raised", `raised` is a
+        list of the exception's type name and text. With "waits", `late` is True if the rank waited until its timeout,
+        as it does when the others are in another collective.
     """
     # Here and not at the top: a worker without ranks does not pay for it. Before the fork, so that it is paid for once.
     importlib.import_module(_DISTRIBUTED)
@@ -263,7 +271,7 @@ def _start_rank(function: Callable[..., Any], args: list[Any], rank: int, size: 
 
 
 def _run_rank(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> dict[str, Any]:
-    """Call the function as one rank, and return how that ended; see `run_on_ranks`."""
+    """Call the function as one rank, and return the dict that `run_on_ranks` describes."""
     dist = importlib.import_module(_DISTRIBUTED)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(size), LOCAL_RANK=str(rank))

@@ -88,7 +88,7 @@ def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str,
 
 
 def rows_of(spans: Sequence[Span]) -> list[list[Any]]:
-    """Return spans of virtual time as rows of plain values."""
+    """Return a row for each span of virtual time: name, place, start, end, stream, unit, bytes and shapes."""
 
     def row(one: Span) -> list[Any]:
         times = float(one.start), float(one.end)
@@ -105,8 +105,8 @@ def warm_up() -> None:
 def call_with_poisoned_memory(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Call a function while uninitialized memory holds NaN, or the largest integer; return its result.
 
-    PyTorch fills the memory of `empty`. Besides, freed memory is left full of such numbers, for code that switches the
-    filling off.
+    PyTorch fills the memory that `empty` returns. Student code can switch that off, so freed memory is filled with NaN
+    before the call, too: the allocator reuses it first.
 
     Args:
         function: the student's function.
@@ -188,7 +188,7 @@ class Operators(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Keep PyTorch from importing its compiler (820 modules, about a second) at the first operator."""
+        """Return False, so that the first operator does not import PyTorch's compiler (820 modules, about a second)."""
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -253,12 +253,12 @@ class _StorageCounter:
         self.peak = max(self.peak, self._alive)
 
     def _forget_storage(self, key: int, _: object) -> None:
-        """Subtract the bytes of a storage that was freed, before new memory gets its address."""
+        """Subtract the bytes of a freed storage; a weak reference calls this before new memory gets the address."""
         self._alive -= self._live.pop(key)[1]
 
 
 def storages(value: Any) -> Iterator[torch.UntypedStorage]:
-    """Yield the storages of all tensors in a value that are strided, in memory and not on a simulated device.
+    """Yield the storages of all plain strided tensors in a value, except those on the meta or a simulated device.
 
     The simulated device counts its own memory.
     """

@@ -46,7 +46,7 @@ class OwnModules(SourceLoader):
         return self._folder
 
     def install(self) -> None:
-        """Make import statements find these modules before installed ones, even if those were loaded already."""
+        """Make import statements prefer the submission's modules to installed ones, even to those loaded already."""
         place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
         sys.meta_path.insert(place, self)
         taken = (self._names - {*sys.builtin_module_names}) & sys.modules.keys()
@@ -117,7 +117,10 @@ class OwnModules(SourceLoader):
         return self._files[place]
 
     def _is_imported(self, name: str) -> bool:
-        """Return whether the submission imports a module of this name. Call it only if a library has one, too."""
+        """Return whether the submission imports a module of this name, or `load` was called with it.
+
+        The first call may parse all files, so call this only if an installed library has a module of this name, too.
+        """
         return name in self._asked or name in self._imported_packages
 
     @functools.cached_property

@@ -51,15 +51,29 @@ class Libraries:
     # -- of a worker --------------------------------------------------------------------------------------------------
 
     def encoder(self, table: ObjectTable, other: Callable[[Any], list[Any]]) -> PlainEncoder:
-        """Return an encoder for a reply of this worker."""
+        """Return an encoder for a reply of this worker.
+
+        Args:
+            table: the objects of the request, which the reply refers to.
+            other: a function that returns the list that replaces an object that is not a value.
+        """
         return PlainEncoder(table, other, answers=True)
 
     def decoder(self, table: ObjectTable, other: Callable[..., Any]) -> PlainDecoder:
-        """Return a decoder for a request to this worker."""
+        """Return a decoder for a request to this worker.
+
+        Args:
+            table: the table that gets the objects of the request.
+            other: a function that returns the object of this process that a request names.
+        """
         return PlainDecoder(table, other)
 
     def begin_request(self, *, timed: bool) -> None:
-        """Prepare this worker for a request; if `timed`, so that nothing but student code takes time during it."""
+        """Prepare this worker for a request; do nothing without PyTorch.
+
+        Args:
+            timed: whether the request measures time, so that only student code may take time in it.
+        """
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
         """Return an importer of the modules of a submission.
@@ -75,7 +89,7 @@ class Libraries:
         """Set, for the life of this process, which accelerator PyTorch finds; see `surroundings.set_device_mode`.
 
         Raises:
-            ValueError: there is no such device.
+            ValueError: the mode is not "none", which is the only one without PyTorch.
         """
         if mode != "none":
             raise ValueError(f"there is no device {mode!r} without PyTorch")
@@ -88,4 +102,4 @@ class Libraries:
         random.seed(number)
 
     def write_inputs(self, blocks: Sequence[Any], data: memoryview) -> None:
-        """Write the elements of new inputs into the arguments of the timed calls; nothing without PyTorch."""
+        """Write the elements of new inputs into the arguments of the timed calls; do nothing without PyTorch."""

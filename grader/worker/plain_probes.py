@@ -26,7 +26,7 @@ _LIBRARIES = {"np": "numpy", "torch": "torch"}
 
 
 def last_argument(*args: Any) -> Any:
-    """Return the last argument; the time of this call is what a request and its reply cost."""
+    """Return the last argument; a call of it measures the time of a request and its reply alone."""
     return args[-1]
 
 

@@ -311,9 +311,10 @@ class LoadedModule:
         self._spaces[f"probe:{name}"] = module
 
     def _run_prepared_calls(self, frame: Frame, function: Any) -> Reply:
-        """Make the prepared timed calls and return their replies; if the frame has `hold`, keep the result for later.
+        """Make the prepared timed calls, and return their replies as one reply.
 
-        If the frame has elements of new inputs, they are first written into the arguments.
+        If `hold` is true in the frame, make only the first call, keep its result for a request of `results`, and return
+        an empty reply. If the frame has elements of new inputs, they are first written into the arguments.
         """
         blocks, in_place = self._prepared.blocks, frame.tree["in_place"]
         if len(frame.data):
@@ -384,7 +385,7 @@ def _flush_output() -> None:
 
 
 def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -> dict[str, Any]:
-    """Return an exception as plain data: its type and nearest builtin type, bounded text, the student's lines.
+    """Return an exception as a dict for JSON: its type, nearest builtin type, shortened text, and the student's lines.
 
     Args:
         error: the exception.

@@ -47,10 +47,10 @@ def seed(number: int, *, devices: bool) -> None:
 def fill_memory(on: bool) -> None:
     """Switch on or off the filling of new memory with fixed bytes when it is allocated.
 
-    It holds the same bytes each time, so that no result of student code depends on luck, and large numbers rather than
-    zeros, so that an answer that forgets to set them is wrong. It takes about as long as writing zeros. Memory from
-    malloc's cache of a thread is not filled: workers have no such cache (`sandbox.process`). Neither are small blocks
-    that NumPy reuses itself.
+    The bytes are the same each time, so that no result of student code depends on luck. They are large numbers rather
+    than zeros, so that an answer that forgets to set its memory is wrong. Filling takes about as long as writing zeros.
+    Memory from malloc's cache of a thread is not filled: workers have no such cache (`sandbox.process`). Small blocks
+    that NumPy reuses itself are not filled either.
     """
     if _set_malloc is not None:
         _set_malloc(_PERTURB, _FILL if on else 0)

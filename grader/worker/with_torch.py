@@ -54,7 +54,7 @@ class WithTorch(Libraries):
             sys.exit("a forked child cannot run a parallel operation of torch on this machine; use --start spawn")
 
     def preload(self) -> None:
-        """Import modules that PyTorch and NumPy would import in each worker, and count the costs of a call once."""
+        """Import modules that PyTorch and NumPy would import in each worker, and warm up the counting of costs."""
         for name in _PRELOADED:
             importlib.import_module(name)
         surroundings.avoid_compiler()
@@ -70,15 +70,25 @@ class WithTorch(Libraries):
         accelerator.preload_operations()
 
     def encoder(self, table: ObjectTable, other: Callable[[Any], list[Any]]) -> PlainEncoder:
-        """Return an encoder for a reply of this worker."""
+        """Return an encoder for a reply of this worker.
+
+        Args:
+            table: the objects of the request, which the reply refers to.
+            other: a function that returns the list that replaces an object that is not a value.
+        """
         return Encoder(table, other, answers=True, accelerator=self._accelerator)
 
     def decoder(self, table: ObjectTable, other: Callable[..., Any]) -> PlainDecoder:
-        """Return a decoder for a request to this worker."""
+        """Return a decoder for a request to this worker.
+
+        Args:
+            table: the table that gets the objects of the request.
+            other: a function that returns the object of this process that a request names.
+        """
         return Decoder(table, other, answers=True, accelerator=self._accelerator)
 
     def begin_request(self, *, timed: bool) -> None:
-        """Switch the filling of new memory on, or for a timed request off, since it would take time of the request."""
+        """Switch the filling of new memory on; for a timed request off, since the filling takes time."""
         if timed is not self._timed:
             self._timed = timed
             surroundings.fill_memory(not timed)

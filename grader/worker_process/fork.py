@@ -63,10 +63,10 @@ class ForkStarter(Starter):
         """Start a worker as a fork of the server.
 
         Args:
-            limits: the limits on its time and memory.
-            spared: whether it goes on when the other workers of the lane are ended, as an exercise takes too long.
-            simulates: whether it will see a simulated accelerator.
-            plain: whether it has the standard library alone.
+            limits: the limits on the worker's time and memory.
+            spared: whether the worker survives when an exercise takes too long and the lane's other workers are ended.
+            simulates: whether the worker will see a simulated accelerator.
+            plain: whether the worker has the standard library alone, without PyTorch and NumPy.
 
         Raises:
             WorkerLost: the machine cannot start another worker; the verdict is `broken`.
@@ -126,7 +126,7 @@ class ForkStarter(Starter):
         return message
 
     def close(self) -> None:
-        """Wait until all workers have ended, then close the sockets; the servers end workers that are left."""
+        """Wait at most `GRACE_S` seconds for closed workers to end, clean up after them, and close the sockets."""
         latest = time.monotonic() + GRACE_S
         for worker in self.leaving:
             # With the server gone no end is said, and the kernel has ended them with it.
@@ -137,7 +137,10 @@ class ForkStarter(Starter):
 
 
 def _pid_of(pidfd: int) -> int:
-    """Return a process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
+    """Return the pid that a process has in the process namespace of this process; see proc_pid_fdinfo(5).
+
+    In the worker server's namespace the process may have another pid.
+    """
     # A pidfd names this very process in each namespace; our /proc shows its number here.
     with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))

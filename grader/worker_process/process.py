@@ -217,14 +217,17 @@ class WorkerProcess:
             self.signal(signal.SIGCONT)
 
     def waited_s(self) -> float | None:
-        """Return for how many seconds the worker was ready to run and had no core; None where that is not known."""
+        """Return the total seconds that the worker was ready to run and had no core; None where that is not known.
+
+        The seconds since the last call are also added to `waiting.no_core_s`.
+        """
         if (waited := clock.waited_s(self.pid)) is not None:
             self.waiting.no_core_s = (self.waiting.no_core_s or 0.0) + waited - self._waited
             self._waited = waited
         return waited
 
     def last_clocks(self) -> tuple[float, float, float] | None:
-        """Return when `cpu_s` was last read, its value then, and that of `waited_s`; None if it was never read."""
+        """Return the time and value of the last reading of `cpu_s`, and the last `waited_s`; None before a reading."""
         return None if self._last_look is None else (*self._last_look, self._waited)
 
     def _used_its_cpu(self, ended: Ended) -> bool:
@@ -291,7 +294,7 @@ class Losses:
         Args:
             lost: the exception that says how the worker was lost.
             what: the name of the request.
-            full_time: whether the request was given as much time as most are.
+            full_time: whether the request had the usual time limit, and not a shorter one.
         """
         self._counts[what] += 1
         timed_out = lost.verdict is Verdict.TIMED_OUT

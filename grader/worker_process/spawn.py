@@ -81,10 +81,10 @@ class SpawnStarter(Starter):
         """Return the warm spare worker, or a new worker if no spare is left, and start another spare.
 
         Args:
-            limits: the limits on its time and memory.
-            spared: whether it goes on when the other workers of the lane are ended, as an exercise takes too long.
-            simulates: whether it will see a simulated accelerator.
-            plain: whether it has the standard library alone.
+            limits: the limits on the worker's time and memory.
+            spared: whether the worker survives when an exercise takes too long and the lane's other workers are ended.
+            simulates: whether the worker will see a simulated accelerator.
+            plain: whether the worker has the standard library alone, without PyTorch and NumPy.
         """
         del simulates  # the host ends the whole lane; what was not imported ahead is imported when it is used
         # Importing torch takes a while. A spare has had that time already; a start that failed leaves no spare.

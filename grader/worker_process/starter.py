@@ -54,10 +54,10 @@ class Starter:
         """Start a worker with nothing loaded.
 
         Args:
-            limits: the limits on its time and memory.
-            spared: whether it goes on when the other workers of the lane are ended, as an exercise takes too long.
-            simulates: whether it will see a simulated accelerator.
-            plain: whether it has the standard library alone.
+            limits: the limits on the worker's time and memory.
+            spared: whether the worker survives when an exercise takes too long and the lane's other workers are ended.
+            simulates: whether the worker will see a simulated accelerator.
+            plain: whether the worker has the standard library alone, without PyTorch and NumPy.
         """
         raise NotImplementedError
 
@@ -72,7 +72,11 @@ class Starter:
 
     @contextmanager
     def pause_others(self, worker: WorkerProcess | None) -> Iterator[None]:
-        """Pause all workers with submissions but this one while the block runs; kill those that run nevertheless."""
+        """Pause all other workers with submissions while the `with` block runs; then kill those that ran all the same.
+
+        Args:
+            worker: the worker that is not paused; None to pause all.
+        """
         others = self.students - {worker}
         before: dict[WorkerProcess, float | None] = {}
         try:
@@ -93,11 +97,11 @@ class Starter:
 
 
 def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
-    """Return the limits that the kernel sets on a worker from its start to its end.
+    """Return the limits that the operating system enforces on a worker over its whole life.
 
     Args:
         limits: the limits of the exercise.
-        room_mb: MiB of address space that the worker gets beyond its memory, and does not use.
+        room_mb: MiB of address space that are added to the memory limit, for addresses that are reserved and not used.
     """
     # The kernel counts CPU time over a worker's whole life, so what it is given there is the exercise's, not a call's.
     return WorkerLimits(math.ceil(limits.exercise_s), limits.memory_mb + room_mb, limits.file_mb, limits.processes)

@@ -39,7 +39,7 @@ class Waiting:
         return self
 
     def begin_check(self, budget: Budget) -> None:
-        """Begin a check; `budget` is how many bytes the replies to it may hold together."""
+        """Begin a check; `budget` limits the total bytes of the replies to this check."""
         self.budget = budget
         self.mark[0] = 0
 
@@ -61,7 +61,7 @@ class Waiting:
         return self._depth > 0
 
     def seconds(self) -> float:
-        """Return all seconds of waiting so far, including the current wait."""
+        """Return the total seconds that the check process has waited for workers, including the current wait."""
         return self._total + (time.monotonic() - self._since if self._depth else 0.0)
 
     def _holds_much(self) -> bool:

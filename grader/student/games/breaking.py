@@ -38,7 +38,7 @@ class FaultyFile:
 
 
 def planted_fault(course: Course, exercise: Exercise) -> FaultyFile | None:
-    """Return the fault that is planted in an exercise's file now, or None."""
+    """Return the fault that is planted in an exercise's file now, with the student's own file; None without a fault."""
     try:
         planted = from_json(FaultyFile, _planted_path(course, exercise).read_bytes())
     except (OSError, FormatError):
@@ -131,7 +131,7 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
 
 
 def _first_failed_verdict(broken: GradedExercise) -> Verdict | None:
-    """Return the verdict of the first failed check; None if none failed, or if the fault does not suit the code."""
+    """Return the verdict of the first failed check; None if none failed, or if the fault makes the code senseless."""
     for row in broken.checks:
         outcome = row.outcome
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:

@@ -72,10 +72,10 @@ def run_own_check(
         progress: the progress that the run reports to, if there is one.
 
     Returns:
-        Lines on the answers that it caught, and whether it caught each wrong answer and no right one.
+        Lines about the result, and True if the check passes each right answer and fails each wrong one.
 
     Raises:
-        CourseError: this copy has no answers, or the check cannot be read or fails by itself.
+        CourseError: the course's copy has no answers, the check cannot be read, or it has an error of its own.
         GraderError: a process of ours cannot be started.
     """
     assert exercise.reference is not None
@@ -99,7 +99,19 @@ def run_own_check(
 def _run_check_on(
     exercise: Exercise, own: Exercise, runtime: Runtime, setup: Setup, where: str, answer: Answer
 ) -> str | None:
-    """Run the student's own check on a known answer; return its message if the answer fails it, else None."""
+    """Run the student's own check on a known answer; return the message of the check if it fails, else None.
+
+    Args:
+        exercise: the exercise of the answer.
+        own: the same exercise with the student's own check in place of its checks.
+        runtime: the runtime that runs the check.
+        setup: the set-up of the lanes, with the seed.
+        where: the path of the check's file, for messages.
+        answer: the known answer.
+
+    Raises:
+        CourseError: the check has an error of its own.
+    """
     run = runtime.run(own, as_submitted(exercise, answer.source), setup.seed, CheckSelection(with_tries=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:

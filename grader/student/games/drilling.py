@@ -89,10 +89,11 @@ def read_questions(course: Course, exercises: Collection[str] | None = None) -> 
 
     Args:
         course: the course.
-        exercises: ids of exercises: only their questions, and those of modules of which all exercises are named.
+        exercises: the ids of the exercises whose questions are returned; None for all. If all exercises of a module are
+            listed, questions on the module as a whole are returned, too.
 
     Raises:
-        CourseError: there are no questions on those exercises, or a file is not as it must be.
+        CourseError: the exercises have no questions, or a file of questions is invalid.
     """
     found: list[Question] = []
     there = [module for module in course.modules if (course.root / drill_of(module.id)).is_file()]
@@ -317,7 +318,10 @@ class Drill:
     _again: set[str] = field(default_factory=set)
 
     def record_answer(self, *, right: bool) -> bool:
-        """Record the answer to the next question; return whether the question was answered for the first time."""
+        """Record the answer to the first question in `left`; return False if it is a repeat after a wrong answer.
+
+        A question that was answered wrong is put back into `left`.
+        """
         question = self.left.pop(0)
         is_first = question.id not in self._again
         self.answered += is_first

@@ -195,7 +195,13 @@ def _call_faults(node: ast.Call, text: _Text) -> Iterator[PlantedFault]:
 
 
 def _fault_without_argument(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> PlantedFault:
-    """Return the fault that removes one argument of a call, with its comma."""
+    """Return the fault that removes one argument of a call, with its comma.
+
+    Args:
+        parts: the arguments of the call, in the order of the source.
+        place: the index in `parts` of the argument that is removed.
+        text: the source.
+    """
     start, end = text.span(parts[place])
     if place > 0:
         start = text.span(parts[place - 1])[1]

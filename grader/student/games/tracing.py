@@ -107,9 +107,9 @@ def spans_of(runs: Sequence[TracedRun]) -> list[Span]:
 
 
 def _runs_by_check(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:
-    """Return what is run in place of each check on the simulated device: a title and lines, by the check's id.
+    """Return the runs on the simulated device: a title and lines of Python for each, by the id of their check.
 
-    Where the lines are "", the check itself is run.
+    The lines run in place of the check; where they are "", the check itself runs.
     """
     on_device = [check for check in checks if check.device.is_simulated]
     if not on_device:
