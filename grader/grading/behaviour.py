@@ -149,10 +149,10 @@ def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
 def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
     """Return the ids of the failing checks that can be compared, grouped by the function at fault.
 
-    So each function is diagnosed by itself, however many others fail or are not written yet. A check that calls several
-    functions ended in the one that it called last, and is in the group of that one. If a check that calls only that one
-    fails, too, it is in no group, as another function may be at fault: see `suspects_of`. The key of a check that calls
-    no function is its id and a blank, as no function has such a name.
+    Each function is diagnosed by itself, even if many others fail or are not written yet. A check is in the group of
+    the function that it called last. It is in no group if it called several functions and another failing check called
+    only the last of these, as each of them may be at fault: see `suspects_of`. The key of a check that called no
+    function is its id and a blank, as no function has such a name.
     """
     groups: dict[str, set[str]] = {}
     faulty = _faulty_functions(rows)
@@ -168,8 +168,8 @@ def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str
 def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
     """Return the functions that may be at fault for each failing check that can be compared, by the check's id.
 
-    These are the function that the check called last, and, of the others that it called, those that fail a check in
-    which no other function is called.
+    The function that the check called last is a suspect. Each other function that it called is one, too, if a failing
+    check called that function alone.
     """
     faulty = _faulty_functions(rows)
     called = {row.check.id: _functions_of(row) for row in filter(_is_failure, rows)}
@@ -247,13 +247,14 @@ class Names:
 def names_in_sentence(
     answer: Answer, reference: Path | None, functions: Collection[str] = (), *, has_value: bool = False
 ) -> Names:
-    """Return the names that code must use, and must not use, for the sentence of a wrong answer to be true of it.
+    """Return which names code must and must not use, so that the sentence of a wrong answer is true of the code.
 
     Args:
         answer: the wrong answer.
         reference: the reference's source, from which it differs.
-        functions: the functions in which it differs; none for any.
-        has_value: whether a wrong value shows the mistake, too.
+        functions: the functions whose code is compared; all code if it is empty.
+        has_value: whether a failing check shows a wrong number. Then the code need use only one of the functions and
+            keyword arguments that the sentence quotes.
     """
     quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _names_in_quote(text)}
     if not quoted:
@@ -285,9 +286,10 @@ def _names_in_quote(text: str) -> set[str]:
 
 
 def _keywords_quoted_as_used(sentence: str, source: bytes) -> set[str]:
-    """Return the names of the keyword arguments that a sentence quotes with the value that they have in code.
+    """Return the names of keyword arguments that have the same value in a sentence's quotes and in code.
 
-    Such a `correction=0` is the mistake. A keyword that the sentence quotes with another value is the remedy.
+    A keyword argument that is quoted like this, such as `correction=0`, is the mistake. One that is quoted with another
+    value is the remedy, and is left out.
     """
     pairs = {"".join(text.split()) for text in _QUOTED.findall(sentence) if _KEYWORD.fullmatch(text)}
     try:
@@ -338,14 +340,23 @@ Sealed = Mapping[str, str]
 
 
 def behaviour_key(exercise: str, behaviour: Sequence[Traces]) -> str:
-    """Return the key under which the mistakes with these traces are sealed; there is one mapping for each seed."""
+    """Return the key by which sealed mistakes are found: those of wrong answers that have these traces.
+
+    Args:
+        exercise: the id of the exercise.
+        behaviour: the traces, one mapping for each seed.
+    """
     return behaviour_key_prefix(exercise, behaviour[0]) + _digest_of_traces("name", exercise, behaviour).hex()[:_HALF]
 
 
 def behaviour_key_prefix(exercise: str, first: Traces) -> str:
-    """Return the first half of a key of `behaviour_key`, which depends on the traces for the first seed alone.
+    """Return the first half of a `behaviour_key`, which depends only on the traces for the first seed.
 
-    If no key begins so, no second seed needs to be run.
+    If no sealed mistake has a key that begins with it, the second seed need not be run.
+
+    Args:
+        exercise: the id of the exercise.
+        first: the traces for the first seed.
     """
     return _digest_of_traces("name", exercise, [first]).hex()[:_HALF]
 
@@ -380,12 +391,14 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Sea
 
 
 def unseal(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, SealedFacts]:
-    """Decrypt the sentences that were sealed with these traces, and return them with their facts; {} without any.
+    """Decrypt the sentences that were sealed with these traces; return the facts of each, by sentence.
+
+    The result is empty if no sentence was sealed with these traces, or if the sealed text was changed.
 
     Args:
         exercise: the id of the exercise.
         behaviour: the traces of its checks, one mapping for each seed.
-        mistakes: the sealed mistakes, by key.
+        mistakes: the sealed texts, by `behaviour_key`.
     """
     text = _encrypt_or_decrypt(
         base64.b64decode(mistakes.get(behaviour_key(exercise, behaviour), "")),

@@ -39,9 +39,10 @@ class FailingCallees:
         }
 
     def callees_of(self, row: GradedCheck) -> frozenset[str]:
-        """Return the faulty functions that a failing check's function uses, if their faults may make the check fail.
+        """Return the faulty functions that may make a check fail, because the function at fault in it uses them.
 
-        What a function costs changes no value. Two functions that use each other are not told apart.
+        A function that only costs too much does not make a check of values fail. Of two functions that use each other,
+        neither is returned for the other.
         """
         callees = self._callees.get(function_of(row), frozenset()) if _fails_by_called_function(row) else frozenset()
         return callees if _is_of_costs(row) else callees & self._wrong
@@ -78,7 +79,10 @@ def _with_callees(row: GradedCheck, callees: list[str]) -> GradedCheck:
 
 
 def _fails_by_called_function(row: GradedCheck) -> bool:
-    """Return whether a check lost its points by what a function did that the submission has, and that is written."""
+    """Return whether a check lost points by the behaviour of a function that it called.
+
+    A function that does not load, is missing, has other arguments or is not written yet has no behaviour.
+    """
     outcome = row.outcome
     unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
     return outcome.verdict.lost and bool(outcome.called) and not unwritten and outcome.cause not in SEEN_NOTHING

@@ -91,7 +91,12 @@ class _ComparingProgress(Progress):
         self._progress = progress
 
     def running(self, what: str, seconds: float) -> None:
-        """Report that answers are compared, without the title of the check that runs."""
+        """Report that answers are compared, without the title of the check that runs.
+
+        Args:
+            what: the title of the check, which is ignored.
+            seconds: the seconds that it has run so far.
+        """
         del what
         self._progress.running(_WHAT, seconds)
 
@@ -398,7 +403,14 @@ class _Comparison:
             done.update(alone)
 
     def _mistakes_from_sealed(self, mistakes: Sealed, group: _Ids) -> Iterator[Mistake]:
-        """Yield the mistake that the traces of these checks decrypt, in a copy whose mistakes are sealed."""
+        """Run the failing checks with the seeds of sealed mistakes; yield the mistake that their traces decrypt.
+
+        Nothing is yielded if no mistake was sealed with these traces, or if no sentence is true of the code.
+
+        Args:
+            mistakes: the sealed texts, by `behaviour_key`.
+            group: the ids of the failing checks of one function.
+        """
         id, first = self._exercise.id, _select_traces(self.run(SEALED_SEEDS[0]), group)
         beginning = behaviour.behaviour_key_prefix(id, first)
         if not any(name.startswith(beginning) for name in mistakes):
@@ -419,15 +431,19 @@ class _Comparison:
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
 
     def _callees_of(self, group: _Ids) -> frozenset[str]:
-        """Return the failing functions that the function of these failing checks uses: it may fail because of them."""
+        """Return the faulty functions that may make these checks fail: those that the function under test uses."""
         rows = [self._rows[id] for id in group if id not in self._costs] or [self._rows[id] for id in group]
         return frozenset(name for row in rows for name in self._callees.callees_of(row))
 
     def _callees_that_matter(self, group: _Ids, parts: _Alike) -> frozenset[str]:
-        """Return the functions of `_callees_of` except those whose faults surely do not make these checks fail.
+        """Return the functions of `_callees_of`, without those whose faults certainly do not make these checks fail.
 
-        A fault does not, if the reference's function uses the callee, too, and passes these checks in each wrong answer
-        whose callee fails as the submission's does.
+        A callee is left out if the reference's function uses it, too, and these checks pass for the known wrong answers
+        in which the callee fails as it does in the submission. There must be at least one such wrong answer.
+
+        Args:
+            group: the ids of the failing checks of one function.
+            parts: for each wrong answer, the failing checks that it explains.
         """
         return frozenset(name for name in self._callees_of(group) if not self._is_harmless(name, group, parts))
 
@@ -456,7 +472,11 @@ class _Comparison:
         return all(name in groups and groups[name] <= frozenset(part) for name in callees)
 
     def _answers_failing_alike(self, groups: Collection[frozenset[str]]) -> _Alike:
-        """Return the wrong answers that fail checks as the submission does, each with the checks that it explains."""
+        """Return the wrong answers that fail checks as the submission does, each with the checks that it explains.
+
+        Args:
+            groups: the ids of the failing checks, one set for each function.
+        """
         answers = [
             answer for answer in answers_with_sentence(self._exercise) if any(answer.caught_by in g for g in groups)
         ]
@@ -541,15 +561,15 @@ class _Comparison:
     def _calls_left_open(
         self, calls: set[_Call], right: Mapping[_Call, str], compared: _Ids, functions: _Ids
     ) -> set[_Call]:
-        """Return those of some calls in which right answers return different things, which the rules leave open.
+        """Return the calls in which right answers differ from the reference, so that the rules leave the result open.
 
-        A third result, neither the known wrong answer's nor the reference's, says nothing there.
+        There a third result, neither the known wrong answer's nor the reference's, does not show another mistake.
 
         Args:
-            calls: the calls in which a submission returns a third result.
+            calls: the calls in which a submission returns a third result; only these are examined.
             right: digests of what the reference returns, by call.
             compared: the checks that are compared.
-            functions: the functions that are compared.
+            functions: the functions whose calls are compared.
         """
         left_open: set[_Call] = set()
         for path in self._exercise.right:
@@ -614,7 +634,16 @@ class _Comparison:
         return {*self._passing, *self._failing} - self._costs
 
     def _checks_failing_alike(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
-        """Return the checks that fail alike for an answer and the submission; none if the answer fails others, too."""
+        """Return the checks that fail alike for an answer and the submission; none if the answer fails another check.
+
+        Another check does not count if a function that the answer does not change may be at fault in it.
+
+        Args:
+            answer: the wrong answer.
+            seed: the seed of the inputs.
+            mine: the submission's traces of its failing checks, with that seed.
+            passing: the checks that the submission passes, and that the answer must pass, too.
+        """
         theirs, starved = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.starved |= starved
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
@@ -630,10 +659,14 @@ class _Comparison:
         return same if all(id in fine or trace.passed for id, trace in theirs.items()) else frozenset()
 
     def _two_answers_explaining(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
-        """Return two wrong answers that together explain these failing checks, in the order of the checks.
+        """Return two wrong answers that together explain all checks of a group, in the order of the checks.
 
         Each of the two explains some check that the other does not. If several pairs do so, only answers whose
-        sentences are in every pair are returned.
+        sentences are in every pair are returned: one or none is possible.
+
+        Args:
+            parts: for each wrong answer, the failing checks that it explains.
+            group: the ids of the failing checks of one function.
         """
         mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
         pairs = [pair for pair in combinations(mine, 2) if mine[pair[0]] | mine[pair[1]] == group]
@@ -648,14 +681,30 @@ class _Comparison:
         return sorted(certain, key=lambda answer: self._first_index(mine[answer]))
 
     def _may_explain(self, answer: Answer, group: frozenset[str], answers: Collection[Answer]) -> bool:
-        """Return whether an answer can explain these checks by the rules it breaks, alone or with another answer."""
+        """Return whether an answer, alone or with a second one, may explain these failing checks.
+
+        The check that must catch the answer has to be one of them. On other rules these checks lost few points: see
+        `_loses_little_elsewhere`.
+
+        Args:
+            answer: the wrong answer.
+            group: the ids of the failing checks of one function.
+            answers: the wrong answers of which one may be the second.
+        """
         others = [other for other in answers if other.caught_by in group]
         return answer.caught_by in group and any(
             self._loses_little_elsewhere([answer, other], group) for other in others
         )
 
     def _loses_little_elsewhere(self, answers: Collection[Answer], group: _Ids) -> bool:
-        """Return whether `group` lost little, at most `MOST_ON_OTHERS`, on rules that `answers` do not break."""
+        """Return whether failing checks lost few points on the rules that none of these wrong answers breaks.
+
+        Few points are at most the share `MOST_ON_OTHERS` of the exercise's points.
+
+        Args:
+            answers: the wrong answers.
+            group: the ids of the failing checks.
+        """
         rules = {self._rows[answer.caught_by].check.contract for answer in answers}
         broken = rules.union(*(answer.breaks for answer in answers))
         others = [self._rows[id].score for id in group if self._rows[id].check.contract not in broken]
@@ -683,9 +732,9 @@ class _Comparison:
 
 
 def required_names(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
-    """Return the names that code must use, and must not use, for the sentence of a wrong answer to be true of it.
+    """Return which names code must and must not use, so that the sentence of a wrong answer is true of the code.
 
-    They are fewer if a wrong value shows the mistake.
+    If a failing check shows a wrong number, fewer names are required: see `names_in_sentence`.
 
     Args:
         exercise: the exercise.
@@ -741,7 +790,10 @@ def _results_by_call(results: Results, checks: _Ids, functions: _Ids) -> dict[_C
 
 
 def _is_same_result(mine: str, theirs: str) -> bool:
-    """Return whether two calls returned the same: each text has two digests, and one equal pair suffices."""
+    """Return whether two calls returned the same result.
+
+    Each argument has two digests of a result, separated by a colon. One digest that is equal in both suffices.
+    """
     return any(one == other for one, other in zip(mine.split(":"), theirs.split(":"), strict=False))
 
 

@@ -28,12 +28,13 @@ def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExerci
 
 
 def with_cell_lines(text: str, file_name: str, origins: Sequence[tuple[int, int]], label: str = "code cell {}") -> str:
-    """Replace line numbers of a module in a text by the cells of the notebook and the lines there.
+    """Replace each place in a module, such as `double.py, line 7`, by the notebook's cell and the line in that cell.
 
     Args:
         text: a traceback or a message.
         file_name: the file name of the module.
-        origins: for each line of the module, the number of its cell and the line there.
+        origins: for each line of the module, the number of its cell and the line in that cell. The number is 0 for a
+            script, in which the line is one of the file.
         label: the name of a cell, with `{}` for its number.
     """
 

@@ -30,12 +30,13 @@ _FOR_A_LANE = 5
 def setup_of(start: str | None = None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
     """Return the set-up of a run for these options of the command line.
 
-    A process that was forked cannot use CUDA.
+    By default, workers are forked on a system that can fork. With the device "cuda" they are spawned, as a forked
+    process cannot use CUDA.
 
     Args:
-        start: how workers are started; None for the way of this system.
+        start: the way in which workers start, "fork" or "spawn"; None for the default.
         device: the device that checks see.
-        confinement: the least level.
+        confinement: the lowest level of confinement that the run accepts, such as "full".
         seed: the seed of the inputs.
     """
     accelerator = DeviceKind(device)

@@ -100,7 +100,7 @@ class Outcomes:
 def graded_from(
     exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
 ) -> GradedExercise:
-    """Return an exercise with the points of these outcomes; checks without an outcome were left out.
+    """Return an exercise with the points of its outcomes; its `left_out` lists the checks without an outcome.
 
     Args:
         exercise: the exercise that was graded.

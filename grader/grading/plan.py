@@ -59,11 +59,12 @@ class RunPlan:
 def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> GradedExercise | None:
     """Return the result of an exercise if none of its checks needs to run; else None.
 
-    Nothing runs for an untouched starter, for what a person grades, and, if `plan.compiles`, for what is not Python.
+    No check runs if a person grades the exercise, or if its file is the untouched starter and `plan.runs_untouched` is
+    False. With `plan.compiles`, no check runs for a file that is not Python, either.
 
     Args:
         plan: what is graded.
-        exercise: one of the plan's.
+        exercise: an exercise of the plan.
         submission: the submission, which has its files.
     """
     if exercise.is_by_staff:

@@ -131,7 +131,7 @@ class Runtime:
 
         Raises:
             StartError: forked workers are wanted together with CUDA.
-            ConfinementError: fresh interpreters are to be confined.
+            ConfinementError: the set-up requires more confinement than the workers can have.
         """
         if self._source is None:
             setup, exercises = self._setup, self._exercises
@@ -154,7 +154,7 @@ class Runtime:
         return self._source
 
     def open_lane(self) -> Lane:
-        """Open a lane, which the caller closes; `submit` and `call_in_lane` do not use it."""
+        """Open a lane that the caller must close; `submit` and `call_in_lane` send no work to it."""
         return self._open.lane(self._exercises, self.source, next(self._numbers), self._setup.accelerator)
 
     def warm_up(self) -> None:

@@ -132,10 +132,10 @@ def schedule(
     """Grade works; yield each result as it arrives, and a second one of each work that was repeated.
 
     Args:
-        works: the works, which are read only so far ahead that no slot is idle.
+        works: the works; the next one is read only when there is room for it among the submitted ones.
         executor: lanes of this machine, or a cluster.
         store: the store with the results of earlier runs; new results are saved in it.
-        again: whether to grade an exercise again although the store has this result of it.
+        again: the function that returns True for a saved result whose exercise must be graded again.
         fresh: whether to grade all again, without a lookup in the store.
 
     Raises:
@@ -204,7 +204,12 @@ class _Run:
         return replace(one, id=self._store.save(one)) if self._store is not None else one
 
     def mark_if_repeated(self, place: int, one: WorkResult) -> WorkResult:
-        """Return a result; if its work must be repeated, mark it as not final and keep it for `repeat_all`."""
+        """Return a result; if its work must be repeated, mark it as not final and keep it for `repeat_all`.
+
+        Args:
+            place: the index of the work among all works; repeated works run in this order.
+            one: the result.
+        """
         broken = is_broken(one.graded) and not one.saved
         if not (self._was_starved(one) or is_inconclusive(one.graded) or broken):
             return one

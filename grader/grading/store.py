@@ -272,7 +272,7 @@ class Store:
         return None
 
     def save(self, one: WorkResult) -> int | None:
-        """Save a result if another run would have the same; return its number, or None where it is not saved."""
+        """Save a result if it is repeatable, see `is_repeatable`; return its number, or None if it is not saved."""
         return self.save_even_if_random(one) if is_repeatable(one.graded) else None
 
     def save_even_if_random(self, one: WorkResult) -> int | None:
@@ -338,14 +338,23 @@ class Store:
         self.execute_all("DELETE FROM results WHERE id = ?", [(number,) for number in numbers])
 
     def traces(self, key: str) -> dict[str, Trace]:
-        """Return the saved traces of a known wrong answer, by the ids of the checks."""
+        """Return the saved traces of a known wrong answer, by the ids of the checks; {} if they are not saved.
+
+        Args:
+            key: the digest of all that the traces depend on: the answer, what judges it, the machine and the seed.
+        """
         with suppress(sqlite3.OperationalError, ValueError):  # it can be found again; there is no such verdict
             rows = self.execute("SELECT * FROM traces WHERE key = ?", (key,))
             return {id: Trace(Verdict(verdict), story, bool(v), bool(same)) for _, id, verdict, story, v, same in rows}
         return {}
 
     def save_traces(self, key: str, traces: Traces) -> None:
-        """Save the traces of a known wrong answer, by the ids of the checks."""
+        """Save the traces of a known wrong answer, by the ids of the checks; do nothing if the file cannot be written.
+
+        Args:
+            key: the digest of all that the traces depend on, as in `traces`.
+            traces: the traces, by the ids of the checks.
+        """
         with suppress(sqlite3.Error):  # it can be found again
             rows = [(key, id, *astuple(trace)) for id, trace in traces.items()]
             self.execute_all(SAVE_TRACE, rows)
@@ -418,7 +427,12 @@ def _connect_or_use_memory(path: Path | None) -> tuple[sqlite3.Connection, str]:
 
 
 def connect(path: Path | str, wait_s: float) -> sqlite3.Connection:
-    """Open a connection to an SQLite file that threads may share, one at a time."""
+    """Open a connection to an SQLite file that threads may share, one at a time.
+
+    Args:
+        path: the path of the file, or ":memory:".
+        wait_s: the seconds to wait while another connection locks the file.
+    """
     connection = sqlite3.connect(path, timeout=wait_s, check_same_thread=False)
     connection.text_factory = from_bytes
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
@@ -427,10 +441,14 @@ def connect(path: Path | str, wait_s: float) -> sqlite3.Connection:
 
 
 def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
-    """Create the tables in a new file; return whether the file has the version of this program.
+    """Create the tables in a new file; return True if the file is new or has the version of this program.
+
+    Args:
+        connection: the connection to the file.
+        tables: the statements that create more tables, separated by semicolons.
 
     Raises:
-        sqlite3.DatabaseError: it has a view or a trigger, so that another program made it.
+        sqlite3.DatabaseError: the file has a view or a trigger, so another program made it.
     """
     for kind, name in connection.execute("SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index')"):
         raise sqlite3.DatabaseError(f"it has a {kind}, {name}, which no version of this program makes")
@@ -444,7 +462,10 @@ def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
 
 
 def is_repeatable(graded: GradedExercise) -> bool:
-    """Return whether another run would have the same: all checks ran, and costs, time or a limit cost no points."""
+    """Return whether another run would have the same result.
+
+    That is so if all checks ran, each verdict is repeatable, and each check of costs passed.
+    """
     if not graded.checks or graded.left_out:
         return False
     verdicts = [(row.outcome.verdict, row.check.category) for row in graded.checks]

@@ -59,7 +59,12 @@ def is_unexplained(graded: GradedExercise) -> bool:
 
 
 def lost_checks(graded: GradedExercise, function: str = "") -> list[GradedCheck]:
-    """Return the checks that lost points in `function`, or all that lost points if `function` lost no points."""
+    """Return the checks of one function that lost points; if it has no such check, all checks that lost points.
+
+    Args:
+        graded: the exercise.
+        function: the name of the function; "" for all checks that lost points.
+    """
     rows = [row for row in graded.checks if row.verdict.lost]
     return [row for row in rows if function and function_of(row) == function] or rows
 
@@ -107,7 +112,13 @@ def add_to_group(groups: dict[str, SimilarSubmissions], author: str, number: int
 
 
 def named_groups(groups: Mapping[str, SimilarSubmissions]) -> list[SimilarSubmissions]:
-    """Return the groups, the largest first, each named by as many digits of its digest as make all names unique."""
+    """Return the groups, the largest first, each named by the first digits of its digest.
+
+    All names have the same number of digits, which is the smallest one, from `_SHORTEST_NAME` on, at which they differ.
+
+    Args:
+        groups: the groups, by their whole digests.
+    """
     sizes = range(_SHORTEST_NAME, 65)
     length = next(size for size in sizes if len({digest[:size] for digest in groups}) == len(groups))
     named = [
@@ -137,12 +148,12 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], fun
 
     Args:
         graded: the exercise as it was graded.
-        source: its module.
-        people: the names of its authors, which do not stand in it.
+        source: the source of the student's module.
+        people: the names of its authors, which are removed.
         function: the function that is wrong; "" for any.
 
     Raises:
-        ValueError: no wrong answer can be made of it.
+        ValueError: the code cannot be made a wrong answer.
     """
     try:
         plain = anonymous_code(source, people, _words_of(graded.exercise))

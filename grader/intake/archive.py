@@ -202,9 +202,10 @@ def is_junk(name: str) -> bool:
 
 
 def code_stem(name: str) -> tuple[str, bool]:
-    """Return a file name without the suffixes of code, and whether it had any: `double`, True for `double.py.html`.
+    """Return a file name without its suffixes, and whether one was of code: `double`, True for `double.py.html`.
 
-    For a suffix that is neither of code nor of a text it returns "" and False.
+    It returns the stem and False for a name without a suffix, or with those of a text or a document alone; and "" and
+    False for a name with any other suffix.
     """
     if not is_packed(name) and (match := _CODE_IN.match(name)):
         return match[1], True
@@ -250,16 +251,16 @@ class LeftOut:
         self._known: dict[PurePosixPath, tuple[PurePosixPath | None, str]] = {}
 
     def add(self, folder: PurePosixPath, name: str) -> None:
-        """Record that a folder contains this name: some, such as `pyvenv.cfg`, show that the folder is left out."""
+        """Record a name in a folder: `pyvenv.cfg`, for example, shows that the folder is a virtual environment."""
         mark = folder / name if name in _MARKS else folder if name == _HISTORY and folder.name == _CONDA else None
         if mark is not None and mark not in self._marks:
             self._marks.add(mark)
             self._known.clear()
 
     def find(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
-        """Return the left-out path that this folder is a part of, and why; (None, "") if its files are read.
+        """Return which left-out path a folder belongs to, and why that is left out; (None, "") if its files are read.
 
-        The reason is "" if no row reports it.
+        The path may be that of the file that shows it, such as `pyvenv.cfg`. The reason is "" if no row reports it.
         """
         if folder not in self._known:
             self._known[folder] = self._find_uncached(folder)

@@ -146,7 +146,7 @@ def _parsed_cell(text: str) -> ast.Module | None:
 
 
 def _compiles(node: ast.stmt) -> bool:
-    """Return whether a statement of a cell compiles in a module; with a top-level `await`, only a notebook runs it."""
+    """Return whether a module may contain a cell's statement: False if it awaits outside of a function."""
     if not any(isinstance(part, _AWAITING) or getattr(part, "is_async", 0) for part in ast.walk(node)):
         return True
     return syntax_error(ast.unparse(node)) is None
@@ -163,7 +163,7 @@ def apply_edits(text: str, edits: list[CodeEdit]) -> tuple[tuple[str, ...], tupl
     """Apply edits to a text; blank lines stand for removed ones, so that other lines keep their numbers.
 
     Returns:
-        the lines of the new text, and of each the number of the line in the old one that it comes from.
+        The lines of the new text; and for each of them, the number of the line in the old text that it comes from.
     """
     lines = [line.encode("utf-8", "surrogatepass") for line in text.split("\n")]  # columns are counted in bytes
     numbers = list(range(1, len(lines) + 1))
@@ -390,7 +390,11 @@ def _magic_call(words: str, *, assigned: bool = False) -> str:
 
 
 def _magic_edits(tree: ast.Module) -> tuple[list[CodeEdit], list[ast.stmt]]:
-    """Return the edits after which a cell needs no IPython, and the statements that these remove."""
+    """Return the edits that make a cell run without IPython, and the statements that these edits remove.
+
+    Args:
+        tree: the syntax tree of the cell, in which magics are calls of `get_ipython()`.
+    """
     edits: list[CodeEdit] = []
     cut: list[ast.stmt] = []
     for node, in_block in simple_statements(tree):

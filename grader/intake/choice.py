@@ -64,9 +64,9 @@ def submissions_of(
 
     Args:
         handed: what the author handed in.
-        course: all exercises of the course: a file of one that is not wanted is of that one, and of no other.
+        course: all exercises of the course, so that a file of an unwanted exercise is not taken for a wanted one's.
         wanted: the exercises that are graded.
-        every: whether earlier attempts are wanted too.
+        every: whether earlier attempts become submissions, too.
         root: the folder from which paths are shown, if there is one.
         direct: whether archives stay closed.
 
@@ -136,7 +136,11 @@ def _add_written_files(contents: Contents) -> None:
 
 
 def _candidates_to_ignore(exercise: Exercise, own: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the candidates found by their functions alone, if a changed file has the exercise's name; else []."""
+    """Return the candidates of rank 1 if a changed candidate has rank 0, whose signs are stronger; else [].
+
+    Mostly, a file with the exercise's name has rank 0, and one that only defines its functions has rank 1: see
+    `_Candidate`.
+    """
     if any(one.rank == 0 and not is_starter(exercise, one.source) for one in own):
         return [one for one in own if one.rank == 1]
     return []
@@ -147,8 +151,14 @@ def _candidates_of(
 ) -> tuple[dict[str, _Candidate], str]:
     """Return a file's candidate for each exercise that it matches, by id; if it matches none, also the reason.
 
+    Args:
+        path: the path as it was handed in.
+        data: the content of the file.
+        course: all exercises of the course.
+        is_notebook: whether the file seems to be a notebook.
+
     Raises:
-        ValueError: it is not the notebook that it seems to be.
+        ValueError: the file seems to be a notebook, but cannot be read as one.
     """
     if is_notebook:
         return _notebook_candidates(path, data, course), "no cell in it says which exercise it is of"
@@ -200,11 +210,15 @@ def _notebook_candidates(path: PurePosixPath, data: bytes, course: Sequence[Exer
 
 
 def _copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: bool) -> list[_Candidate]:
-    """Return the candidates beside or below the file at the course's path: they are copies, and that file counts.
+    """Return the candidates that do not count because they lie beside or below the file at the course's path.
 
     The course's folder may lie in another one, or in an archive. If the file at the course's path is the unchanged
-    starter, the others are copies only if `is_own`, in a student's own folder: in a download, an answer may lie beside
-    the starter.
+    starter, the others are copies only if `is_own`: in a download, an answer may lie beside the starter.
+
+    Args:
+        exercise: the exercise.
+        candidates: its candidates.
+        is_own: whether the files were read from a course's folder, such as a student's own.
     """
     home = Places.of(exercise).starter.parts
     answers = [
@@ -219,10 +233,11 @@ def _copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: boo
 
 
 def _sort_candidates(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Sort the files of an exercise: changed ones first, then the latest by name, then the one at the course's path.
+    """Sort the candidates of an exercise, the one that counts first; keep one of those with the same source.
 
-    Files come before notebooks and before what is in archives. Else the one that lies highest counts; of names that
-    differ in case alone, the one that the course gives.
+    Unchanged starters come last. What decides next is, in this order: the rank, the version and the attempt in the
+    path, a file before a notebook, a file outside of archives, the course's path, the shortest path, and the course's
+    spelling of the name.
     """
     home = Places.of(exercise).starter.parts
 
@@ -246,7 +261,17 @@ def _submission_of_attempt(
     attempt: int,
     root: Path | None,
 ) -> Submission:
-    """Return the submission of one attempt: for each exercise, the candidate at the index `attempt` of its list."""
+    """Return the submission of one attempt: for each exercise, the candidate at the index `attempt` of its list.
+
+    Args:
+        handed: what the author handed in.
+        contents: the files in it.
+        wanted: the exercises that are graded.
+        ordered: the candidates by the exercise's id, the one that counts first.
+        copies: the candidates that do not count as attempts, by the exercise's id.
+        attempt: the number of the attempt: 0 for the one that counts, 1 for the one before.
+        root: the folder from which paths are shown, if there is one.
+    """
     exercises: dict[str, ExerciseFiles] = {}
     for exercise in wanted:
         own = ordered[exercise.id]
@@ -262,7 +287,16 @@ def _submission_of_attempt(
 def _read_or_explain(
     exercise: Exercise, one: _Candidate, own: Sequence[_Candidate], contents: Contents, root: Path | None, *, late: bool
 ) -> ExerciseFiles:
-    """Return the files of an exercise; if reading them fails, an `ExerciseFiles` that says why."""
+    """Return the files of an exercise; if reading them fails, an `ExerciseFiles` that says why.
+
+    Args:
+        exercise: the exercise.
+        one: the candidate that becomes the module.
+        own: all candidates of the exercise.
+        contents: the files that the author handed in.
+        root: the folder from which paths are shown, if there is one.
+        late: whether the platform says that it was handed in late.
+    """
     try:
         return _files_of(exercise, one, own, contents, root, late=late)
     except Exception as error:  # of any kind, as strangers wrote them
@@ -295,7 +329,15 @@ def _files_of(
 def _notes_on_origin(
     exercise: Exercise, one: _Candidate, every: Sequence[_Candidate], contents: Contents, *, late: bool
 ) -> Iterator[str]:
-    """Yield notes for staff about the origin of a file."""
+    """Yield notes for staff about the origin of a file.
+
+    Args:
+        exercise: the exercise.
+        one: the candidate that becomes the module.
+        every: all candidates of the exercise.
+        contents: the files that the author handed in.
+        late: whether the platform says that it was handed in late.
+    """
     if one.how:
         yield f"taken from {one.path}, {one.how}"
     # The starter is in every copy of the course, beside a notebook that was worked on, and the other way round.
@@ -351,7 +393,7 @@ def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixP
 
 
 def _why_absent(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
-    """Return why there is no file of an exercise, and the path of the file that could not be read, if that is why."""
+    """Return why no file answers an exercise; and the path of the unreadable file that explains it, or None."""
     for path, why in contents.left.items():
         name = exercise_of_file_name(path.name, course)
         if name and name.exercise == exercise.id:

@@ -31,8 +31,8 @@ def names_used(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str
 
     Args:
         sources: the texts, which may import each other.
-        functions: functions, to yield only the names in their code and in what it uses; if no source defines one of
-            them, the names in all code.
+        functions: the functions to search: their code, and the code that it uses. If it is empty, or if no source
+            defines any of them, all code is searched.
     """
     trees = list(_trees_of(sources))
     for node in (each for statement in _statements_used_by(functions, trees) for each in ast.walk(statement)):
@@ -65,10 +65,10 @@ def _trees_of(sources: Iterable[bytes]) -> Iterator[ast.Module]:
 
 
 def _statements_used_by(functions: Collection[str], trees: Sequence[ast.Module]) -> Iterator[ast.stmt]:
-    """Yield the top-level statements that define functions, and those that define names which yielded ones use.
+    """Yield the top-level statements that define these functions, and in turn those that define the names used there.
 
     A name is looked up in its own file, and in others only if the statement imports: files side by side may be of
-    different exercises. If no file defines one of the functions, all statements are yielded.
+    different exercises. If no file defines any of the functions, all statements are yielded.
     """
     tables = [dict[str, list[ast.stmt]]() for _ in trees]
     for tree, table in zip(trees, tables, strict=True):
@@ -100,13 +100,21 @@ def _statements_used_by(functions: Collection[str], trees: Sequence[ast.Module])
 
 
 def _used_names(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement uses, and `*`, the name of each `import *`: it may define any of them."""
+    """Yield `*` and the names that a statement uses; `*` is the name of `import *`, which may define any of them."""
     yield "*"
     yield from (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
 
 
 def _names_imported_by(statement: ast.stmt, tree: ast.Module) -> Iterator[str]:
-    """Yield the names that an import statement may take from another file; for `import m`, every `x` of an `m.x`."""
+    """Yield the names of other files that an import statement may refer to; nothing for any other statement.
+
+    Each attribute in the importing file is one of them, as `m.x` may refer to `x` of an imported `m`. An `import *` may
+    refer to any name in the importing file.
+
+    Args:
+        statement: the statement.
+        tree: the importing file.
+    """
     match statement:
         case ast.Import():
             yield from (node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))
@@ -180,7 +188,16 @@ def _own_modules(tree: ast.Module) -> set[str]:
 
 
 def _without_people(code: str, people: Iterable[str], taken: set[str], attributes: Collection[str]) -> str:
-    """Return code with `student` in place of people's names and e-mail addresses, in identifiers and in strings."""
+    """Return code with `student` in place of people's names and e-mail addresses, in identifiers and in strings.
+
+    Long numbers of people become 0.
+
+    Args:
+        code: the code.
+        people: the names of its authors.
+        taken: the words that stay, even if somebody has such a name.
+        attributes: the attributes in the code, whose words stay, too.
+    """
     code = _ADDRESS.sub(_SOMEBODY, code)
     known = taken | {part for name in attributes for part in name.split("_")}
     for person in people:

@@ -177,7 +177,7 @@ def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> fro
 
     Args:
         files: the contents of the submission's files, by name.
-        functions: functions, to return only the names in their code and in what it uses; none for all code.
+        functions: the functions to search: their code, and the code that it uses; all code if it is empty.
     """
     with suppress(SubmissionError):
         return frozenset(
@@ -216,7 +216,7 @@ def anonymous_code(source: bytes, people: Collection[str], known: Collection[str
 
 
 def tokens_in(source: bytes) -> tuple[str, str, Sequence[Sequence[int]]] | None:
-    """Have the reading process cut a file into tokens; return its text, tokens and places, None if it refuses."""
+    """Have the reading process cut a file into tokens; return its text, tokens and places, or None if that fails."""
     with suppress(SubmissionError):
         reply = _ask_shared_reader(Request(CPU_S, text=Text("tokens", (source,))))
         return reply.code, reply.tokens, reply.places
@@ -410,7 +410,11 @@ class ReaderProcess:
         return self._process.returncode
 
     def _why_ended(self, cpu_s: int) -> GraderError:
-        """Return the error that says why the process ended: by a limit, at its start, or by itself."""
+        """Return the error that says why the process ended: a crash, a limit, or a failed start.
+
+        Args:
+            cpu_s: the seconds of CPU time that the request allowed.
+        """
         code = self._end_with_status()
         assert code is not None
         last = tail(self._log)
@@ -450,7 +454,9 @@ _one_at_a_time = threading.Lock()
 def _ask_shared_reader(request: Request, course: tuple[Exercise, ...] | None = None) -> Reply:
     """Send a request to the shared reader and return the reply; for another course, start a new reader.
 
-    The course None stands for any course.
+    Args:
+        request: the request.
+        course: the exercises that the reader must know; None if it may know those of any course.
 
     Raises:
         SubmissionError: what is named cannot be read, or not within the limits.

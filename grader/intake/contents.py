@@ -209,8 +209,8 @@ class Contents:
         Args:
             entries: the files: a list, or an iterator over a stream.
             place: the path on the disk of the folder or of the outermost archive.
-            above: the path of the archive in what was handed in.
-            deep: the number of archives around that.
+            above: the path of the archive in what was handed in; `ALL_OF_IT` for a folder.
+            deep: the number of archives around the archive at `above`.
         """
         left_out = LeftOut()
         if isinstance(entries, list):  # all names are known beforehand
@@ -256,6 +256,12 @@ class Contents:
 
     def _add_file(self, path: PurePosixPath, entry: Entry, disk: Path, deep: int) -> None:
         """Add a file that is Python or a notebook to `files`; of an archive, add the files in it.
+
+        Args:
+            path: the path of the file in what was handed in.
+            entry: the file.
+            disk: the path on the disk of the file, or of the outermost archive that it is in.
+            deep: the number of archives around the one that the file is in; 0 for a file in a folder.
 
         Raises:
             SubmissionError: the file is not read; the error says why.
@@ -311,9 +317,9 @@ class Contents:
 
         Args:
             path: the path of the file, as messages show it.
-            disk: its path on the disk.
+            disk: the path on the disk of the file, or of the archive that it is in.
             why: the reason.
-            always: whether it is recorded in `left` even if its name is not that of code; for a folder.
+            always: whether to record it in `left` even if its name is not that of code, such as the name of a folder.
         """
         known = self.left if always or is_code(path.name) or self._is_answer(path.name) else self.others
         most = _MOST_OTHERS if known is self.others else _MOST_LEFT
@@ -323,7 +329,13 @@ class Contents:
 
 
 def _entry_on_disk(folder: PurePosixPath, name: str, path: Path) -> Entry:
-    """Return the entry for a file on this disk."""
+    """Return the entry for a file on this disk.
+
+    Args:
+        folder: the file's folder in what was handed in.
+        name: the name of the file.
+        path: the path of the file on the disk.
+    """
     try:
         mode = path.lstat().st_mode
         why = _LINK if stat.S_ISLNK(mode) else "" if stat.S_ISREG(mode) else "it is not a regular file"
@@ -429,8 +441,15 @@ def _bytes_to_write(
 ) -> bytes | None:
     """Return the bytes to write of a file, and subtract them from its author's share; None to write no file.
 
+    Args:
+        entry: the file in the download.
+        share: what its author may still write; it is changed.
+        left_out: the folders whose files are not read later.
+        is_answer: whether a file of that name is likely to be an answer.
+        is_platforms: whether the file is the platform's, so that nothing is subtracted.
+
     Raises:
-        SubmissionError: it cannot be read.
+        SubmissionError: the file cannot be read.
     """
     where, _ = left_out.find(entry.folder)
     if where is not None:
@@ -455,8 +474,14 @@ def _bytes_to_write(
 def _write_file(folder: Path, path: PurePosixPath, data: bytes, name: str) -> Iterator[Unmatched]:
     """Write a file of a download; yield a row about it if that fails.
 
+    Args:
+        folder: the folder into which the download is unpacked.
+        path: the path of the file in the download.
+        data: the bytes to write.
+        name: the file name of the download, for the error.
+
     Raises:
-        SubmissionError: no other file could be written either.
+        SubmissionError: the disk is full or fails, so that no other file can be written, either.
     """
     target = folder.joinpath(*path.parts)
     try:

@@ -250,8 +250,8 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
 def move_to_rostered_authors(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
     """Move files of Canvas to the author whose number is the second in their names, if only that one is on the roster.
 
-    In a file's name, the author's number follows the author's name. If that name ends in a number, it was taken for the
-    author's.
+    In a file's name, the author's number follows the author's name. If the name itself ends in a number, that one was
+    taken for the author's number.
 
     Args:
         handed: the submissions, with the authors' numbers that were read without a roster.
@@ -561,8 +561,14 @@ _EXPORT = re.compile(r"assignment_\d+_export|submitted|.+-submissions")
 def _find_submissions(folder: Path, named: Path, out: Path | None) -> tuple[Path, list[Path]]:
     """Return the folder in which the submissions lie, and the items in it.
 
-    It is the named folder itself, or one in it: `submitted` of nbgrader, or its only folder, if that has a platform's
-    name for it or the name of the named one, as programs that unpack create it.
+    This is the subfolder `submitted`, as nbgrader has it. Else it is the only item of `folder`, if that is a folder
+    with a platform's name for it, or with the name of the download, as programs that unpack create it. Else it is
+    `folder`.
+
+    Args:
+        folder: the download: a folder, or what a zip was unpacked into.
+        named: the path of the download.
+        out: the folder of the batch's results, which is not one of the items.
     """
     items = _list_folder(folder, out)
     for item in (item for item in items if item.name == SUBMITTED and item.is_dir()):

@@ -192,13 +192,14 @@ def top_level_names(source: bytes) -> TopLevelNames:
 
 
 def match_by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
-    """Return the ids of the exercises all of whose functions a file defines; if there is no such exercise, the reason.
+    """Return the exercises that a file answers, judged by its functions; or the reason why it answers none.
 
-    An exercise whose functions are a part of another one's is not among them. Of several with the same functions, only
-    the one whose task the file begins with is.
+    A file answers an exercise if it defines all functions and classes of the starter. An exercise is left out if
+    another one that the file answers has these functions and more. Of several with the same functions, only the one
+    counts whose task the file begins with.
 
     Returns:
-        The ids, and ""; or none, and the reason.
+        The ids, and ""; or an empty list, and the reason.
     """
     names = top_level_names(source).defined
     own = {item.id: starter_names(item) for item in exercises if starter_names(item) and starter_names(item) <= names}
@@ -293,7 +294,7 @@ def files_to_import(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[
         around: the other Python files in its folder and below, by their paths from there.
 
     Returns:
-        their contents by path, in the order of `around`.
+        The contents of the files by path, in the order of `around`.
     """
     taken = {path for path in around if len(path.parts) == 1}
     folders = {path.parts[0] for path in around if len(path.parts) > 1}
@@ -338,7 +339,10 @@ class _WithoutFinally(ast.NodeTransformer):
     """
 
     def visit_Try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
-        """Return the statements that replace a `try` statement: the same without `finally`, then that block."""
+        """Return a `try` statement without its `finally`, followed by the statements of that block.
+
+        If it has no `except`, the statements of its body stand in its place.
+        """
         self.generic_visit(node)
         after, node.finalbody = node.finalbody, []
         return [*([node] if node.handlers else node.body), *after]
@@ -347,7 +351,10 @@ class _WithoutFinally(ast.NodeTransformer):
 
 
 def syntax_error(source: bytes | str) -> SyntaxError | None:
-    """Return the SyntaxError of a source; None if it compiles, or if only a worker can find out."""
+    """Return the SyntaxError of a source; None if it compiles, or if it cannot be compiled here.
+
+    For example, a source may be too large, or nested too deeply.
+    """
     if len(source) > LARGEST:
         return None
     with warnings.catch_warnings():

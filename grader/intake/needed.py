@@ -280,7 +280,13 @@ def _changing_functions(
 
 
 def _name_if_changing(step: Step, reach: Collection[str], names: Collection[str]) -> str:
-    """Return the name of a function or class that uses a name in `reach` or assigns a global in `names`; else ""."""
+    """Return the name of a definition if its code may change a needed object; else "".
+
+    Args:
+        step: the definition of a function or class.
+        reach: the names of needed objects, and of functions that may change them; a use may change an object.
+        names: the needed names; to assign one of them as a global is a change, too.
+    """
     assert isinstance(step.node, DEFINITIONS)
     own = step.node.name
     return own if step.uses & {*reach} or (step.binds - {own}) & {*names} else ""

@@ -164,9 +164,9 @@ def module_of_run_cells(
         cells: the cells in the order in which they ran.
         exercise: the names that mark its cells, its id first.
         needed: the functions and classes that the exercise asks for.
-        known: the names in the kernel's memory; a note says why the module lacks one of them that it needs.
+        known: the names in the kernel's memory. If the module needs one of them but lacks it, a note says why.
         others: the functions and classes that other exercises ask for.
-        given: all names that its starter has.
+        given: all names that the exercise's starter has.
     """
     latest = [cell for cell in _latest_runs(cells) if cell.source.strip()]
     ranks = [0 if {*cell.exercises} & {*exercise} else 2 if cell.exercises else 1 for cell in latest]
@@ -443,8 +443,8 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
 def python_of_exported(data: bytes) -> Code | None:
     """Return the Python code of a script that a notebook was exported to; None for any other file.
 
-    Jupyter, Colab and VS Code mark the cells of such a script, or what made it. It may have magics, which are not
-    Python, or the calls that IPython makes of them.
+    Jupyter, Colab and VS Code write marks into such a script: at each cell, or once at the top. The script may have
+    magics, which are not Python, or the calls that IPython makes of them.
     """
     if len(data) > LARGEST or not _SCRIPT.search(data):
         return None

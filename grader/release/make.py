@@ -268,9 +268,9 @@ def copy_facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> CopyFac
 def seal_mistakes(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]]:
     """Return the sentences on known mistakes that shown checks recognize: encrypted for the copy, and in plain text.
 
-    What a wrong answer does in the shown checks is the key that its sentence is encrypted with, if the check that must
-    catch it is a shown one. If two wrong answers do the same there, their sentences are encrypted together; if more do,
-    none of these sentences is in the copy.
+    A sentence is encrypted with the traces of its wrong answer in the shown checks. Sentences of answers with equal
+    traces are encrypted together. They are left out if there are more than `MOST`, or if no shown check must catch one
+    of the answers.
 
     Raises:
         StartError: a process of ours did not start.

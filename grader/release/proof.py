@@ -122,9 +122,14 @@ def _secrets_of_file(root: Path, path: Path, exercise: Exercise | None) -> Itera
 
 
 def _text_of_students(exercise: Exercise | None, source: SecretSource) -> str:
-    """Return the text that students have: the code of the starter, and, for files that are not solutions, the task.
+    """Return the text that students have anyway, without white space: the code of the starter, and often its task.
 
-    Comments of the starter do not count in its digest, so they may have been added by mistake.
+    The task is left out for a file that is a solution. Comments are left out, too: they do not count in the starter's
+    digest, so they may have been added by mistake.
+
+    Args:
+        exercise: the exercise that the file belongs to; None for a file of no exercise.
+        source: the kind of the file.
     """
     if exercise is None or not exercise.starter.is_file():
         return ""
@@ -135,7 +140,16 @@ def _text_of_students(exercise: Exercise | None, source: SecretSource) -> str:
 
 
 def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iterator[tuple[int, SecretKind, str]]:
-    """Yield the lines, functions and inputs of a file that are long enough to give it away: line, kind, text."""
+    """Yield the parts of a staff file that a copy must not contain: for each, the line number, the kind and the text.
+
+    The parts are lines, functions and, in checks, inputs. Lines and inputs that are too short to be recognized are left
+    out. The texts have no white space.
+
+    Args:
+        text: the text of the file.
+        source: the kind of the file.
+        is_python: whether the file is Python; otherwise it has lines only.
+    """
     tree = ast.Module([], [])
     with contextlib.suppress(SyntaxError, ValueError):
         tree = ast.parse(text) if is_python else tree
@@ -178,14 +192,14 @@ def _remove_white_space(text: str) -> str:
 
 
 def prove_no_secret(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
-    """Raise `LeakError` if a file of a copy has a secret.
+    """Raise `LeakError` if a file of a copy has a secret, or if a file of sealed mistakes has anything unsealed.
 
     Args:
         files: the contents of the copy's files, by path.
         secrets: the texts that must not be in them.
 
     Raises:
-        LeakError: a file has a secret; the error names each place.
+        LeakError: a file has a secret, or something unsealed; the error names each place.
     """
     problems = [
         f"{path}: this file must have sealed sentences and nothing else; make the copy again"
@@ -198,6 +212,8 @@ def prove_no_secret(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> No
 
 def prove_no_secret_in_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secret]) -> None:
     """Raise `LeakError` if a sentence has a secret; call it before the sentences are encrypted.
+
+    A line of a wrong answer may stand in a sentence.
 
     Args:
         path: the path of the file that will have them.
