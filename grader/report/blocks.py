@@ -75,7 +75,7 @@ def table_lines(
 ) -> Iterator[str]:
     """Yield the lines of a table, which is wider than the terminal only if its numbers need that.
 
-    It is for tables as long as a course. One with a row for each person of a class has its names last, and is printed
+    Use it for tables with a row for each exercise. A table with a row for each person of a class is printed without it,
     row by row: rich needs all rows at once, and a millisecond for each.
 
     Args:

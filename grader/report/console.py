@@ -65,7 +65,7 @@ class Say:
             sys.stdout.flush()
 
     def prose(self, *texts: str) -> None:
-        """Print sentences, made safe and wrapped. A line break in a name is spelled out: it begins no other row."""
+        """Print sentences, made safe and wrapped; spell out line breaks inside of them, so that none begins a row."""
         from grader.report.safe import for_terminal, prose
 
         width = terminal_width()
@@ -122,7 +122,7 @@ class Say:
 
 
 def _encodable(line: str) -> str:
-    """Return a line that standard output can encode: unless that is in UTF, boxes and bars become ASCII."""
+    """Return a line that standard output can encode: boxes and bars become ASCII, unless the encoding is a UTF."""
     return line if (sys.stdout.encoding or "").lower().startswith("utf") else line.translate(_AS_ASCII)
 
 
@@ -167,7 +167,10 @@ def print_error(line: str) -> None:
 
 @contextmanager
 def errors_as_lines() -> Iterator[None]:
-    """Print a `GraderError` or an error of the command line from the block without a traceback, and exit."""
+    """Print an error that the block raises as a line without a traceback, and exit with the error's status.
+
+    This holds for a `GraderError`, an error of the command line, and Ctrl-C.
+    """
     try:
         yield
     except GraderError as error:

@@ -72,7 +72,7 @@ class CsvTable:
 
     @property
     def header(self) -> list[str]:
-        """The titles of the columns."""
+        """Return the titles of the columns."""
         return [title.strip() for title in self.rows[0]]
 
     def cell(self, row: int, column: int) -> str:
@@ -84,9 +84,9 @@ class CsvTable:
         """Replace the text of a cell; the other cells of the row stay as they are written.
 
         Args:
-            row: its number, from 0.
-            column: its number, from 0.
-            text: the text of the cell.
+            row: the index of the row in `rows`.
+            column: the index of the column.
+            text: the new text of the cell.
         """
         place, cells = self._places[row], self.rows[row]
         written = self._texts[place].rstrip("\r\n")
@@ -119,7 +119,7 @@ class CsvTable:
         self._texts.append(written.getvalue())
 
     def remove(self, rows: Collection[int]) -> None:
-        """Remove rows by number; after that, `put` and `cell` must not be used until the file is read again."""
+        """Remove rows by index in `rows`; after that, do not use `put` and `cell` until the file is read again."""
         for row in rows:
             self._texts[self._places[row]] = ""
 
@@ -135,7 +135,7 @@ def with_row(path: Path, titles: Sequence[str], cells: Mapping[str, str], gone: 
         path: the path of the file; if it does not exist, the content is that of a new table.
         titles: the titles of its columns.
         cells: the cells of the new line, by title.
-        gone: the numbers of lines that the new one replaces.
+        gone: the line numbers, from 1, at which the rows begin that the new line replaces.
 
     Raises:
         CourseError: the file lacks a column, or cannot be read.
@@ -151,7 +151,11 @@ def with_row(path: Path, titles: Sequence[str], cells: Mapping[str, str], gone: 
 
 
 def without_rows(path: Path, gone: Collection[int]) -> bytes:
-    """Return the content of a CSV file without the rows on these lines; every other line stays byte for byte.
+    """Return the content of a CSV file without some of its rows; every other line stays byte for byte.
+
+    Args:
+        path: the path of the file.
+        gone: the line numbers, from 1, at which the rows begin that are left out.
 
     Raises:
         CourseError: the file cannot be read.

@@ -34,7 +34,7 @@ def author_line(report: Report, number: int, total: int, names: Mapping[str, str
         report: the author's report.
         number: the number of submissions that are graded now.
         total: the number of submissions.
-        names: the names of people, by the author names that platforms have.
+        names: the names that are printed behind author names, by author name.
     """
     return f"[{number}/{total}] {score_text(report.total):>15}  {_author_and_name(report.author, names)}"
 
@@ -55,7 +55,7 @@ def gradebook_lines(
     Args:
         exercises: the exercises that have columns.
         reports: the reports of the submissions.
-        names: the names of people, by the author names that are shown beside them.
+        names: the names that are printed behind author names, by author name.
     """
     yield "".join(f"{exercise.number:>{_CELL}}" for exercise in exercises) + f"{'total':>16}  author"
     verdicts: Counter[Verdict] = Counter()
@@ -131,8 +131,8 @@ def gradebook_csv(
         ids: the ids of the exercises that have columns.
         reports: the reports of the submissions.
         absent: the people who handed in nothing.
-        possible: the points of all exercises, for the rows of absent people.
-        names: the names of people, by the number in the first column; with them, the last column has names.
+        possible: the points of all exercises together, in hundredths, for the rows of absent people.
+        names: the names of people, by author name, for a last column; None for no such column.
         needed: the exercises without which a score is not final; None for all.
     """
     table = [["author", *map(for_csv, ids), *_LAST, *(["name"] if names is not None else [])]]
@@ -200,7 +200,7 @@ class ClassProgress(Progress):
         self._compared = done, total
 
     def advanced(self, done: int, total: int) -> None:
-        """Show how many submissions are done; while none is, also how many wrong answers `compared` has recorded."""
+        """Show how many submissions are done; before the first, also how many known wrong answers were compared."""
         # Wrong answers run once for all submissions, before the first of these: until then their pace is what changes.
         compared, known = self._compared
         mistakes = f"; known mistakes: {self._mistakes.text(compared, known)} at most" if compared and not done else ""

@@ -85,7 +85,8 @@ def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles
         lines: the lines, in characters of one column each.
         title: the title of the picture.
         description: a description, for readers who cannot see the picture.
-        styles: patterns of the coloured parts, which are bold as well, except for the borders and contents of boxes.
+        styles: pairs of a pattern and the colour of what it matches; of several, the first pair counts. Text in colours
+            other than `INK`, `FAINT` and `_FILLED` is bold.
         height: the height of a line, in pixels.
     """
     runs = [run for row, line in enumerate(lines) for run in _colour_runs(line, row * height, styles)]

@@ -57,7 +57,7 @@ class Person:
 
     @cached_property
     def compact_keys(self) -> frozenset[str]:
-        """The keys without blanks and signs, as platforms write a person's name into names of files."""
+        """Return the keys without blanks and signs, as platforms write a person's name into names of files."""
         return frozenset(filter(None, map(letters_and_digits, self.keys)))
 
     def is_called(self, name: str) -> bool:
@@ -119,7 +119,7 @@ class People:
         return self._by_key.get(fold_name(name)) or self._by_compact_key.get(letters_and_digits(name))
 
     def _is_foreign(self) -> bool:
-        """Return whether the submissions are numbered by another platform than the one that wrote the table."""
+        """Return True if one platform wrote the table, and another one numbered the submissions."""
         return self.kind != "plain" and self._platform not in ("", self.kind)
 
     def _author_numbers_of(self, person: Person) -> Iterator[str]:
@@ -136,7 +136,7 @@ class People:
         """Return the members of the team that handed in a submission; [] if one person did, or no column names teams.
 
         Args:
-            name: the name that the platform wrote before the number: a team's or a person's, which may be equal.
+            name: the name that the platform wrote before the number: a team's or a person's. It does not show which.
             number: the number of the submission. On Canvas it is a member's; on Moodle it is the team's own.
         """
         wanted, rows, own = letters_and_digits(name), self._rows, self._by_number.get(number)
@@ -153,10 +153,10 @@ class People:
         return members if own in members else []
 
     def authors_named_differently(self, authors: Iterable[str]) -> list[str]:
-        """Return the authors of submissions on Canvas that have another name beside a number than the roster has.
+        """Return the authors whose name in a Canvas submission differs from the name that the roster has for them.
 
-        It may be the name of a group, as Canvas writes one member's number after it. If the roster has a column of
-        groups, or is not Canvas's, the list is empty.
+        The name in the submission may be a group's, as Canvas writes the number of one member after it. The list is
+        empty if the roster has a column of groups, or is not Canvas's.
         """
         if self._platform != "canvas" or self.kind != "canvas" or self._team_columns():
             return []
@@ -179,7 +179,10 @@ class People:
         return self.unique_uid(person) if person else author
 
     def unique_uid(self, person: Person) -> str:
-        """Return the `uid` of a person, the same in all hand-ins of a term; the author name if others have it, too."""
+        """Return the `uid` of a person, which is the same in all hand-ins of a term.
+
+        Return the author name instead if the table has several people with this `uid`.
+        """
         return person.uid if person.uid in self._by_uid else person.author
 
     def _read_canvas_row(self, table: CsvTable, row: int) -> Person | None:

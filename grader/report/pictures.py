@@ -66,9 +66,9 @@ def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool
     """Return the lines of a picture, safe for a terminal.
 
     Args:
-        picture: the facts.
-        width: the width of the terminal; a sentence replaces a picture that does not fit.
-        plain: whether the sentence replaces it in any case.
+        picture: the facts of the picture.
+        width: the width of the terminal; sentences replace a picture that does not fit.
+        plain: whether the sentences replace the picture even if it fits.
         colours: whether wrong elements are red, and have no marks.
     """
     drawn: list[str] = []
@@ -167,7 +167,10 @@ def _earlier_view(views: tuple[View, ...], number: int) -> View | None:
 
 
 def indices_by_offset(view: View) -> dict[int, list[tuple[int, ...]]]:
-    """Return the indices of a view that read each offset of its storage; of a large view only the first indices."""
+    """Return a dict from each offset of a storage to the indices of a view that read it.
+
+    Of a large view only the first indices are looked at.
+    """
     read: dict[int, list[tuple[int, ...]]] = {}
     # As many of each dim as are looked at in all: further ones are not reached.
     every = product(*(range(min(length, _MOST_ELEMENTS)) for length in view.shape))
@@ -216,7 +219,10 @@ def _view_sentence(views: tuple[View, ...]) -> str:
 
 
 def _aligned_dims(shapes: Shapes) -> list[tuple[str, tuple[int | None, ...]]]:
-    """Return, for each aligned dim from the left, a sign for how its sizes fit, and the sizes; None if absent."""
+    """Return two things for each aligned dim, from the left: a sign for how its sizes fit, and the sizes.
+
+    The size of a shape that lacks the dim is None.
+    """
     dims = [*zip_longest(*(row.shape[::-1] for row in shapes.rows))][::-1]
     return [(_relation(shapes, sizes), sizes) for sizes in dims]
 

@@ -94,7 +94,7 @@ class SubmissionProgress(Progress):
         self._started = time.monotonic()
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """Print an exercise, unless none of its checks was run or left out.
+        """Print an exercise if any of its checks was run or left out.
 
         Args:
             graded: the exercise.

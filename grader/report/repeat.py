@@ -35,7 +35,7 @@ def read_like(path: Path) -> tuple[ReportFile, int]:
 
 
 def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Exercise]:
-    """Return the exercises of a course that a report has, as they are in the course now.
+    """Return those exercises of a course whose ids are in an earlier report.
 
     Raises:
         CourseError: the report names none of these exercises.

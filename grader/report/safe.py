@@ -39,7 +39,7 @@ def for_terminal(text: str, *, one_line: bool = False) -> str:
 
     Args:
         text: the text that is to be shown.
-        one_line: spell out line breaks too, so that a name cannot pass for another row.
+        one_line: whether line breaks are spelled out, too, so that a name cannot pass for another row.
     """
     return _spell_out_invisible(text, "\t" if one_line else "\n\t").expandtabs()
 
@@ -71,7 +71,7 @@ def wrap(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
     wraps nothing at all; `findings/rich_long_words.sh`.)
 
     Args:
-        text: made safe already, without line breaks.
+        text: a safe text without line breaks.
         indent: the indentation of the first line.
         width: the width of a line, in columns.
         further: the further indentation of lines after the first.

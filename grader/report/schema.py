@@ -116,7 +116,7 @@ class CheckEntry:
 
     @cached_property
     def graded(self) -> GradedCheck:
-        """The check as a `GradedCheck`, with what the report says of it."""
+        """Return the check as a `GradedCheck`, as far as the report has its attributes."""
         score = Score(self.earned, self.possible, 0 if self.verdict.decided or self.set_by else self.possible)
         check = Check(self.id, "", self.title, self.contract, self.category, shown=self.shown)
         called = (self.function,) if self.function else ()
@@ -181,17 +181,17 @@ class ExerciseEntry:
 
     @property
     def name(self) -> str:
-        """The number and the title of the exercise, in one text."""
+        """Return the number and the title of the exercise in one text."""
         return f"{self.number} {self.title}".strip()
 
     @property
     def is_blank(self) -> bool:
-        """Whether the exercise has no results, so that a page lists only its name."""
+        """Return True if the exercise has no results, so that a page lists only its name."""
         return self.state == "not_started" and not self.checks
 
     @property
     def held_text(self) -> str:
-        """A sentence on why points that checks earned do not count; "" if all of them count."""
+        """Return a sentence on why points that checks earned do not count; "" if all of them count."""
         return held_back_text(sum(row.held_back for row in self.checks), self.held_by)
 
 
@@ -249,12 +249,12 @@ class ReportFile:
 
     @property
     def total(self) -> Score:
-        """The score that counts; see `grader.model.report.score_after_policy`."""
+        """Return the score that counts; see `grader.model.report.score_after_policy`."""
         return score_after_policy({exercise.id: exercise.score for exercise in self.exercises}, self.policy)
 
     @property
     def members(self) -> tuple[str, ...]:
-        """The authors: the members of a group, or the one author."""
+        """Return the names of the authors: the members of a group, or the one author."""
         return self.authors or (self.author,)
 
 

@@ -28,9 +28,9 @@ def exercise_lines(
     Args:
         graded: the exercise.
         width: columns of the terminal.
-        every: show each check with its message, those that passed with what was counted.
-        plain: a sentence stands for each picture.
-        colours: wrong elements of a picture are red; without, they stand between marks.
+        every: whether each check is shown with its message, and with what was counted and measured.
+        plain: whether a sentence stands for each picture.
+        colours: whether wrong elements of a picture are red; if not, they stand between marks.
     """
     page, exercise = _Page(width, plain, colours), graded.exercise
     explained, told = list[GradedCheck](), list[str]()
@@ -115,12 +115,12 @@ class _Page:
 
     @property
     def narrow(self) -> bool:
-        """Whether the terminal is so narrow that the title of a check goes below its points."""
+        """Return True if the terminal is so narrow that the title of a check goes below its points."""
         return self.width < _NARROW
 
     @property
     def indent(self) -> str:
-        """The indentation of messages."""
+        """Return the blanks before each line of a message."""
         return " " * (4 if self.narrow else 10)
 
     def table_row(self, left: str, state: str, score: Score) -> list[str]:

@@ -84,7 +84,7 @@ def total_score(rows: Sequence[GradedCheck]) -> Score:
 
 
 def rules_of(rows: Sequence[GradedCheck]) -> str:
-    """Return the names of the rules of several checks in one text, each once, in order."""
+    """Return a text with the names of the rules of several checks: each once, C2 before C10."""
     rules = {row.check.contract for row in rows if row.check.contract}
     return " ".join(sorted(rules, key=lambda rule: (len(rule), rule)))  # C2 before C10
 
@@ -130,9 +130,10 @@ class CheckLine:
 
 
 def condense(rows: Sequence[GradedCheck]) -> Iterator[CheckLine]:
-    """Yield the rows of a short report: first the failure that is the cause, then one for each function, then others.
+    """Yield the rows of a short report about an exercise: failures, then undecided checks, then those that passed.
 
-    These failures have their messages; checks that failed for the same reason, or passed, share a row.
+    The first failure of each function has its message. Checks that fail for the same reason as the first one share a
+    row, and so do those of functions that are not written yet, and those that passed.
     """
     groups = Causes.of(rows)
     if groups.cause is not None:
@@ -187,7 +188,10 @@ def diagnosis_text(graded: GradedExercise) -> str:
 
 
 def explains(mistake: Mistake, row: GradedCheck) -> bool:
-    """Return whether a known mistake explains a check's failure: it names the check, which calls a wrong function."""
+    """Return True if a known mistake explains a check's failure.
+
+    The mistake must list the check. If the functions of both are known, they must have one in common.
+    """
     called = {name.split(".")[0] for name in row.outcome.called}
     elsewhere = called and mistake.functions and called.isdisjoint(mistake.functions)
     return row.check.id in mistake.checks and not elsewhere

@@ -30,7 +30,7 @@ The last one is imported by none of the others: where its bytecode is, that of t
 
 
 def is_compiled() -> bool:
-    """Return True if the bytecode of all that our processes import is written, or cannot or must not be written here.
+    """Return False if bytecode of what our processes import is missing and can be written here, else True.
 
     PyTorch is not imported for that. If Python keeps bytecode elsewhere, or writes none, none is written here.
     """

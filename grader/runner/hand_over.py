@@ -120,9 +120,10 @@ def _forward_signals(pidfd: int) -> Iterator[None]:
 
 
 def _was_started_as_usual() -> bool:
-    """Return True if this process has the streams that Python gave it, and no options of Python.
+    """Return True if a warm process may take over from this one: on Linux, not switched off, started as usual.
 
-    A fork of a ready process has other streams, and so has a test.
+    A process that was started as usual has Python's own standard streams, and no options of Python. A fork of a ready
+    process has other streams, and so has a test.
     """
     if sys.platform != "linux" or is_switched_off():
         return False

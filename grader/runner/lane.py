@@ -54,7 +54,7 @@ _INSTEAD = "without --device, such checks run on the simulated GPU"
 
 @functools.cache
 def _warn_once(finding: str) -> None:
-    """Log a finding about a check file as a warning, but once, although several lanes read the file."""
+    """Log a finding about a check file as a warning, once for all lanes that read the file."""
     logging.getLogger("grader").warning(finding)
 
 
@@ -76,7 +76,7 @@ class JobResult:
 
 
 def _course_folders(exercises: Sequence[Exercise]) -> set[Path]:
-    """Return the folders that checks of these exercises may read: their courses, and other folders of their files."""
+    """Return the folders with the files of these exercises: for each file its course, or else the file's own folder."""
     files = {
         path.resolve() for exercise in exercises for path in PlannedExercise.of(exercise).files if path is not None
     }
@@ -102,7 +102,13 @@ def _too_late_outcome(check: str, exercise: Exercise) -> Outcome:
 
 
 def _lost_process_outcome(check: str, detail: str, *, pending: bool) -> Outcome:
-    """Return the outcome of a check whose check process is gone; `pending` if it was reading a reply of a worker."""
+    """Return the outcome of a check whose check process is gone.
+
+    Args:
+        check: the id of the check.
+        detail: the reason, for staff.
+        pending: whether the process was reading a reply of a worker: then that reply was too large for it.
+    """
     if pending:
         return Outcome(
             check, Verdict.OVER_LIMIT, "your code sent the grader more data than it can hold", detail, cause="raised"
@@ -185,14 +191,14 @@ class Lane:
         (self._open if self._process is None else self._send_plan)()
 
     def _folders_of(self, exercises: Sequence[Exercise]) -> set[Path]:
-        """Return the folders that checks of these exercises may read here, none of them inside another one."""
+        """Return the folders that checks of these exercises may read: `_readable`, and course folders outside of it."""
         return self._readable | {
             folder for folder in _course_folders(exercises) if self._readable.isdisjoint(folder.parents)
         }
 
     @property
     def is_idle(self) -> bool:
-        """Return whether the check process is there and has no work."""
+        """Return True if the check process runs and has no job."""
         return not self._busy and self._process is not None and self._process.poll() is None
 
     def _were_folders_replaced(self) -> bool:
@@ -308,7 +314,7 @@ class Lane:
         return run
 
     def _close_if_server_lost(self, run: JobResult) -> bool:
-        """Close the lane if the worker server was lost during a run; return whether it was."""
+        """Close the lane and return True if a check broke and the worker server was lost; else return False."""
         suspect = any(outcome.verdict is Verdict.BROKEN for outcome in run.outcomes)
         if not suspect or not self._source.was_lost(self._generation):
             return False
@@ -371,9 +377,13 @@ class Lane:
         return JobResult([outcomes[check.id] for check in checks], output, workers, waited)
 
     def _waited_long(self, exercise: Exercise, workers_s: float | None) -> bool:
-        """Return whether a job that missed its deadline had waited long for a core; True if that is not known.
+        """Return whether a job that missed its deadline had waited long for a core; return True if that is not known.
 
-        Such a job is retried alone. Code that sleeps is as late alone, and would keep all other lanes waiting.
+        Such a job is retried alone. To retry code that sleeps does not help, and would keep all other lanes waiting.
+
+        Args:
+            exercise: the exercise of the job.
+            workers_s: the seconds that workers waited for a core, as `Done` has them; None if not known.
         """
         own = self._waited_s()
         waited = None if own is None or workers_s is None else own - self._waited_before + workers_s
@@ -433,7 +443,7 @@ class Lane:
             groups.remove_orphaned_groups()  # its own, in which it was until now
 
     def close(self) -> None:
-        """Let the check process end by itself if it is idle; then kill it and its workers."""
+        """End the check process and its workers; an idle check process may first end by itself."""
         # With work in hand it would go on until its deadline; without, it ends by itself when the channel closes.
         if self._process is not None and not self._busy:
             self._channel.transport.close_writing()

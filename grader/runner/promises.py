@@ -71,13 +71,14 @@ def promises_with_findings(results: Mapping[str, str]) -> list[Promise]:
     """Return all promises of the sandbox; each that does not hold says why, as its probe found.
 
     Args:
-        results: the reason that each probe found, or "", by the name of the promise; without one, the probe failed.
+        results: a dict from the name of a promise to why it does not hold, or to "" if it holds. The probe of a promise
+            that is missing did not answer.
     """
     return [replace(each, why_not=results.get(each.name, "its probe did not answer")) for each in PROMISES]
 
 
 def highest_level(rows: Sequence[Promise]) -> Level:
-    """Return the highest level of confinement of which all promises hold, and all promises of lower levels, too."""
+    """Return the highest level of confinement whose promises all hold, with those of all lower levels."""
     # A level is the worth of its weakest promise: ten that hold do not make up for one that does not.
     broken = [row.level for row in rows if row.why_not]
     return Level(max(Level.NONE, min(broken) - 1)) if broken else Level.FULL

@@ -83,7 +83,10 @@ class WarmSocket:
 
     @classmethod
     def for_this_process(cls, kind: str = ZYGOTE) -> WarmSocket:
-        """Return the socket for a warm process of a kind that has the version and the environment of this process.
+        """Return the socket for a warm process that has the version and the environment of this process.
+
+        Args:
+            kind: the kind of the warm process: `ZYGOTE` or `READY`.
 
         Raises:
             OSError: there is no folder for sockets.

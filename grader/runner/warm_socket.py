@@ -66,10 +66,13 @@ def installation_digest() -> str:
 
 
 def socket_name_of(kind: str) -> str:
-    """Return the name of the socket of warm processes of a kind.
+    """Return the name, without a suffix, of the socket at which warm processes that fit this command listen.
 
-    It changes with our code, the installed packages, the interpreter and the environment, so that only processes that
-    fit this command are found.
+    It changes with our code, the installed packages, the interpreter and the environment, so that no other process is
+    found.
+
+    Args:
+        kind: the kind of the warm processes: `ZYGOTE` or `READY`.
     """
     files = [(path, *_file_stamp(path)) for path in _package_files(os.path.dirname(str(grader.__file__)))]
     # An installation of any package changes the folder that it goes into.

@@ -66,10 +66,12 @@ class WorkerServer(WorkerSource):
             self._start_plain()
 
     def adapt_to(self, plan: SandboxPlan) -> bool:
-        """Return whether this server confines workers as a plan wants; if so, start the plain server that it may need.
+        """Return True if another plan confines workers as this server does.
+
+        If True, the server of workers without PyTorch is started, too, if the plan needs one.
 
         Args:
-            plan: another plan; the file that probes try to read is not compared.
+            plan: the other plan; its `readable`, the file that probes try to read, is not compared.
         """
         own = self._plan
         same = (own.least, own.most, {*own.hidden}) == (plan.least, plan.most, {*plan.hidden})
@@ -219,7 +221,7 @@ class WorkerServer(WorkerSource):
         Args:
             lane: the number of the lane.
             log: the file that takes what the process writes to standard error.
-            plain: whether its workers have the standard library alone.
+            plain: whether the check process also gets a socket to the server of workers without PyTorch.
         """
         assert self._zygote is not None
         supply = self.supply(lane, plain=plain)

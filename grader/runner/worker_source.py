@@ -17,7 +17,10 @@ from grader.wire.transport import Transport
 
 
 def torch_file() -> Path | None:
-    """Return a file of the installed PyTorch, which workers without PyTorch must not be able to read; None without."""
+    """Return a file of the installed PyTorch; None if PyTorch is not installed.
+
+    Workers without PyTorch must not be able to read this file.
+    """
     found = importlib.util.find_spec("torch")
     return Path(found.origin) if found is not None and found.origin else None
 
@@ -77,11 +80,13 @@ class WorkerSource:
         raise NotImplementedError
 
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
-        """Return the sockets or commands by which a lane's check process starts workers; replace a lost worker server.
+        """Return the sockets or commands by which a lane's check process starts workers.
+
+        A worker server that was lost is replaced first.
 
         Args:
             lane: the number of the lane.
-            plain: whether it needs workers that have the standard library alone, too.
+            plain: whether the lane also needs workers that can import the standard library alone.
 
         Raises:
             StartError: the worker server did not start.
@@ -94,7 +99,7 @@ class WorkerSource:
         Args:
             lane: the number of the lane.
             log: the file that takes what the process writes to standard error.
-            plain: whether it needs workers that have the standard library alone, too.
+            plain: whether the lane also needs workers that can import the standard library alone.
 
         Raises:
             StartError: the worker server did not start.

@@ -57,7 +57,10 @@ class ForkedProcess:
         return self._pid
 
     def _wait_for_answer(self, seconds: float) -> bool:
-        """Wait for the zygote's answer; return whether one came, also one that says that nothing was forked."""
+        """Wait for the zygote's answer; return True if it came in time.
+
+        It may also say that nothing was forked: `returncode` is then -1.
+        """
         with self._lock:
             if self._pid or self.returncode is not None:
                 return True
@@ -72,13 +75,16 @@ class ForkedProcess:
             return True
 
     def poll(self) -> int | None:
-        """Return the exit status if the process has ended, else None."""
+        """Return what `wait` returns if the process has ended, else None."""
         with contextlib.suppress(subprocess.TimeoutExpired):  # it goes on, and there is no status yet
             self.wait(0)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until the process has ended, and return its exit status: 0, as the real one is not known.
+        """Wait until the process has ended, and return 0, as its exit status is not known; -1 if it was not forked.
+
+        Args:
+            timeout: the longest time to wait, in seconds; by default `START_S`.
 
         Raises:
             subprocess.TimeoutExpired: the process has not ended in time.
@@ -253,9 +259,9 @@ def open_zygote(*, warm: bool = False, soon: bool = False) -> Zygote:
     """Return a zygote for one run: a new one, or one that an earlier command has left.
 
     Args:
-        warm: whether it may be one of an earlier command, and stays for the next command. On a machine without warm
-            processes it is a new one all the same.
-        soon: the argument of `Zygote`.
+        warm: whether the zygote may be one that an earlier command left, and stays for the next command. A machine that
+            keeps no warm processes ignores this.
+        soon: whether few processes are needed, and the first of them soon; see `Zygote`.
     """
     if warm and not why_not_warm():
         try:

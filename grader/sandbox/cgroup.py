@@ -131,7 +131,7 @@ class ControlGroup:
                 (folder / "cgroup.procs").write_text(str(pid))
 
     def _has_entered(self, folder: Path, pid: int) -> bool:
-        """Return whether all threads of a process are in the group by one of its folders; False in version 2.
+        """Return whether one folder of the group lists all threads of a process; False in version 2.
 
         Raises:
             ProcessLookupError: the process has ended.
@@ -191,7 +191,7 @@ def _lock(folder: Path) -> int | None:
 def enter(files: Sequence[int]) -> None:
     """Move this process, which must have one thread, into control groups, if the kernel allows it.
 
-    The process that made the groups moves it otherwise.
+    If the kernel refuses, the process that made the groups must move this one.
 
     Args:
         files: descriptors of a file of each group, `cgroup.procs` or `tasks`, open for writing; they are closed.

@@ -47,13 +47,14 @@ def confine_check_process(
     The process must have one thread. The sockets that it has go on working.
 
     Args:
-        groups: the group in which control groups can be made, also those of workers later.
+        groups: the control group in which this process makes one for itself, and later those of workers; None if it
+            cannot.
         readable: folders of the course.
         writable: folders in which files may be written.
 
     Returns:
-        The reason why it is not confined, for each of `memory`, `network`, `rights`, `files` and `sockets` that the
-        kernel refused.
+        A dict with the reason for each step that the kernel refused. Its keys are among `memory`, `network`, `rights`,
+        `files` and `sockets`; it is empty if all steps were taken.
     """
     steps: dict[str, Callable[[], None]] = {
         "memory": lambda: _enter_group(groups),

@@ -47,7 +47,7 @@ class Process(Protocol):
 
 
 def end(process: Process) -> None:
-    """Wait `GRACE_S` for a process to end by itself, then kill it."""
+    """Wait `GRACE_S` for a process to end by itself, and kill it if it has not ended."""
     try:
         process.wait(GRACE_S)
     except TimeoutExpired:

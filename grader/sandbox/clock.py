@@ -57,7 +57,7 @@ def cpu_s(pid: int) -> float | None:
 
 
 def other_threads_run(pid: int) -> bool:
-    """Return whether another thread of a process than its first runs or is ready to run; False if not known."""
+    """Return True if a thread of a process, other than its first, runs or is ready to run; False if not known."""
     try:
         others = [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
     except OSError:
@@ -126,8 +126,8 @@ def memory_together(proc: int, roots: Sequence[int], allowed: int) -> int:
 
     Args:
         proc: a descriptor of a proc file system's folder.
-        roots: the ids of the processes there.
-        allowed: the bytes that are allowed: a rough sum that is not above them is returned without a closer look.
+        roots: the pids of the processes, as that file system lists them.
+        allowed: the bytes that are allowed; a rough sum is returned if it is not above these, else an exact one.
     """
     pids, waiting = list[int](), list(roots)
     while waiting:

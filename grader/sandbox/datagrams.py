@@ -26,7 +26,7 @@ class Message:
 
 
 def to_tree(message: Message) -> dict[str, Any]:
-    """Return a message as a tree of JSON: the name of its class, with its attributes."""
+    """Return a message as a tree of JSON: a dict from the name of its class to a dict of its attributes."""
     return {type(message).__name__: asdict(message)}
 
 

@@ -137,10 +137,10 @@ def map_user(proc: int, inside: int, outside: int, group_outside: int) -> None:
     """Map one user and one group of the machine into the user namespace of this process.
 
     Args:
-        proc: a descriptor of a proc file system's folder; there may be none in our root.
-        inside: user and group as seen inside.
-        outside: user in the namespace around it.
-        group_outside: group in the namespace around it.
+        proc: a descriptor of a proc file system's folder, as our own root may lack /proc.
+        inside: the number of both the user and the group inside the namespace.
+        outside: the number of the user in the namespace around it.
+        group_outside: the number of the group in the namespace around it.
     """
     # An unprivileged process must give up `setgroups` before it may map a group.
     maps = {"uid_map": f"{inside} {outside} 1", "gid_map": f"{inside} {group_outside} 1"}
@@ -155,7 +155,7 @@ def map_user(proc: int, inside: int, outside: int, group_outside: int) -> None:
 
 
 def collapse_pages(proc: int | None) -> None:
-    """Move the memory that was written so far into huge pages: a fork then copies one entry for each, not 512.
+    """Move the memory that was written so far into huge pages, so that a fork copies fewer entries of page tables.
 
     Args:
         proc: a descriptor of a proc file system's folder; without it, /proc is read.
@@ -218,7 +218,7 @@ def drop_capabilities() -> None:
 
 
 def keep_capabilities(*kept: int) -> None:
-    """Give up all capabilities of this process but these, for ever; see capset(2)."""
+    """Give up all capabilities of this process except those in `kept`, for ever; see capset(2)."""
     header, words = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
     _raise_if_failed(_LIBC.capget(ctypes.byref(header), ctypes.byref(words)), "capget")
     bits = sum(1 << number for number in kept)
@@ -250,7 +250,12 @@ def landlock_version() -> int:
 
 
 def landlock_create_ruleset(files: int, scopes: int) -> int:
-    """Make a Landlock ruleset that restricts these rights on files and these scopes, and return its descriptor."""
+    """Make a Landlock ruleset without a rule, and return its descriptor.
+
+    Args:
+        files: the LANDLOCK_ACCESS_FS_* flags of the rights that are refused unless a rule allows them.
+        scopes: the LANDLOCK_SCOPE_* flags of the kernel.
+    """
     # Zeros at the end are what an older kernel, which knows fewer fields, takes for their absence.
     attributes = _Ruleset(handled_access_fs=files, scoped=scopes)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))

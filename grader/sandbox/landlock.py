@@ -115,5 +115,11 @@ def make_ruleset(
 
 
 def apply(rules: int) -> None:
-    """Restrict this process and all its children to the rules, for ever. New privileges must be forbidden already."""
+    """Restrict this process and all its children to a ruleset, for ever.
+
+    New privileges must be forbidden already.
+
+    Args:
+        rules: the descriptor of the ruleset, as `make_ruleset` returns it.
+    """
     kernel.landlock_restrict_self(rules)

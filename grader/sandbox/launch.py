@@ -52,8 +52,8 @@ def launch(plan: LaunchPlan, keep: int | None = None) -> Launched:
 
     Args:
         plan: the layers of confinement that are wanted, and the files that are shown.
-        keep: the one descriptor that the server has besides the standard streams; None where it is executed, which
-            closes all that are not meant for it.
+        keep: the descriptor that the server keeps besides the standard streams; None if the server is executed as a
+            command, which closes all others.
     """
     inside = _fork_confined(plan, keep) if plan.namespaces else "namespaces were not wanted"
     if isinstance(inside, Launched):
@@ -76,9 +76,13 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
 
 
 def _fork_confined(plan: LaunchPlan, keep: int | None) -> Launched | str:
-    """Fork a process that enters the sandbox, and return `Launched` in it; in the parent, wait for its end and exit.
+    """Fork a process that enters the sandbox, and return `Launched` in the sandbox.
 
-    If the sandbox cannot be built, return the reason in the parent.
+    The parent waits until that process ends, and exits. If the sandbox cannot be built, the parent returns the reason.
+
+    Args:
+        plan: the argument of `launch`.
+        keep: the descriptor that the server keeps besides the standard streams; see `launch`.
     """
     # It closes without a word once the server runs. A word is a reason why it does not.
     read, report = os.pipe()

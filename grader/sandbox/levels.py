@@ -86,7 +86,7 @@ class Sandbox:
 
         Args:
             pid: the pid of the worker.
-            allowed: the bytes that are allowed: a rough sum that is not above them is returned without a closer look.
+            allowed: the bytes that are allowed; a rough sum is returned if it is not above these, else an exact one.
         """
         del pid, allowed
         return 0
@@ -118,7 +118,7 @@ class Reduced(Sandbox):
         _give_up_privileges()
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Set limits, forbid new processes and files other than the interpreter's and in `folder`; return `folder`."""
+        """Set limits, forbid processes, and allow only files of the interpreter and in `folder`; return `folder`."""
         super().confine(limits, folder)
         # Landlock first, the filters last: they hold for every step after them.
         rules = landlock.make_ruleset(self._readable, [folder, *self._devices], self._listed)
@@ -185,7 +185,9 @@ class Full(Sandbox):
         seccomp.apply(self._filters)
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Set limits; unless the worker may start processes, forbid new ones, sockets and signals to others.
+        """Set limits, and return the working folder.
+
+        If the worker may not start processes, forbid new processes, sockets, and signals to other processes.
 
         Raises:
             OSError: the kernel refuses, or the worker may start processes and shares its namespaces.
@@ -199,7 +201,7 @@ class Full(Sandbox):
         return WORK
 
     def memory_of(self, pid: int, allowed: int) -> int:
-        """Return the bytes of memory of a worker and of all processes that it started; 0 if it may not start any."""
+        """Return the bytes of memory of a worker and all processes that it started; 0 if it may start no process."""
         if (namespaces := self._namespaces_of.get(pid)) is None:
             return 0
         roots = [pid_in_proc(self._proc, each) for each in (pid, namespaces.holder)]
@@ -247,8 +249,8 @@ def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0
 
     Args:
         limits: the limits of the worker.
-        address_space: bytes that an idle worker has already.
-        tasks: threads that its user has already, where they are counted together with the worker's.
+        address_space: the bytes of address space that an idle worker has already.
+        tasks: the number of other threads that the kernel counts together with the worker's.
 
     Raises:
         OSError: the kernel refuses.

@@ -58,7 +58,7 @@ def require_room(proc: int) -> None:
 
 
 def _wait_or_make_again(begun: Opening, again: Callable[..., Namespaces]) -> Namespaces:
-    """Wait until namespaces are set up, and return them; if the kernel had no more of them, try again for a while.
+    """Wait until namespaces are set up, and return them; if the kernel ran out of namespaces, make them again.
 
     Raises:
         OSError: the kernel refuses a step, or has no more namespaces all the time.

@@ -74,7 +74,8 @@ def begin_namespaces(proc: int, here: int, *, of_one: bool) -> Opening:
     """Begin to make namespaces for workers, and return an `Opening`, whose `wait` returns them when they are set up.
 
     Namespaces of one worker get a user, a private file system and a loopback device, over which its processes talk.
-    Workers that share namespaces make those of the other kinds when they are forked.
+    Namespaces that workers share are of the kinds in `kernel.SHARED`; each worker gets its own of the other kinds when
+    it is forked.
 
     Args:
         proc: a descriptor of a proc file system's folder.
@@ -108,12 +109,13 @@ def open_namespaces(proc: int, here: int, *, of_one: bool) -> Namespaces:
 def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
     """Fork a process into namespaces; return 0 in the child, once all is set up there, and its pid in the parent.
 
-    The arguments and errors are those of `open_namespaces`.
-
     Args:
         namespaces: the namespaces that it enters.
-        proc: the argument of `open_namespaces`.
-        here: the argument of `open_namespaces`.
+        proc: a descriptor of a proc file system's folder.
+        here: a pidfd of this process, which names its own process namespace.
+
+    Raises:
+        OSError: the kernel refuses a step.
     """
     enter = partial(kernel.setns, namespaces.pidfd, kernel.CLONE_NEWPID)
     pid, refusal = _fork_child(enter, partial(_join_namespaces, namespaces, proc), here)

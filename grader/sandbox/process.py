@@ -110,7 +110,7 @@ def workers_paths() -> tuple[list[str], list[str]]:
 def plain_paths() -> tuple[list[str], list[str]]:
     """Return the paths that workers with the standard library alone may read, and folders in them that stay hidden.
 
-    These are all that packages are installed in, also those of the system's own Python.
+    The hidden folders are all that packages are installed in, also those of the system's own Python.
     """
     from pathlib import Path  # here, as a typed command waits for the imports of this module
 

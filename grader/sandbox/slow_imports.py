@@ -26,12 +26,12 @@ _KEPT = "__dynamo_disable"
 
 
 def skip_slow_imports() -> None:
-    """Patch functions of PyTorch that are never compiled, so that they do not import its compiler when they run.
+    """Keep those functions of PyTorch that it never compiles from importing its compiler when they run.
 
-    These are the steps of optimizers, what operators on the meta device run in Python, checkpoints and more, as far as
-    they are loaded by now. Where the compiler is loaded at the time of a call, all is as it was.
+    Such are the steps of optimizers, the Python code of operators on the meta device, checkpoints and more, as far as
+    they are loaded by now. A call after the compiler was loaded runs as without this patch.
 
-    They are found through the garbage collector, so this must come before `gc.freeze`.
+    The functions are found through the garbage collector, so this must come before `gc.freeze`.
     """
     # PyTorch keeps no list of them; what they have in common is the code of what they are wrapped in.
     if (wrapper := _code_within(_compile._disable_dynamo)) is not None:

@@ -340,7 +340,12 @@ def _finish_worker(sandbox: Sandbox, begun: _ThrowAwayWorker) -> tuple[dict[str,
 
 
 def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
-    """Read from a socket up to the end mark, or until `latest`; return the bytes, and whether the socket was closed."""
+    """Read from a socket up to the end mark or a deadline; return the bytes, and whether the other end was closed.
+
+    Args:
+        descriptor: the descriptor of the socket.
+        latest: the deadline, by the monotonic clock.
+    """
     said = b""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
@@ -377,7 +382,13 @@ def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
 
 
 def _run_probes(targets: TryOut, names: Iterable[str], *, many: bool) -> dict[str, str]:
-    """Run the named probes in this process; return what each found, by its name, "" if its promise holds."""
+    """Run the named probes in this process; return what each found, by its name, "" if its promise holds.
+
+    Args:
+        targets: the message with the files and processes that the probes try to reach.
+        names: the names of the probes.
+        many: whether this worker may start processes.
+    """
     probes, results = _Probes(targets, many=many), {}
     for name in names:
         try:
@@ -389,7 +400,11 @@ def _run_probes(targets: TryOut, names: Iterable[str], *, many: bool) -> dict[st
 
 
 def _first_success(attempts: _Attempts) -> str:
-    """Return the text of the first attempt that the kernel permits, or "" if it refuses all."""
+    """Try actions until the kernel permits one, and return the text of that one; "" if the kernel refuses all.
+
+    Args:
+        attempts: pairs of a text and an action.
+    """
     for what, attempt in attempts:
         with contextlib.suppress(OSError, MemoryError):
             attempt()

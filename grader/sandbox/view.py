@@ -59,9 +59,10 @@ class FileView:
     listed: tuple[str, ...] = ()
 
     def folders(self) -> list[str]:
-        """Return the paths that workers see, the outermost first: no hidden folder, and no path that another includes.
+        """Return the paths that workers see, the outermost first.
 
-        A path of `shown` is returned even if it lies in a hidden folder, as a virtual environment in a course's does.
+        None of them is a hidden folder, or lies inside another one. A path of `shown` is returned even if it lies in a
+        hidden folder, as a virtual environment in a course's does.
         """
         hidden = {os.path.realpath(path) for path in self.hidden}
         named = (*self.shown, *_SYSTEM, _PROCESSOR, *_SETTINGS)

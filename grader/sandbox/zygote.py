@@ -86,7 +86,11 @@ def main() -> Callable[[], None]:
 
 
 def _prepare_fully(libraries: Any) -> None:
-    """Prepare this process for faster forks, by steps that were put off so that the first command started sooner."""
+    """Take the steps that make forks faster, and that were put off so that the first command started sooner.
+
+    Args:
+        libraries: the `WithTorch` of `grader.worker.with_torch` that workers inherit.
+    """
     libraries.preload_devices()
     gc.freeze()
     kernel.collapse_pages(None)  # so that a fork copies less; what is forked divides them
@@ -115,7 +119,13 @@ def _become_template(requests: socket.socket) -> None:
 
 
 def _start_worker_server(plan: start_messages.LaunchPlan, libraries: Any, host: int) -> Callable[[], None]:
-    """Enter the sandbox of the workers; return the function that runs the worker server."""
+    """Enter the sandbox of the workers; return the function that runs the worker server.
+
+    Args:
+        plan: the argument of `launch.launch`.
+        libraries: the `WithTorch` of `grader.worker.with_torch` that workers inherit.
+        host: the descriptor of the socket to the host.
+    """
     kernel.set_name("grade-launcher")
     # When the zygote ends, all ends with it. The launcher keeps what it was given.
     kernel.die_with_parent()

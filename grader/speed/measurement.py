@@ -112,7 +112,7 @@ class Measurement:
 
     @property
     def plain(self) -> bool:
-        """Return whether the workers have the standard library alone."""
+        """Return True if the workers can import the standard library alone."""
         return bool(connection_of(self.function).without)
 
     def decide(self) -> Ratio:
@@ -124,7 +124,7 @@ class Measurement:
         return not self.cpu_clock or time.monotonic() - self.left_out_s > self._until
 
     def _samples(self) -> Generator[Sample, None, None]:
-        """Yield samples from a fresh pair of workers, without warm-up samples unless these are far too slow already.
+        """Yield samples from a fresh pair of workers; of the warm-up, yield only samples that are far too slow.
 
         `decide` closes the generator after a sample in which the judged side was stopped.
         """
@@ -260,7 +260,8 @@ class PairedRun:
 
         Args:
             timing: the time of the calls, with what disturbed them.
-            work: side, size and number of the calls; the fewest faults seen with the same ones are the function's own.
+            work: the side, the size and the number of the calls; among samples with equal `work`, the fewest faults
+                are the function's own.
         """
         seen = timing.disturbances
         if seen is None:
@@ -281,7 +282,7 @@ class PairedRun:
         return Sides(idle_s[0], idle_s[-1])
 
     def _stop_s(self, calls: int) -> float:
-        """Return after how many CPU seconds the judged side is stopped in a sample of this number of calls."""
+        """Return the CPU seconds after which the judged side is stopped in a sample of `calls` calls."""
         if not self.stops:
             return self._call_s
         hopeless = calls * stop_after_s(self._other_s, self._measurement.limit)
@@ -312,8 +313,8 @@ def _calls_in_sample(each: float, most: float) -> int:
     """Return how many calls make a sample long enough to measure: a power of two, or `most` if that is less.
 
     Args:
-        each: the seconds of one call.
-        most: the largest number.
+        each: the CPU seconds of one call.
+        most: the largest number of calls that may be returned.
     """
     # A power of two: to learn that it is 37 calls and not 35 is not worth another sample.
     wanted = 1 << max(0, math.ceil(math.log2(_SAMPLE_S / max(each, _SAMPLE_S / _MOST_CALLS))))

@@ -64,7 +64,7 @@ class Sides(NamedTuple):
     other: float
 
     def minimum(self, more: Sides | None) -> Sides:
-        """Return, for each side, the smaller of its times in `self` and in `more`; `self` if `more` is None."""
+        """Return the smaller time of each side in `self` and `more`; return `self` if `more` is None."""
         return self if more is None else Sides(min(self.mine, more.mine), min(self.other, more.other))
 
 
@@ -96,7 +96,7 @@ class Sample:
 
 
 def is_clearly_slower(sample: Sample, limit: float) -> bool:
-    """Return whether one sample shows that a call is too slow: it was stopped, or took ten times the limit."""
+    """Return True if one sample shows that the judged side is far too slow: stopped, or above ten times the limit."""
     if sample.stopped:
         return True
     idle, (mine, other) = sample.idle, sample.cpu
@@ -104,7 +104,12 @@ def is_clearly_slower(sample: Sample, limit: float) -> bool:
 
 
 def stop_after_s(other: float, limit: float) -> float:
-    """Return the CPU seconds after which a call of the judged side is stopped, if the other side takes `other`."""
+    """Return the CPU seconds after which a call of the judged side is stopped: twenty times what the limit allows.
+
+    Args:
+        other: the CPU seconds of a call of the other side.
+        limit: the largest ratio of the times that passes.
+    """
     return 2 * _HOPELESS * limit * other
 
 
@@ -145,7 +150,7 @@ class Ratio:
 
     @property
     def sleeps(self) -> bool:
-        """Return whether the judged side slept in a call for so long that no other process can be the reason."""
+        """Return True if sleep exceeds the limit, and is too long for a busy machine to be the reason."""
         return self.waits and self.asleep_s >= _SLEEP_S
 
 
@@ -165,7 +170,12 @@ class _Pairs:
     samples: list[list[Sample]] = field(default_factory=list)
 
     def sample(self, new_pair: NewPair, hopeless: int) -> None:
-        """Take samples from a new pair of workers until the ratio is clear, or `hopeless` of them are far too slow."""
+        """Take samples from a new pair of workers until they are enough for a vote.
+
+        Args:
+            new_pair: a function that starts a fresh pair of workers and yields their samples.
+            hopeless: the number of far too slow samples after which no more are taken.
+        """
         taken: list[Sample] = []
         self.samples.append(taken)
         # Samples come from a generator that holds two workers; closing it ends them, also when a check failed inside.
@@ -192,11 +202,11 @@ class _Pairs:
         return _log_ratio(_net_times(samples, self.idle or NOTHING))
 
     def is_one_sided(self, samples: Sequence[Sample], factor: float) -> bool:
-        """Return whether the samples agree on the side of the limit, and the ratio is further from it than a factor.
+        """Return True if nearly all samples lie on one side of the limit, and their ratio is far from the limit.
 
         Args:
-            samples: the samples.
-            factor: the logarithm of the factor.
+            samples: the samples of a pair of workers.
+            factor: the logarithm of the factor that must lie between the ratio and the limit.
         """
         # Logarithms, so that twice too slow and twice too fast are equally far from the limit.
         middle = math.log(self.limit)
@@ -214,7 +224,7 @@ class _Pairs:
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * self.limit * other
 
     def vote(self, samples: Sequence[Sample]) -> int:
-        """Return the votes of a pair of workers by its samples: positive above the limit, negative below."""
+        """Return the votes of a pair of workers, by its samples: 1 or 2 above the limit, -1 to -3 below it."""
         if samples[-1].stopped:
             return 2
         if self.mostly_sleeps(samples):
@@ -225,7 +235,11 @@ class _Pairs:
         return -3 if self.is_one_sided(samples, FAR) else -weight
 
     def summary(self, *, below: bool | None) -> Ratio:
-        """Return the measured `Ratio`; `below` is the decision whether it is below the limit, None without one."""
+        """Return the measured `Ratio` with a decision.
+
+        Args:
+            below: the decision: True if the ratio is below the limit, False if above, None if undecided.
+        """
         ratios = [self.log_cpu_ratio(samples) for samples in self.samples]
         value = statistics.median(ratios)
         samples = [sample for each in self.samples for sample in each]
@@ -260,7 +274,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
         limit: the most time that the judged side may take, as a multiple of the other's.
         new_pair: a function that starts a fresh pair of workers and yields their samples, without warm-up.
         out_of_time: a function that returns whether to stop without a decision.
-        final: whether a failing ratio is final; else it takes fewer pairs, and the comparison is repeated later.
+        final: whether a failing ratio is final; if not, fewer pairs are enough, and the caller compares again later.
     """
     pairs = _Pairs(limit)
     lead, least, most, hopeless = (LEAD, 2, MOST_PAIRS, 2) if final else _PROVISIONAL
@@ -278,7 +292,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
 
 
 def _asleep_s(samples: Sequence[Sample]) -> float:
-    """Return the seconds in which the judged side neither ran nor was ready to run, minus those of the other side."""
+    """Return the seconds per call in which the judged side neither ran nor was ready to run, minus the other side's."""
     return _mean_of_lowest_third([each.asleep.mine for each in samples]) - _mean_of_lowest_third(
         [each.asleep.other for each in samples]
     )

@@ -120,7 +120,7 @@ class TimedWorker:
 
         Args:
             inputs: the arguments of the calls.
-            seconds: CPU seconds that they may take together, if not the exercise's limit for one call.
+            seconds: the CPU seconds that the calls may take together; by default the exercise's limit for one call.
             idle: whether the worker only returns the last argument, to measure what a request and its reply cost.
 
         Raises:
@@ -179,7 +179,10 @@ class TimedWorker:
             self._last.cpu_s += self._take_late_cpu_s()
 
     def _take_late_cpu_s(self) -> float:
-        """Return the worker's CPU seconds since its last reply, or the last call of this method if that is later."""
+        """Return the worker's CPU seconds since its last reply or the last call of this method, whichever is later.
+
+        Return 0 before the first timed reply.
+        """
         now = self._cpu()
         late, self._reply_cpu = now - self._reply_cpu, now
         return late if self._last is not None else 0.0
@@ -243,7 +246,16 @@ class TimedWorker:
 
 
 def _clocks_of(wall: float, cpu: float, waited: float | None) -> _Clocks:
-    """Return the worker's CPU time, and `wall` minus this time and minus the waits of both processes for a core."""
+    """Return the CPU time of a worker, and the time that it slept.
+
+    The time asleep is the wall time without the CPU time, and without what the worker and this process waited for a
+    core. It is 0 if these waits are not known.
+
+    Args:
+        wall: the wall-clock time, in seconds.
+        cpu: the CPU time of the worker, in seconds.
+        waited: the seconds that the worker waited for a core; None if not known.
+    """
     ours = clock.waited_s(os.getpid())
     return _Clocks(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
 

@@ -95,12 +95,12 @@ class ReportItem:
 
     @property
     def in_full(self) -> bool:
-        """Whether its message is shown in full: it is the first failure of its function."""
+        """Return True if its message is shown in full, as the first failure of a function."""
         return self.place is not None
 
     @property
     def name(self) -> str:
-        """Exercise and title in a line that is safe to show."""
+        """Return the names of the exercise and of the item in one line, safe for a terminal."""
         return for_terminal(f"{self.exercise.name}: {self.title}", one_line=True)
 
 
@@ -140,7 +140,9 @@ def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[Rep
 
 
 def _mistakes_by_check(exercise: ExerciseEntry, firsts: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return the sentences on known mistakes for each first failure that they explain, or else for the cause.
+    """Return the sentences on known mistakes, by the first failure below which they are printed.
+
+    A mistake that explains none of the first failures is printed below the cause.
 
     Args:
         exercise: an exercise of a report.
@@ -164,7 +166,16 @@ def _mistakes_by_check(exercise: ExerciseEntry, firsts: Sequence[str]) -> Mappin
 def _undecided_item(
     exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True
 ) -> ReportItem:
-    """Return one item for checks that did not run, with all of their points undecided."""
+    """Return one item for checks that did not run, with all of their points undecided.
+
+    Args:
+        exercise: the exercise of the checks.
+        id: the id of the item, which is its verdict, too.
+        title: the title of the item.
+        worth: the points of the checks, in hundredths.
+        text: the message for the student.
+        shown: whether students have the checks.
+    """
     return ReportItem(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
 
 
@@ -325,7 +336,7 @@ def _load_failures(items: list[ReportItem]) -> list[str]:
 
 
 def classroom(report: ReportFile, options: Options) -> str:
-    """Return the report as the JSON that GitHub Classroom's reporter reads; a step encodes it in base 64 for that."""
+    """Return the report as the JSON that GitHub Classroom's reporter reads once a step has encoded it in base 64."""
     items = items_of(report)
     kinds = {item.kind for item in items}
     tests = [

@@ -76,7 +76,7 @@ class Filled:
 
         Args:
             place: the path of the file that was written.
-            names: the names of people, by the numbers that they are shown beside.
+            names: the names that are printed behind authors, by author.
             zeros: whether people who handed in nothing got 0.
         """
         replaced = f", {self.replaced} in place of another score" if self.replaced else ""
@@ -154,7 +154,12 @@ def count_authors_in(table: CsvTable, kind: str, column: ScoreColumn) -> int:
 
 
 def _column_index(table: CsvTable, kind: str, title: str) -> int:
-    """Return the index of the column for a hand-in's scores in a table, by its title.
+    """Return the index of the column of a table that takes a hand-in's scores.
+
+    Args:
+        table: the table of the platform.
+        kind: the kind of the table: "canvas" or "moodle".
+        title: the title of the column; "" for the platform's own column of grades.
 
     Raises:
         CourseError: there is no such column, or several.
@@ -180,7 +185,17 @@ def _column_index(table: CsvTable, kind: str, title: str) -> int:
 def _fill_column(
     table: CsvTable, people: People, column: ScoreColumn, place: int, done: Filled, *, scales: bool, zeros: bool
 ) -> None:
-    """Fill the scores of one hand-in into its column; add counts, and people without a score, to `done`."""
+    """Fill the scores of one hand-in into its column, and add what was done to `done`.
+
+    Args:
+        table: the open file, which is changed in memory.
+        people: the people in the table.
+        column: the scores of the hand-in.
+        place: the index of the column in the table.
+        done: the result for all hand-ins, which is changed.
+        scales: whether scores are scaled, where the platform has another number of points.
+        zeros: whether people without a submission get 0.
+    """
     owners = defaultdict[Person | None, list[str]](list)
     for author in column.scores:
         owners[people.person_of(author)].append(author)
@@ -224,10 +239,17 @@ def _fill_column(
 
 
 def _scale_score(table: CsvTable, column: ScoreColumn, score: int, most: int | None, *, scales: bool) -> int:
-    """Return a score in hundredths of the platform's points, scaled if the column has another maximum there.
+    """Return a score in hundredths of the platform's points.
+
+    Args:
+        table: the table, which an error names.
+        column: the scores of the hand-in.
+        score: the score, in hundredths of the course's points.
+        most: the maximum of the column on the platform, in hundredths; None if not known.
+        scales: whether the score is scaled, where the platform has another maximum than the course.
 
     Raises:
-        CourseError: the column has another maximum there, and scores are not to be scaled.
+        CourseError: the platform has another maximum, and `scales` is False.
     """
     if most is None or most == column.possible or (column.is_bonus and not most):
         return score
