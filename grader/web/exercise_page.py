@@ -68,6 +68,7 @@ class ExercisePage:
         self._exercise = exercise
         self._path = exercise.starter
         self._base = ""
+        self._asks = False
         self._pause: asyncio.TimerHandle | None = None
         self._report: ui.html | None = None
         self._missed: Result | None = None
@@ -228,7 +229,10 @@ class ExercisePage:
         if other is not None:
             self._ask_which_text(other)
             return
-        self._conflict.clear()
+        # What `_choose` said stays until something else is saved: a save that waited for a pause may come after it.
+        if self._asks or text != self._base:
+            self._conflict.clear()
+            self._asks = False
         if text != self._base:
             self._base = text
             self._save_base_in_browser()
@@ -263,6 +267,7 @@ class ExercisePage:
 
     def _ask_which_text(self, other: OnDisk) -> None:
         """Ask the student whether the text of the file or of the page counts; the other is kept beside the file."""
+        self._asks = True
         self._conflict.clear()
         with self._conflict, ui.element("div").classes("warn"):
             name = escape(self._exercise.file_name)
@@ -285,6 +290,7 @@ class ExercisePage:
         except CourseError as error:
             self._say(str(error))
             return
+        self._asks = False
         self._base = winner
         if not own:
             await replace_text(self._editor, winner)
