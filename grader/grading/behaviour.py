@@ -53,7 +53,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d")
 _DIGITS = 3
 
 _LOST = (Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED)
-SEEN_NOTHING = ("load", "name", "signature")
+_SEEN_NOTHING = ("load", "name", "signature")
 """Causes before which nothing of the submission's behaviour was seen."""
 
 COSTS = "performance"
@@ -131,9 +131,13 @@ def is_comparable(outcome: Outcome) -> bool:
     A function that is not written, that is missing or takes other arguments says nothing; nor does a worker that used
     up its time or memory: that may be any endless loop.
     """
+    return outcome.verdict in (Verdict.PASSED, *_LOST) and is_of_written_function(outcome)
+
+
+def is_of_written_function(outcome: Outcome) -> bool:
+    """Return False if the outcome is about a function that is not written, is missing, or takes other arguments."""
     unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
-    seen = outcome.verdict in (Verdict.PASSED, *_LOST)
-    return seen and not unwritten and outcome.cause not in SEEN_NOTHING
+    return not unwritten and outcome.cause not in _SEEN_NOTHING
 
 
 def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:

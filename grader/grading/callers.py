@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from grader.grading.behaviour import COSTS, SEEN_NOTHING
+from grader.grading.behaviour import COSTS, is_of_written_function
 from grader.intake.collect import functions_used_in
-from grader.model import GradedCheck, GradedExercise, Verdict
+from grader.model import GradedCheck, GradedExercise
 from grader.model.report import split_at_rule
 from grader.model.score import function_of
 
@@ -84,8 +84,7 @@ def _fails_by_called_function(row: GradedCheck) -> bool:
     A function that does not load, is missing, has other arguments or is not written yet has no behaviour.
     """
     outcome = row.outcome
-    unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
-    return outcome.verdict.lost and bool(outcome.called) and not unwritten and outcome.cause not in SEEN_NOTHING
+    return outcome.verdict.lost and bool(outcome.called) and is_of_written_function(outcome)
 
 
 def _is_of_costs(row: GradedCheck) -> bool:

@@ -113,7 +113,7 @@ class OperatorFacts:
     path: str
     """Its namespace and its name with the overload, such as "aten/add.Tensor"."""
     kernels: dict[str, str]
-    """By dispatch key, the text by which `torch.library` lists a kernel that Python code registered."""
+    """By dispatch key, the text with which PyTorch records a kernel that Python code registered."""
     names: tuple[str, ...]
     """The names of its arguments."""
     keywords: frozenset[str]
