@@ -43,16 +43,16 @@ class Span(NamedTuple):
     shapes: tuple[tuple[int, ...], ...] = ()
 
 
-def shift_spans(rows: Iterable[Any], seconds: float) -> list[Span]:
+def shift_spans(spans: Iterable[Any], seconds: float) -> list[Span]:
     """Return a copy of each span, with `seconds` added to its start and its end.
 
     Args:
-        rows: the spans, or objects with the attributes of a `Span`.
+        spans: the spans, or objects with the attributes of a `Span`.
         seconds: the virtual seconds that are added.
     """
     return [
-        Span(row.name, row.place, row.start + seconds, row.end + seconds, row.stream, row.unit, row.nbytes, row.shapes)
-        for row in rows
+        Span(one.name, one.place, one.start + seconds, one.end + seconds, one.stream, one.unit, one.nbytes, one.shapes)
+        for one in spans
     ]
 
 

@@ -19,7 +19,7 @@ def test_each_name_works_or_is_refused() -> None:
     wrong = {}
     for label, owner in answers.OWNERS.items():
         for name in answers.names_to_try(owner()):
-            if (text := answers.outcome(label, name)) not in (answers.WORKS, answers.REFUSED):
+            if (text := answers.try_name(label, name)) not in (answers.WORKS, answers.REFUSED):
                 wrong[f"{label} {name}"] = text
     assert wrong == {}
 

@@ -38,14 +38,14 @@ def unregister_host_memory(address: int) -> bool:
     return _registered.pop(address, None) is not None
 
 
-def pin_storage(tensor: torch.Tensor) -> torch.Tensor:
+def mark_pinned(tensor: torch.Tensor) -> torch.Tensor:
     """Mark the storage of a CPU tensor as pinned, and return the tensor."""
     # Python keeps this object as long as the memory lives, so every tensor over the memory finds the mark.
-    mark_pinned(tensor.untyped_storage())
+    mark_storage_pinned(tensor.untyped_storage())
     return tensor
 
 
-def mark_pinned(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+def mark_storage_pinned(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     """Mark a CPU storage as pinned, and return it."""
     the_machine().asked_for = True
     storage._pinned = True  # type: ignore[attr-defined]
@@ -56,4 +56,4 @@ def pinned_copy(tensor: torch.Tensor) -> torch.Tensor:
     """Return the tensor itself if it is pinned, else a pinned copy, as `Tensor.pin_memory` does."""
     if tensor.layout is not torch.strided:
         raise refusal(f"pin_memory of a {tensor.layout} tensor is not supported with a simulated device")
-    return tensor if is_pinned(tensor) else pin_storage(tensor.clone())
+    return tensor if is_pinned(tensor) else mark_pinned(tensor.clone())

@@ -159,7 +159,7 @@ def move_storage(storage: Any, device: Any) -> SimStorage:
         return storage
     if isinstance(storage, SimStorage):
         source = machine.index_of(storage.device)
-        machine.transfer(DEVICE_TO_DEVICE, place.index, storage.nbytes(), source=source, blocks=False)
+        machine.transfer(DEVICE_TO_DEVICE, place.index, storage.nbytes(), source=source, host_waits=False)
     else:
         machine.transfer(HOST_TO_DEVICE, place.index, storage.nbytes())
     return as_storage(plain_copy(storage), place.public)

@@ -263,7 +263,7 @@ def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         inner = [arg.view(-1) if isinstance(arg, torch.Tensor) and arg.is_contiguous() else arg for arg in inner]
     nbytes = sum(tensor._inner.numel() * tensor._inner.element_size() for tensor in tensors)
     _advance_clock(machine, nccl, name, index, nbytes, tensors)
-    if _run_with_unequal_sizes(name, nccl, inner):
+    if _run_if_gloo_refuses(name, nccl, inner):
         returns_tensors = True
     else:
         out = func(*inner, **kwargs)
@@ -279,21 +279,21 @@ def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return (args[0], work) if returns_tensors else work
 
 
-def _run_with_unequal_sizes(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
-    """Run a collective that gloo refuses, and return whether it was one.
+def _run_if_gloo_refuses(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
+    """Run a collective in another way if gloo refuses it, and return whether it was run.
 
-    These are `alltoall_`, and `allgather_` of tensors of several shapes. For any other collective do nothing.
+    Gloo refuses `alltoall_`, and `allgather_` of tensors of several shapes.
 
     Args:
         name: the name of the operator.
         nccl: the backend of the process group.
         inner: the arguments of the operator, with inner tensors in place of wrappers: outputs, inputs, all others.
     """
-    outputs, given = inner[0], inner[1]
+    outputs, inputs = inner[0], inner[1]
     if name == "alltoall_":
-        whole = torch.cat([tensor.reshape(-1) for tensor in given])
+        whole = torch.cat([tensor.reshape(-1) for tensor in inputs])
         arrived = torch.empty(sum(tensor.numel() for tensor in outputs), dtype=whole.dtype)
-        gets, gives = ([tensor.numel() for tensor in tensors] for tensors in (outputs, given))
+        gets, gives = ([tensor.numel() for tensor in tensors] for tensors in (outputs, inputs))
         nccl.inside.alltoall_base(arrived, whole, gets, gives).wait()
         for tensor, part in zip(outputs, arrived.split(gets), strict=True):
             tensor.copy_(part.view(tensor.shape))
@@ -301,9 +301,9 @@ def _run_with_unequal_sizes(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
     # All processes have the same list of sizes, and come to the same decision.
     if name != "allgather_" or len({tensor.shape for tensor in outputs[0]}) < 2:
         return False
-    if outputs[0][nccl.rank()].numel() != given[0].numel():
+    if outputs[0][nccl.rank()].numel() != inputs[0].numel():
         raise ValueError(_OTHER_NUMBER)
-    outputs[0][nccl.rank()].view(-1).copy_(given[0].view(-1))
+    outputs[0][nccl.rank()].view(-1).copy_(inputs[0].view(-1))
     for rank, tensor in enumerate(outputs[0]):
         nccl.inside.broadcast(tensor, rank).wait()
     return True
@@ -340,7 +340,7 @@ _WHOLES = {
 """Collectives of one tensor that holds those of all processes, and what NCCL says of other types and sizes."""
 
 
-def _check_sizes(name: str, output: Any, given: Any, size: int) -> None:
+def _check_sizes(name: str, output_tensor: Any, input_tensor: Any, size: int) -> None:
     """Raise unless the dtypes are equal and the larger tensor has `size` times the elements of the smaller one.
 
     The larger one is the output of `_allgather_base_`, or the input of `_reduce_scatter_base_`. The errors are those of
@@ -348,14 +348,14 @@ def _check_sizes(name: str, output: Any, given: Any, size: int) -> None:
 
     Args:
         name: the name of the operator, a key of `_WHOLES`.
-        output: the tensor that the operator writes to.
-        given: the tensor that the operator reads.
+        output_tensor: the tensor that the operator writes to.
+        input_tensor: the tensor that the operator reads.
         size: the number of processes in the group.
     """
     other_type, other_size = _WHOLES[name]
-    if output.dtype != given.dtype:
+    if output_tensor.dtype != input_tensor.dtype:
         raise TypeError(other_type)
-    whole, part = (output, given) if name == "_allgather_base_" else (given, output)
+    whole, part = (output_tensor, input_tensor) if name == "_allgather_base_" else (input_tensor, output_tensor)
     if whole.numel() != part.numel() * size:
         raise ValueError(other_size)
 
@@ -461,12 +461,12 @@ def begin_collective(
     index = (*writes, *reads)[0]._place.index
     queue, races = (index, OF_COLLECTIVES), machine.races
     races.several = True
-    races.record_wait(queue, races.done_when_idle(machine.devices[index].queue))
+    races.record_wait(queue, races.vector_clock_of(machine.devices[index].queue))
     races.record_use(queue, name, [tensor._block for tensor in reads], [tensor._block for tensor in writes])
     for tensor in (*reads, *writes):
         # It keeps the memory of what the program drops meanwhile.
         tensor._block.shared |= {queue}
-    return RunningCollective(index, races.done_when_idle(queue))
+    return RunningCollective(index, races.vector_clock_of(queue))
 
 
 def end_collective(machine: Machine, running: RunningCollective) -> None:

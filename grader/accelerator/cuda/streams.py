@@ -108,7 +108,7 @@ class Stream(Unpicklable):
         ready[self.queue] = max(ready.get(self.queue, 0.0), event.moment or 0.0)
         machine.races.record_wait(self.queue, event.seen)
         if machine.capture is not None and event.moment is not None:
-            machine.capture.record_wait(self.queue, event, mine=event.capture is machine.capture)
+            machine.capture.record_wait(self.queue, event, from_this_capture=event.capture is machine.capture)
 
     def wait_stream(self, stream: Stream) -> None:
         """Let all work submitted to this stream from now on wait for the work submitted to `stream` so far."""
@@ -159,7 +159,7 @@ class AnyEvent(Unpicklable):
         self.event_id = self.event_id or next(_event_ids)
         # An empty queue is done now, not when it did its last work.
         self.moment = max(clock.host, clock.ready.get(queue, 0.0))
-        self.seen = machine.races.done_when_idle(queue)
+        self.seen = machine.races.vector_clock_of(queue)
         capture = machine.capture
         self.capture = capture if capture is not None and queue in capture.queues else None
         if self.capture is not None:

@@ -27,7 +27,7 @@ from grader.accelerator.dispatch.record import Dispatch, record
 from grader.accelerator.dispatch.waits import reason_to_wait
 from grader.accelerator.ops.attention import attend_whole
 from grader.accelerator.ops.half_precision import compute_in_float32
-from grader.accelerator.ops.overrides import SPECIAL, copy_between, one_hot
+from grader.accelerator.ops.overrides import OVERRIDES, copy_between, one_hot
 from grader.accelerator.schema.determinism import check_deterministic
 from grader.accelerator.schema.facts import ATEN, OperatorFacts, facts_of, written_by
 from grader.accelerator.sim.device_asserts import assertion_text, check_memory, placeholder_output
@@ -80,7 +80,7 @@ _plans: dict[int, _RunPlan] = {}
 
 def _plan_of(func: Any) -> _RunPlan:
     facts = facts_of(func)
-    direct = facts.namespace == "aten" and facts.name not in SPECIAL and not facts.decomposes
+    direct = facts.namespace == "aten" and facts.name not in OVERRIDES and not facts.decomposes
     compute = _cpu_kernel(func, facts.name)
     if compute is func:
         compute = getattr(func, "_op", func)  # what its `__call__` calls
@@ -138,7 +138,7 @@ def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         with _Keys(_included(), _excluded() - _CONJUGATES):
             return _dispatch(call, plan)
     with _Keys(_included(), _excluded() - _CONJUGATES):
-        done = _run_special_case(facts, machine, func, args, kwargs)
+        done = _run_override(facts, machine, func, args, kwargs)
         if done is not NotImplemented:
             return done
         return _dispatch(record(machine, facts, func, args, kwargs), plan)
@@ -173,7 +173,7 @@ def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
         out = placeholder_output(facts, call.func, call.inner, call.named)
     given = _wrap_and_count(call, plan, out)
     if failed:
-        machine.fail(shells[0]._place.index, failed)
+        machine.record_device_assert(shells[0]._place.index, failed)
     # After the launch: the host waits for the work just given, too.
     if facts.may_wait and (reason := reason_to_wait(call)):
         machine.read_scalar(reason, shells[0]._place.index)
@@ -195,8 +195,8 @@ def _check_operands(call: Dispatch, plan: _RunPlan) -> None:
         check_deterministic(facts.alerts, facts.name, machine.kind, call.args, call.kwargs)
 
 
-def _run_special_case(facts: OperatorFacts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator that has a way of its own: a registered kernel, a collective, a special case or its parts.
+def _run_override(facts: OperatorFacts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run an operator by what overrides its CPU kernel: a registered kernel, NCCL, a function here, or other operators.
 
     Returns:
         What the operator returns; `NotImplemented` if a CPU kernel is to compute it on inner tensors.
@@ -209,8 +209,8 @@ def _run_special_case(facts: OperatorFacts, machine: Machine, func: Any, args: A
         done = importlib.import_module("grader.accelerator.cuda.nccl").run_collective(func, args, kwargs)
         if done is not NotImplemented:
             return done
-    special = SPECIAL.get(facts.name)
-    if special is not None and (done := special(func, args, kwargs)) is not NotImplemented:
+    override = OVERRIDES.get(facts.name)
+    if override is not None and (done := override(func, args, kwargs)) is not NotImplemented:
         return done
     # In inference mode operators come here whole; their parts come one by one, and each is checked and counted.
     return func.decompose(*args, **kwargs) if facts.decomposes else NotImplemented

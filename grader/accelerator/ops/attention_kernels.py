@@ -48,16 +48,16 @@ def _allowed_kernels() -> dict[str, bool]:
     }
 
 
-def can_use(kernel: str, given: AttentionArguments, *, tell: bool) -> bool:
+def can_use(kernel: str, arguments: AttentionArguments, *, warn: bool) -> bool:
     """Return whether the program allows a fused kernel and the kernel takes these arguments.
 
     Args:
         kernel: "flash", "efficient" or "cudnn".
-        given: the arguments.
-        tell: whether to warn with the reason if the result is False.
+        arguments: the arguments of attention.
+        warn: True if the reason for a result of False becomes a warning.
     """
-    why = next(_obstacles(kernel, given), "") if _allowed_kernels()[kernel] else _disabled_warning(kernel)
-    if why and tell:
+    why = next(_obstacles(kernel, arguments), "") if _allowed_kernels()[kernel] else _disabled_warning(kernel)
+    if why and warn:
         warnings.warn(why, UserWarning, stacklevel=2)
     return not why
 
@@ -66,14 +66,14 @@ def _disabled_warning(kernel: str) -> str:
     return f"{_DISABLED[kernel]} has been runtime disabled."
 
 
-def is_fused(given: AttentionArguments) -> bool:
+def is_fused(arguments: AttentionArguments) -> bool:
     """Return whether one of the fused kernels that the program allows takes these arguments.
 
     Raises:
         RuntimeError: no fused kernel takes them, and the program does not allow the kernel of plain operators, "math".
     """
     allowed = _allowed_kernels()
-    if any(allowed[kernel] and not next(_obstacles(kernel, given), "") for kernel in allowed):
+    if any(allowed[kernel] and not next(_obstacles(kernel, arguments), "") for kernel in allowed):
         return True
     if torch._C._get_math_sdp_enabled():
         return False
@@ -81,14 +81,14 @@ def is_fused(given: AttentionArguments) -> bool:
         raise RuntimeError("No viable backend for scaled_dot_product_attention was found.")
     for kernel, name in _ORDER.items():
         warnings.warn(f"{name} kernel not used because:", UserWarning, stacklevel=2)
-        why = next(_obstacles(kernel, given), "") if allowed[kernel] else _disabled_warning(kernel)
+        why = next(_obstacles(kernel, arguments), "") if allowed[kernel] else _disabled_warning(kernel)
         warnings.warn(why, UserWarning, stacklevel=2)
     raise RuntimeError("No available kernel. Aborting execution.")
 
 
-def _obstacles(kernel: str, given: AttentionArguments) -> Iterator[str]:
+def _obstacles(kernel: str, arguments: AttentionArguments) -> Iterator[str]:
     """Yield the reasons why a kernel does not take these arguments, in the order of the checks in C++."""
-    dims = [one.dim() for one in given.tensors]
+    dims = [one.dim() for one in arguments.tensors]
     if dims != [4, 4, 4]:
         yield (
             f"All fused kernels requires query, key and value to be 4 dimensional, but got Query dim: {dims[0]}, "
@@ -96,12 +96,12 @@ def _obstacles(kernel: str, given: AttentionArguments) -> Iterator[str]:
         )
     yield from {"flash": _obstacles_of_flash, "efficient": _obstacles_of_efficient, "cudnn": _obstacles_of_cudnn}[
         kernel
-    ](given)
-    yield from _obstacles_of_layout(given, kernel)
+    ](arguments)
+    yield from _obstacles_of_layout(arguments, kernel)
     dtypes = [torch.float16, *([torch.float32] if kernel == "efficient" else [])]
-    if given.capability >= (8, 0):
+    if arguments.capability >= (8, 0):
         dtypes.append(torch.bfloat16)
-    dtypes_given = [one.dtype for one in given.tensors]
+    dtypes_given = [one.dtype for one in arguments.tensors]
     if len(set(dtypes_given)) > 1 or dtypes_given[0] not in dtypes:
         names = [_IN_CPP.get(dtype, str(dtype).removeprefix("torch.")) for dtype in dtypes_given]
         allowed = ", ".join(name for dtype, name in _SUPPORTED.items() if dtype in dtypes)
@@ -111,31 +111,31 @@ def _obstacles(kernel: str, given: AttentionArguments) -> Iterator[str]:
         )
 
 
-def _sizes(given: AttentionArguments, dim: int) -> list[int]:
-    return [one.shape[dim] for one in given.tensors]
+def _sizes(arguments: AttentionArguments, dim: int) -> list[int]:
+    return [one.shape[dim] for one in arguments.tensors]
 
 
-def _obstacles_of_old_gpu(given: AttentionArguments, name: str) -> Iterator[str]:
-    if given.capability < (8, 0):
-        major, minor = given.capability
+def _obstacles_of_old_gpu(arguments: AttentionArguments, name: str) -> Iterator[str]:
+    if arguments.capability < (8, 0):
+        major, minor = arguments.capability
         yield (
             f"{name} only supports gpu architectures in the range [sm80, sm121]. Attempting to run on a sm "
             f"{major}.{minor} gpu."
         )
 
 
-def _obstacles_of_flash(given: AttentionArguments) -> Iterator[str]:
-    if given.mask is not None:
+def _obstacles_of_flash(arguments: AttentionArguments) -> Iterator[str]:
+    if arguments.mask is not None:
         yield "Flash Attention does not support non-null attn_mask."
-    q, k, v = _sizes(given, -1)
+    q, k, v = _sizes(arguments, -1)
     if not q == k == v <= 256:
         yield (
             "Flash attention requires q,k,v to have the same last dimension and to be less than or equal to 256. Got "
             f"Query.size(-1): {q}, Key.size(-1): {k}, Value.size(-1): {v} instead."
         )
-    yield from _obstacles_of_old_gpu(given, "Flash attention")
-    lengths = _sizes(given, -2)
-    if given.causal and lengths[0] != lengths[1]:
+    yield from _obstacles_of_old_gpu(arguments, "Flash attention")
+    lengths = _sizes(arguments, -2)
+    if arguments.causal and lengths[0] != lengths[1]:
         yield (
             "Flash attention does not support the is_causal flag when seqlen_q != seqlen_k. Got seqlen_q: "
             f"{lengths[0]} seqlen_k: {lengths[1]}. If you would like to use causal attention with non-square masks, "
@@ -143,10 +143,10 @@ def _obstacles_of_flash(given: AttentionArguments) -> Iterator[str]:
         )
 
 
-def _obstacles_of_efficient(given: AttentionArguments) -> Iterator[str]:
-    half = given.query.dtype in (torch.float16, torch.bfloat16)
-    aligned = (8 if half else 4) if given.capability >= (8, 0) else 8 if half else 1
-    q, k, v = _sizes(given, -1)
+def _obstacles_of_efficient(arguments: AttentionArguments) -> Iterator[str]:
+    half = arguments.query.dtype in (torch.float16, torch.bfloat16)
+    aligned = (8 if half else 4) if arguments.capability >= (8, 0) else 8 if half else 1
+    q, k, v = _sizes(arguments, -1)
     if not (q == k and q > 0 and v > 0 and q % aligned == v % aligned == 0):
         yield (
             f"Mem efficient attention requires last dimension of inputs to be divisible by {aligned}. Got "
@@ -154,48 +154,48 @@ def _obstacles_of_efficient(given: AttentionArguments) -> Iterator[str]:
         )
 
 
-def _obstacles_of_cudnn(given: AttentionArguments) -> Iterator[str]:
+def _obstacles_of_cudnn(arguments: AttentionArguments) -> Iterator[str]:
     if torch.are_deterministic_algorithms_enabled() and not torch.is_deterministic_algorithms_warn_only_enabled():
         yield "cuDNN SDPA is not deterministic."
-    yield from _obstacles_of_old_gpu(given, "cuDNN MHA")
-    q, _, v = _sizes(given, -1)
-    most = 256 if given.capability == (9, 0) else 128
+    yield from _obstacles_of_old_gpu(arguments, "cuDNN MHA")
+    q, _, v = _sizes(arguments, -1)
+    most = 256 if arguments.capability == (9, 0) else 128
     if max(q, v) > most:
         yield f"head_dim should be no more than {most}"
     if q % 8 or v % 8:
         yield "head_dim should be a multiple of 8"
-    if given.key.shape[-2] == 1:
+    if arguments.key.shape[-2] == 1:
         yield "cudnn SDPA does not support key/value sequence length 1."
-    if given.query.shape[-2] == 1 and given.dropout:
+    if arguments.query.shape[-2] == 1 and arguments.dropout:
         yield "cudnn SDPA does not support query sequence length 1 with dropout."
 
 
-def _obstacles_of_layout(given: AttentionArguments, kernel: str) -> Iterator[str]:
-    shapes = [str(list(one.shape)) for one in given.tensors]
+def _obstacles_of_layout(arguments: AttentionArguments, kernel: str) -> Iterator[str]:
+    shapes = [str(list(one.shape)) for one in arguments.tensors]
     sizes = f"Query.sizes(): {shapes[0]}, Key.sizes(): {shapes[1]}, Value.sizes(): {shapes[2]}"
-    if len(set(_sizes(given, 0))) > 1:
+    if len(set(_sizes(arguments, 0))) > 1:
         yield (
             "For dense inputs, both fused kernels require query, key and value to have the same batch_size. "
             f"{sizes}{_ADVICE}"
         )
-    heads = _sizes(given, -3)
-    grouped = given.grouped and kernel != "efficient" and heads[1] == heads[2] and heads[0] % heads[1] == 0
+    heads = _sizes(arguments, -3)
+    grouped = arguments.grouped and kernel != "efficient" and heads[1] == heads[2] and heads[0] % heads[1] == 0
     if len(set(heads)) > 1 and not grouped:
         sizes = sizes.replace("Key.sizes", "Key sizes").replace("Value.sizes", "Value sizes")
         yield (
             "For dense input, both fused kernels require query, key and value to have the same num_heads. "
             f"{sizes}{_ADVICE}"
         )
-    if 0 in _sizes(given, -2)[:2]:
+    if 0 in _sizes(arguments, -2)[:2]:
         yield "All fused kernels do not support zero seq_len_q or seq_len_kv."
-    strides = [one.stride(-1) for one in given.tensors]
-    single = kernel != "efficient" and given.query.shape[-1] == 1
-    if (set(strides) != {1} and not single) or (given.mask is not None and given.mask.stride(-1) != 1):
+    strides = [one.stride(-1) for one in arguments.tensors]
+    single = kernel != "efficient" and arguments.query.shape[-1] == 1
+    if (set(strides) != {1} and not single) or (arguments.mask is not None and arguments.mask.stride(-1) != 1):
         mask = ""
-        if given.mask is not None:
+        if arguments.mask is not None:
             mask = (
-                f", Attn_mask.stride(-1): {given.mask.stride(-1)} (GPU backends require attn_mask's last dimension to "
-                "have stride 1 while the CPU does not)."
+                f", Attn_mask.stride(-1): {arguments.mask.stride(-1)} (GPU backends require attn_mask's last dimension "
+                "to have stride 1 while the CPU does not)."
             )
         yield (
             "All fused kernels require the last dimension of the input to have stride 1. Got Query.stride(-1): "

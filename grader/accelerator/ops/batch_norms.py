@@ -28,7 +28,7 @@ def _stats(x: torch.Tensor, eps: float) -> _Pair:
     return mean, (var + eps).rsqrt()
 
 
-def _gather_with_counts(
+def _gather_stats_with_counts(
     x: torch.Tensor,
     means: torch.Tensor,
     inverses: torch.Tensor,
@@ -64,9 +64,9 @@ def _gather_with_counts(
     return mean, (squares / total + eps).rsqrt()
 
 
-def _gather(x: torch.Tensor, means: torch.Tensor, *args: Any) -> _Pair:
+def _gather_stats(x: torch.Tensor, means: torch.Tensor, *args: Any) -> _Pair:
     # At last there is one count, which holds for every process.
-    with_counts: Any = _gather_with_counts
+    with_counts: Any = _gather_stats_with_counts
     return with_counts(x, means, *args[:-1], torch.full(means.shape[:1], float(args[-1])))  # type: ignore[no-any-return]
 
 
@@ -140,8 +140,8 @@ def _backward(
 
 KERNELS: dict[str, Callable[..., Any]] = {
     "batch_norm_stats": _stats,
-    "batch_norm_gather_stats": _gather,
-    "batch_norm_gather_stats_with_counts": _gather_with_counts,
+    "batch_norm_gather_stats": _gather_stats,
+    "batch_norm_gather_stats_with_counts": _gather_stats_with_counts,
     "batch_norm_elemt": _apply,
     "batch_norm_backward_reduce": _reduce,
     "batch_norm_backward_elemt": _backward,

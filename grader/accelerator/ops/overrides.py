@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.pinned_memory import is_pinned, pin_storage
+from grader.accelerator.core.pinned_memory import is_pinned, mark_pinned
 from grader.accelerator.core.sparse import nbytes_of, parts_of
 from grader.accelerator.core.storage import ELSEWHERE
 from grader.accelerator.core.tensor import LEGACY, SimTensor, refresh_metadata, wrap
@@ -51,17 +51,17 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         # Within one device it is a kernel that reads and writes every byte.
         machine.launch("copy_", to._place, 0, 2 * nbytes)
     elif ours and theirs:
-        machine.transfer(DEVICE_TO_DEVICE, to._place.index, nbytes, source=source._place.index, blocks=False)
+        machine.transfer(DEVICE_TO_DEVICE, to._place.index, nbytes, source=source._place.index, host_waits=False)
     elif ours:
         pinned = is_pinned(origin)
         if pinned and non_blocking:
             _record_pinned_read(machine, capture, origin)
-        machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
+        machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, host_waits=not non_blocking)
     else:
         # To the host PyTorch waits for pageable memory, with non_blocking too: read too early, it holds old numbers.
         pinned = is_pinned(target)
         machine.transfer(
-            DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, blocks=not (non_blocking and pinned)
+            DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, host_waits=not (non_blocking and pinned)
         )
     return to
 
@@ -108,9 +108,9 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if device is not None and not machine.is_ours(device):
         # PyTorch makes the target of such a copy in pinned memory, too.
         for part in parts_of(made) if non_blocking else ():
-            pin_storage(part)
+            mark_pinned(part)
         _record_accesses("_to_copy", source, made)
-        machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
+        machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, host_waits=not non_blocking)
         return made
     place = source._place if device is None else machine.devices[machine.index_of(device)]
     result = wrap(made, place)
@@ -119,11 +119,11 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         pinned = is_pinned(inner)
         if pinned and non_blocking:
             _record_pinned_read(machine, machine.capture_on(place.index), inner)
-        machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
+        machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, host_waits=not non_blocking)
     elif place is source._place:
         machine.launch("_to_copy", place, 0, nbytes + nbytes_of(inner))
     else:
-        machine.transfer(DEVICE_TO_DEVICE, place.index, nbytes, source=source._place.index, blocks=False)
+        machine.transfer(DEVICE_TO_DEVICE, place.index, nbytes, source=source._place.index, host_waits=False)
     return result
 
 
@@ -238,7 +238,7 @@ def _svd(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 _SVD_DRIVERS = ("gesvd", "gesvdj", "gesvda")
 _SVD_DOC = "Check doc at https://pytorch.org/docs/stable/generated/torch.linalg.svd.html"
 
-SPECIAL: dict[str, Callable[..., Any]] = {
+OVERRIDES: dict[str, Callable[..., Any]] = {
     "_linalg_svd": _svd,
     "_new_zeros_with_same_feature_meta": _zeros_for_tangent,
     "copy_": copy_between,

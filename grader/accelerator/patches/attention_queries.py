@@ -20,11 +20,11 @@ def install(machine: Machine) -> None:
             if not isinstance(params.query, SimTensor):
                 return bool(original(params, debug))
             kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")
-            given = kernels.AttentionArguments(
+            arguments = kernels.AttentionArguments(
                 *(params.query, params.key, params.value, params.attn_mask, params.dropout, params.is_causal),
                 *(params.enable_gqa, machine.spec.capability),
             )
-            return bool(kernels.can_use(kernel, given, tell=debug))
+            return bool(kernels.can_use(kernel, arguments, warn=debug))
 
         return can_use
 

@@ -26,7 +26,7 @@ def install(machine: Machine) -> None:
     """Let the functions of recurrent layers raise what cuDNN raises."""
     del machine
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-        put(torch._VF, name, _as_cudnn(getattr(torch._VF, name)))
+        put(torch._VF, name, _wrap_with_cudnn_errors(getattr(torch._VF, name)))
 
 
 class _NoDerivative(torch.autograd.Function):
@@ -45,7 +45,7 @@ class _NoDerivative(torch.autograd.Function):
         raise NotImplementedError(_DOUBLE)
 
 
-def _as_cudnn(original: Any) -> Any:
+def _wrap_with_cudnn_errors(original: Any) -> Any:
     """Return a wrapper of a function such as `torch._VF.lstm` that raises in forward and backward where cuDNN does."""
 
     @functools.wraps(original)

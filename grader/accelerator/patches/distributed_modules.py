@@ -66,7 +66,7 @@ def _patch_stager(machine: Machine, module: Any) -> None:
         made = original(self, x._inner, memo, non_blocking)
         memo[id(x)] = made
         nbytes = made.numel() * made.element_size()
-        machine.transfer(DEVICE_TO_HOST, x._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
+        machine.transfer(DEVICE_TO_HOST, x._place.index, nbytes, pinned=non_blocking, host_waits=not non_blocking)
         return made
 
     put(stager, "_offload_tensor", offload)

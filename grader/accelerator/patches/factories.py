@@ -9,7 +9,7 @@ import torch
 import torch.utils._device as device_mode
 
 from grader.accelerator.core.array_interface import has_array_interface, tensor_from_array_interface
-from grader.accelerator.core.pinned_memory import pin_storage
+from grader.accelerator.core.pinned_memory import mark_pinned
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
@@ -41,7 +41,7 @@ def install(machine: Machine) -> None:
     for name in ("sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor", "sparse_bsc_tensor"):
         put(torch, name, _wrap_for_compressed_layout(machine, getattr(torch, name)))
     put(torch, "sparse_compressed_tensor", _wrap_for_compressed_layout(machine, torch.sparse_compressed_tensor))
-    put(torch, "sparse_coo_tensor", _on_given_index(machine, torch.sparse_coo_tensor))
+    put(torch, "sparse_coo_tensor", _wrap_sparse_coo_tensor(machine, torch.sparse_coo_tensor))
     put(torch, "ctc_loss", _wrap_ctc_loss(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
         put(torch.fft, name, _translate_device(machine, getattr(torch.fft, name)))
@@ -128,26 +128,26 @@ def _translate_device(machine: Machine, original: Any) -> Any:
     return call
 
 
-def _on_given_index(machine: Machine, translated: Any) -> Any:
+def _wrap_sparse_coo_tensor(machine: Machine, original: Any) -> Any:
     """Return a wrapper of `sparse_coo_tensor` that makes the tensor on the index of the requested device.
 
     In a call without values, C++ would forget this index. Without `device` the default device is requested.
     """
 
-    @functools.wraps(translated)
+    @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         device, before = kwargs.get("device") or torch.get_default_device(), machine.current
         if machine.is_ours(device):
             machine.current = machine.index_of(device)
         try:
-            return translated(*args, **kwargs)
+            return original(*args, **kwargs)
         finally:
             machine.current = before
 
     return call
 
 
-def _wrap_for_lists(machine: Machine, translated: Any) -> Any:
+def _wrap_for_lists(machine: Machine, original: Any) -> Any:
     """Return a wrapper of `torch.tensor` or its like that takes lists with tensors of the device as items.
 
     The wrapper takes objects with a `__cuda_array_interface__`, too: `tensor` copies these always, `as_tensor` only for
@@ -155,17 +155,17 @@ def _wrap_for_lists(machine: Machine, translated: Any) -> Any:
 
     Args:
         machine: the machine that is simulated.
-        translated: the function, which takes the device by its public name already.
+        original: the function, which takes the device by its public name already.
     """
 
-    @functools.wraps(translated)
+    @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         if args and not isinstance(args[0], (list, tuple, int, float)) and has_array_interface(args[0]):
             given: Any = tensor_from_array_interface(machine, args[0])
             device = kwargs.get("device") or torch.get_default_device()
-            moved = given.to(device, kwargs.get("dtype") or given.dtype, copy=translated.__name__ == "tensor")
+            moved = given.to(device, kwargs.get("dtype") or given.dtype, copy=original.__name__ == "tensor")
             return moved.requires_grad_() if kwargs.get("requires_grad") else moved
-        return translated(*(_lists_on_cpu(machine, arg) for arg in args), **kwargs)
+        return original(*(_lists_on_cpu(machine, arg) for arg in args), **kwargs)
 
     return call
 
@@ -224,4 +224,4 @@ def _make_pinned(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     made = original(*args, **kwargs)
     if isinstance(made, SimTensor):
         raise RuntimeError("Only dense CPU tensors can be pinned")
-    return pin_storage(made)
+    return mark_pinned(made)

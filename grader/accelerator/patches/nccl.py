@@ -128,23 +128,23 @@ def _wrap_collective(machine: Machine, running: _Running, name: str, original: A
     return collective
 
 
-def _premultiply_inputs(name: str, given: dict[str, Any], factor: Any) -> None:
+def _premultiply_inputs(name: str, arguments: dict[str, Any], factor: Any) -> None:
     """Multiply the inputs of a collective by the factor of PREMUL_SUM, and set its reduction to SUM.
 
     Gloo lacks PREMUL_SUM.
 
     Args:
         name: the name of the collective.
-        given: the arguments of the collective by name, which are changed in place.
+        arguments: the arguments of the collective by name, which are changed in place.
         factor: the factor of PREMUL_SUM.
     """
-    given["op"] = dist.ReduceOp.SUM
+    arguments["op"] = dist.ReduceOp.SUM
     if name in ("all_reduce", "reduce"):
-        given["tensor"].mul_(factor)  # NCCL does not keep it either
-    elif "input_list" in given:
-        given["input_list"] = [one * factor for one in given["input_list"]]
-    elif "input" in given:
-        given["input"] = given["input"] * factor
+        arguments["tensor"].mul_(factor)  # NCCL does not keep it either
+    elif "input_list" in arguments:
+        arguments["input_list"] = [one * factor for one in arguments["input_list"]]
+    elif "input" in arguments:
+        arguments["input"] = arguments["input"] * factor
 
 
 def _patch_coalescing(machine: Machine) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.pinned_memory import is_pinned, mark_pinned, pinned_copy, storage_is_pinned
+from grader.accelerator.core.pinned_memory import is_pinned, mark_storage_pinned, pinned_copy, storage_is_pinned
 from grader.accelerator.core.storage import SimStorage, plain_copy
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
@@ -32,7 +32,7 @@ def install(machine: Machine) -> None:
         del device
         if isinstance(self, SimStorage):
             raise TypeError("cannot pin 'torch.storage.UntypedStorage' only CPU memory can be pinned")
-        return self if of_storage(self) else mark_pinned(plain_copy(self))
+        return self if of_storage(self) else mark_storage_pinned(plain_copy(self))
 
     put(torch.Tensor, "pin_memory", pin_memory)
     put(torch.Tensor, "is_pinned", pinned)

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.pinned_memory import mark_pinned
+from grader.accelerator.core.pinned_memory import mark_storage_pinned
 from grader.accelerator.core.storage import ELSEWHERE, NO_HANDLES, SimStorage, as_storage, move_storage
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.refusals import refusing_function
@@ -32,7 +32,7 @@ def _patch_moves(machine: Machine) -> None:
         if isinstance(self, SimStorage):
             made = self.cpu()
             # As with tensors: such a copy goes to pinned memory.
-            return mark_pinned(made) if non_blocking else made
+            return mark_storage_pinned(made) if non_blocking else made
         return original_to(self, device=device, non_blocking=non_blocking)
 
     def by_name(self: Any, device: Any = None, non_blocking: bool = False) -> SimStorage:

@@ -31,7 +31,9 @@ def install(machine: Machine) -> None:
     of_build = (torch._C._cuda_getArchFlags() or "").split() if torch.version.cuda else []
 
     def architectures() -> list[str]:
-        return [*of_build] if any(_runs_on(name, major, minor) for name in of_build) else [f"sm_{major}{minor}"]
+        if any(_is_binary_compatible(name, major, minor) for name in of_build):
+            return [*of_build]
+        return [f"sm_{major}{minor}"]
 
     def compiled_version() -> int:
         first, second = _CUDA.split(".")
@@ -47,7 +49,7 @@ def install(machine: Machine) -> None:
     put(torch.backends.cudnn, "version", version)
 
 
-def _runs_on(architecture: str, major: int, minor: int) -> bool:
+def _is_binary_compatible(architecture: str, major: int, minor: int) -> bool:
     """Return whether a GPU of capability `major`.`minor` runs kernels that are compiled for an architecture.
 
     The major numbers must be equal, and the minor number of the architecture must not exceed that of the GPU.

@@ -124,7 +124,7 @@ class StreamsOfForward:
         for place in self._machine.devices:
             old, new = here.streams.get(place.index, 0), streams.get(place.index, 0)
             if old != new and not self._stays_in_capture((place.index, new), (place.index, old)):
-                self._machine.let_wait((place.index, new), (place.index, old))
+                self._machine.make_queue_wait((place.index, new), (place.index, old))
                 here.streams[place.index] = new
                 changed = True
         if changed:

@@ -131,16 +131,16 @@ class Capture:
         """
         self.timed.append(lambda replay: replay.add_work(name, queue, seconds, unit, busy, traffic))
 
-    def check_copy(self, *, pinned: bool, blocks: bool) -> None:
+    def check_copy(self, *, pinned: bool, host_waits: bool) -> None:
         """Raise if a copy cannot be captured: the host's memory must be pinned, and the host must not wait.
 
         Args:
             pinned: whether the host's memory is pinned; True for a copy between devices.
-            blocks: whether the host waits for the copy.
+            host_waits: True if the host waits for the copy.
         """
         if not pinned and _CHECKS_COPIES:
             raise RuntimeError(_NOT_PINNED)
-        if blocks or not pinned:
+        if host_waits or not pinned:
             raise self.invalidate("Unsupported")
 
     def record_event(self, queue: Queue, event: object) -> None:
@@ -148,19 +148,19 @@ class Capture:
         number = id(event)
         self.timed.append(lambda replay: replay.record_event(queue, number))
 
-    def record_wait(self, queue: Queue, event: object, *, mine: bool) -> None:
-        """Record that a stream waits for an event; if `mine`, the stream becomes part of this capture.
+    def record_wait(self, queue: Queue, event: object, *, from_this_capture: bool) -> None:
+        """Record that a stream waits for an event; a stream that waits for an event of this capture becomes part of it.
 
         Args:
             queue: the queue of the stream.
             event: the event.
-            mine: whether the event was recorded in this capture.
+            from_this_capture: True if the event was recorded in this capture.
 
         Raises:
             RuntimeError: a stream of this capture waits for an event from outside, or the default stream waits for an
                 event of this capture.
         """
-        if not mine:
+        if not from_this_capture:
             if queue in self.queues:
                 raise self.invalidate("Isolation")
             return
@@ -183,8 +183,8 @@ class Capture:
 
     def is_joined(self) -> bool:
         """Return whether the stream on which the capture began has waited for all its other streams."""
-        seen = self._races.done_when_idle(self.origin)
-        return all(self._races.done_when_idle(queue)[queue] <= seen.get(queue, 0) for queue in self.queues)
+        seen = self._races.vector_clock_of(self.origin)
+        return all(self._races.vector_clock_of(queue)[queue] <= seen.get(queue, 0) for queue in self.queues)
 
 
 class Replay:

@@ -86,13 +86,13 @@ class Fault:
     moment: float
     text: str
 
-    def error(self, *, first: bool) -> Exception:
+    def error(self, *, print_text: bool) -> Exception:
         """Return the error that a call on the host raises after the failure.
 
         Args:
-            first: whether no call has raised for this failure yet; if so, `text` is written to stderr, too.
+            print_text: True if `text` is written to stderr, as for the first call that raises.
         """
-        if first:
+        if print_text:
             sys.stderr.write(f"{self.text}\n")
         return cuda_error("device-side assert triggered", "cudaErrorAssert")
 

@@ -13,13 +13,13 @@ from grader.accelerator.sim.machine import Machine
 class ForkedFault(Fault):
     """The fault of every device in a process that was forked from one that had used it; `text` is the kind's name."""
 
-    def error(self, *, first: bool) -> Exception:
+    def error(self, *, print_text: bool) -> Exception:
         """Return PyTorch's error for a device that is used in a forked process.
 
         Args:
-            first: unused; `Fault.error` takes it.
+            print_text: unused; `Fault.error` takes it.
         """
-        del first
+        del print_text
         name = "CUDA" if self.text == "cuda" else self.text
         return RuntimeError(
             f"Cannot re-initialize {name} in forked subprocess. To use {name} with multiprocessing, you must use the "

@@ -251,16 +251,16 @@ class Machine:
 
     # -- streams
 
-    def let_wait(self, queue: Queue, other: Queue) -> None:
+    def make_queue_wait(self, queue: Queue, other: Queue) -> None:
         """Let all work that is added to `queue` from now on wait for the work that is in `other` now."""
         ready = self.clock.ready
         ready[queue] = max(ready.get(queue, 0.0), ready.get(other, 0.0))
-        self.races.record_wait(queue, self.races.done_when_idle(other))
+        self.races.record_wait(queue, self.races.vector_clock_of(other))
         if self.capture is not None:
-            event, mine = object(), other in self.capture.queues
-            if mine:
+            event, is_captured = object(), other in self.capture.queues
+            if is_captured:
                 self.capture.record_event(other, event)
-            self.capture.record_wait(queue, event, mine=mine)
+            self.capture.record_wait(queue, event, from_this_capture=is_captured)
 
     # -- what costs
 
@@ -318,7 +318,7 @@ class Machine:
             self.clock.wait(name, [queue])
             self.races.record_host_wait([queue])
 
-    def fail(self, index: int, text: str) -> None:
+    def record_device_assert(self, index: int, text: str) -> None:
         """Mark a device as stopped by a device-side assert of its last kernel.
 
         Calls on the host raise as soon as the host's clock has reached the end of that kernel.
@@ -334,8 +334,8 @@ class Machine:
         place.fault = place.fault or Fault(self.clock.ready.get(place.queue, 0.0), text)
         self.check_fault(index)
 
-    def revive(self) -> int:
-        """Make each device that a device-side assert stopped usable again, and return the number of these devices.
+    def clear_device_asserts(self) -> int:
+        """Let devices that a device-side assert stopped work again, and return the number of these devices.
 
         CUDA cannot do this. Devices that fail because the process was forked still fail.
         """
@@ -348,8 +348,8 @@ class Machine:
         """Raise if a kernel has failed on a device, and the host's clock has reached the moment of the failure."""
         place = self.devices[index]
         if place.fault is not None and self.clock.host >= place.fault.moment:
-            first, place.fault_is_reported = not place.fault_is_reported, True
-            raise place.fault.error(first=first)
+            is_reported, place.fault_is_reported = place.fault_is_reported, True
+            raise place.fault.error(print_text=not is_reported)
 
     def transfer(
         self,
@@ -359,7 +359,7 @@ class Machine:
         *,
         source: int | None = None,
         pinned: bool = False,
-        blocks: bool = True,
+        host_waits: bool = True,
     ) -> None:
         """Count a copy between host and device, or between two devices, and add its time to the virtual clock.
 
@@ -371,7 +371,7 @@ class Machine:
             nbytes: the number of bytes.
             source: the index of the device that the bytes come from, for a copy between two devices; both run it.
             pinned: whether the host's memory is pinned.
-            blocks: whether the host waits for the copy.
+            host_waits: True if the host waits for the copy.
         """
         place = self.devices[index]
         if place.fault is not None:
@@ -385,7 +385,7 @@ class Machine:
         busy = spec.bus_seconds(nbytes, pinned=pinned, peer=peer)
         seconds = spec.latency + busy
         if self.capture is not None and (capture := self.capture_on(index)):
-            capture.check_copy(pinned=pinned or peer, blocks=blocks)
+            capture.check_copy(pinned=pinned or peer, host_waits=host_waits)
             capture.add_work(direction, queues[0], seconds, direction, busy, (nbytes, ()))
             return
         tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
@@ -393,7 +393,7 @@ class Machine:
         self.clock.add_work(direction, queues, spec.launch, seconds, direction, busy, (nbytes, ()))
         if len(queues) > 1:
             self.races.record_mutual_wait(*queues)
-        if blocks:
+        if host_waits:
             self.wait("copy", queues)
         elif direction == HOST_TO_DEVICE and not pinned and nbytes > _STAGED_AT_ONCE:
             self.clock.wait("staging", queues)  # part by part through pinned memory, each when the device comes to it

@@ -146,8 +146,8 @@ class Races:
 
     # -- who waits for whom
 
-    def done_when_idle(self, queue: Queue) -> VectorClock:
-        """Return what is known to be done once `queue` is empty: the number of the last finished work of each queue."""
+    def vector_clock_of(self, queue: Queue) -> VectorClock:
+        """Return the vector clock of a queue: the last work of each queue that is done once `queue` itself is empty."""
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
     def record_wait(self, queue: Queue | None, seen: VectorClock) -> None:
@@ -155,7 +155,7 @@ class Races:
 
         Args:
             queue: the queue that waits; None for the host.
-            seen: the work that it waits for, as `done_when_idle` returned it.
+            seen: the work that it waits for, as `vector_clock_of` returned it.
         """
         known = self._host if queue is None else self._known.setdefault(queue, {})
         if queue is None and self._copied:
@@ -169,7 +169,7 @@ class Races:
     def record_host_wait(self, queues: Iterable[Queue]) -> None:
         """Record that the host waits until all work of these queues is done."""
         for queue in queues:
-            self.record_wait(None, self.done_when_idle(queue))
+            self.record_wait(None, self.vector_clock_of(queue))
 
     def record_copy_from(self, pinned: torch.Tensor) -> None:
         """Record that the last recorded use is a copy from pinned memory, for which the host does not wait."""
@@ -201,8 +201,8 @@ class Races:
 
     def record_mutual_wait(self, one: Queue, other: Queue) -> None:
         """Record that each of two queues waits for all work of the other, as for a copy between devices."""
-        self.record_wait(one, self.done_when_idle(other))
-        self.record_wait(other, self.done_when_idle(one))
+        self.record_wait(one, self.vector_clock_of(other))
+        self.record_wait(other, self.vector_clock_of(one))
 
     # -- what is used
 

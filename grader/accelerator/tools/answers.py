@@ -120,7 +120,7 @@ def _use_name(owner: Any, name: str) -> None:
     value(*[known.get(one) for one in asked])
 
 
-def outcome(label: str, name: str) -> str:
+def try_name(label: str, name: str) -> str:
     """Try one attribute of `OWNERS[label]`, and return how the trial ended; a callable is called.
 
     Returns:
@@ -135,18 +135,18 @@ def outcome(label: str, name: str) -> str:
     return WORKS
 
 
-def outcomes(label: str) -> Iterator[tuple[str, str]]:
+def try_names(label: str) -> Iterator[tuple[str, str]]:
     """Yield the name and the outcome of each attribute of `OWNERS[label]`, tried in a forked process.
 
     A name that ends the process has an outcome, too.
     """
     done: set[str] = set()
     while True:
-        read, write = os.pipe()
+        read_end, write_end = os.pipe()
         if not (child := os.fork()):
-            _write_outcomes(label, done, write)
-        os.close(write)
-        with os.fdopen(read, encoding="utf-8") as stream:
+            _write_outcomes(label, done, write_end)
+        os.close(write_end)
+        with os.fdopen(read_end, encoding="utf-8") as stream:
             told = [line.rstrip("\n").split("\t") for line in stream]
         _, status = os.waitpid(child, 0)
         found = {name: text for name, text in told if text}
@@ -161,7 +161,7 @@ def outcomes(label: str) -> Iterator[tuple[str, str]]:
         done |= {name, *found}
 
 
-def _write_outcomes(label: str, done: set[str], write: int) -> None:
+def _write_outcomes(label: str, done: set[str], write_end: int) -> None:
     """Try all names but `done` in this child process, write their outcomes to a pipe, and end the process.
 
     Each name is written once before its trial, so that the parent knows which name ended the process.
@@ -169,7 +169,7 @@ def _write_outcomes(label: str, done: set[str], write: int) -> None:
     Args:
         label: the key of the owner in `OWNERS`.
         done: the names that are left out.
-        write: the file descriptor of the pipe.
+        write_end: the file descriptor by which a process writes to the pipe.
     """
     status = 1
     try:
@@ -178,8 +178,8 @@ def _write_outcomes(label: str, done: set[str], write: int) -> None:
         enable("cuda")
         for name in names_to_try(OWNERS[label]()):
             if name not in done:
-                os.write(write, f"{name}\t\n".encode())
-                os.write(write, f"{name}\t{outcome(label, name)}\n".encode())
+                os.write(write_end, f"{name}\t\n".encode())
+                os.write(write_end, f"{name}\t{try_name(label, name)}\n".encode())
         status = 0
     finally:
         os._exit(status)
@@ -189,7 +189,7 @@ def main() -> int:
     """Print a table of names and outcomes for each owner; return 1 if a name neither works nor is refused, else 0."""
     wrong = 0
     for label in OWNERS:
-        found = dict(outcomes(label))
+        found = dict(try_names(label))
         sys.stdout.write(f"{label}\n")
         for kind in (WORKS, REFUSED):
             if names := [name for name, text in found.items() if text == kind]:
