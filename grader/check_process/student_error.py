@@ -126,7 +126,7 @@ _PARTS = {
     "@": r"(\w+)",
 }
 _NO_MARK = re.compile(r"(?:name|variable|attribute|argument) '\w+'|reshape\(\.\.\.\)")
-_MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in method \w+\)$")
+_MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in method \w+\)$| - got \(.*", re.DOTALL)
 
 
 def known_error_text(text: str, line: str) -> str:

@@ -294,6 +294,33 @@ ABSENT = "is not available here: this exercise is solved in plain Python, with t
             "unsupported operand type(s) for ...: 'int' and '...'",
         ),
         ("division by zero: CANARY", "", ""),
+        (
+            "One of the differentiated Tensors does not require grad",
+            "",
+            "One of the differentiated Tensors does not require grad",
+        ),
+        (
+            "expand(torch.FloatTensor{[2, 3]}, size=[3]): the number of sizes provided (1) must be greater or equal to "
+            "the number of dimensions in the tensor (2)",
+            "",
+            "expand(...{N}, size=N): the number of sizes provided (N) must be greater or equal to the number of "
+            "dimensions in the tensor (N)",
+        ),
+        (
+            "slice() cannot be applied to a 0-dim tensor.",
+            "return t[:1]",
+            "slice() cannot be applied to a 0-dim tensor.",
+        ),
+        (
+            "max() received an invalid combination of arguments - got (dim=tuple, ), but expected one of:\n *",
+            "return t.max(dim=(0, 1))",
+            "max() received an invalid combination of arguments",
+        ),
+        (
+            "CANARY() received an invalid combination of arguments - got (int)",
+            "",
+            "...() received an invalid combination of arguments",
+        ),
         (f"torch {ABSENT}", "", f"torch {ABSENT}"),
         (f"numpy {ABSENT}", "", f"numpy {ABSENT}"),
         (f"CANARY {ABSENT}", "", f"... {ABSENT}"),
