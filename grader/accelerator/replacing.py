@@ -58,6 +58,7 @@ def refusing_class(original: type, why: str) -> type:
 
 
 def _wrap_like(original: Any, new: Any) -> Any:
+    """Return `new` with the names, attributes and documentation of `original`; raise if it cannot take its place."""
     if isinstance(new, staticmethod):
         return staticmethod(_wrap_like(getattr(original, "__func__", original), new.__func__))
     if isinstance(original, type):

@@ -38,7 +38,7 @@ class Described:
         offset: the offset of its first element in the storage.
         storage: a number that tensors have in common if they share memory; valid as long as one of them lives.
         storage_bytes: the size of that storage.
-        requires_grad: whether autograd follows it.
+        requires_grad: True if autograd follows it.
     """
 
     inner: torch.Tensor

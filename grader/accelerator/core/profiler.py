@@ -162,7 +162,7 @@ class EventReader:
             around = opened.setdefault(event.thread, [])
             while around and event.time_range.end > around[-1].time_range.end:
                 around.pop()
-            self._take(event, around)
+            self._add_event(event, around)
         marks = {id(event) for event in self.host_events if event.name in HOST_CALLS}
         for event in self.host_events:
             event.use_device = self.device
@@ -173,11 +173,19 @@ class EventReader:
         ordered = [*self.host_events, *self.kernels]
         return sorted(ordered, key=lambda event: (event.time_range.start, -event.time_range.end))
 
-    def _take(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
+    def _add_event(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
+        """Add an event to the host's events; of a mark, add the device work that it stands for.
+
+        Events of the simulation itself are left out. The CPU's memory inside an operator becomes memory of the device.
+
+        Args:
+            event: the event.
+            around: the events that contain it, the innermost last; an event that may contain others is appended.
+        """
         within = any(other.name == INSIDE for other in around)
         if event.name.startswith(MARK):
             # A kernel belongs to an operator, also where the profiler recorded the functions of Python below it.
-            self._mark(
+            self._add_step(
                 event, [other for other in around if other.name not in (INSIDE, _AROUND) and not _is_call(other)]
             )
         elif event.name == INSIDE:
@@ -193,7 +201,13 @@ class EventReader:
             if not event.is_async:
                 around.append(event)
 
-    def _mark(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
+    def _add_step(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
+        """Add the events of the step that a mark stands for: its device work, and the call of CUDA's runtime.
+
+        Args:
+            event: the mark.
+            around: the operators that contain it, the innermost last.
+        """
         step = self.recorder.steps[int(event.name.removeprefix(MARK))]
         self.marked.append(event.time_range.end)
         self.step_ends.append(self._microseconds(step.end))

@@ -260,6 +260,7 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
             return deep_copy(self, memo, wrap)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return what pickle needs to make the tensor again; a class of the program's is made again by that class."""
         if self._inner.layout is not torch.strided:
             return torch.Tensor._reduce_ex_internal(self, protocol)  # type: ignore[no-untyped-call]
         cls: Any = type(self)

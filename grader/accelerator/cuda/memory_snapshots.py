@@ -52,7 +52,7 @@ def _record_memory_history(
         stacks: "python" or "all"; both record the frames of Python alone.
         max_entries: the largest number of entries; the oldest are dropped.
         device: not used, as in PyTorch.
-        clear_history: whether to drop earlier entries.
+        clear_history: True if earlier entries are dropped.
         others: not used.
     """
     del device, others
@@ -107,6 +107,7 @@ def _dump_snapshot(filename: str = "dump_snapshot.pickle", **others: Any) -> Non
 
 
 def _segments(machine: Machine) -> list[dict[str, Any]]:
+    """Return the `segments` of a snapshot: each block in use is a segment of its own, as there is no cache."""
     alive = [block for block in machine.living_blocks() if block.nbytes]
     segments = []
     for block in sorted(alive, key=lambda block: (block.memory.index, block.address)):

@@ -107,7 +107,7 @@ def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
     if facts.flops is None and (kind is None or kind is torch.float32) and not facts.is_linalg:
         return most, nbytes
     times = call.machine.spec.rate_factor(kind or torch.float32, facts.name if facts.flops is not None else "")
-    return _float32_operations(call, out, most) / times, nbytes
+    return _count_flops(call, out, most) / times, nbytes
 
 
 def _bytes_of(shell: SimTensor) -> int:
@@ -115,7 +115,14 @@ def _bytes_of(shell: SimTensor) -> int:
     return min(nbytes, shell._block.requested) if shell._inner.layout is torch.strided else nbytes
 
 
-def _float32_operations(call: Dispatch, out: object, most: int) -> float:
+def _count_flops(call: Dispatch, out: object, most: int) -> float:
+    """Return the number of floating-point operations of a call, by PyTorch's formula for the operator if it has one.
+
+    Args:
+        call: the call of the operator.
+        out: its result.
+        most: the number of elements of its largest tensor, which is returned for operators without a formula.
+    """
     facts = call.facts
     if facts.flops is not None:
         try:

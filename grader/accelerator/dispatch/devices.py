@@ -150,6 +150,13 @@ def _move_indices(machine: Machine, args: Any, place: Device) -> None:
 
 
 def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Tensor]) -> str:
+    """Return the text of the error that PyTorch raises for operands on different devices; it depends on the operator.
+
+    Args:
+        call: the call of the operator.
+        first: the device of the first simulated tensor.
+        hosts: the operands on the CPU.
+    """
     facts, func, args, shells = call.facts, call.func, call.args, call.shells
     # PyTorch notices in three places, each with words of its own: in the iterator over elements, in convolutions, and
     # in the wrapper that is generated around a kernel.

@@ -37,6 +37,7 @@ def _wrap_many(call: Dispatch, out: Any, own: dict[int, SimTensor]) -> Any:
 
 
 def _wrap_new(call: Dispatch, out: torch.Tensor) -> Any:
+    """Wrap a result, on an operand's block if they share memory; return a result for another device unchanged."""
     machine, target = call.machine, call.target
     if target is None:
         return out

@@ -26,7 +26,7 @@ class Dispatch:
         named: the same as `kwargs`, with inner CPU tensors.
         shells: the tensors of the device among all arguments, in their order.
         hosts: the tensors among all arguments that are not on a simulated device.
-        real: whether a quick look shows that no argument is complex, a negated view, or a CPU tensor.
+        real: True if a quick look shows that no argument is complex, a negated view, or a CPU tensor.
         target: the device of the result; None is the CPU.
         device: the device that does the work: that of the result, or that of the operands.
         fresh: the tensors of the result that have new memory on the device.
@@ -99,6 +99,13 @@ def record(machine: Machine, facts: OperatorFacts, func: Any, args: Any, kwargs:
 
 
 def _unwrap_argument(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
+    """Return an argument with inner tensors in place of wrappers, in its lists, too.
+
+    Args:
+        value: the argument.
+        shells: a list that gets the wrappers.
+        hosts: a list that gets all other tensors.
+    """
     kind = type(value)
     if kind is SimTensor or kind is SimParameter:
         shells.append(value)

@@ -57,11 +57,11 @@ class _RunPlan:
         func: the operator.
         facts: the facts of the operator.
         compute: the function that computes it on CPU tensors.
-        is_direct: whether a CPU kernel runs on the inner tensors, unless the program has a kernel of its own.
-        draws: whether it draws random numbers.
-        is_checked: whether the operands are checked even if there is only one tensor.
-        has_dtypes: whether a GPU refuses operands of two dtypes that the CPU's kernel takes.
-        takes_lists: whether it does the same to each tensor of a list, and these may be on several devices.
+        is_direct: True if a CPU kernel runs on the inner tensors, unless the program has a kernel of its own.
+        draws: True if it draws random numbers.
+        is_checked: True if the operands are checked even if there is only one tensor.
+        has_dtypes: True if a GPU refuses operands of two dtypes that the CPU's kernel takes.
+        takes_lists: True if it does the same to each tensor of a list, and these may be on several devices.
     """
 
     func: Any
@@ -145,6 +145,7 @@ def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
+    """Compute an operator on the inner tensors, after checks; wrap its results, and count its kernel and its waits."""
     machine, facts, shells = call.machine, call.facts, call.shells
     if len(shells) > 1 or call.hosts or plan.is_checked or machine.shrunk:
         if plan.takes_lists and (done := run_one_by_one(call)) is not NotImplemented:

@@ -125,6 +125,7 @@ def _obstacles_of_old_gpu(arguments: AttentionArguments, name: str) -> Iterator[
 
 
 def _obstacles_of_flash(arguments: AttentionArguments) -> Iterator[str]:
+    """Yield the reasons why the kernel of flash attention in particular does not take these arguments."""
     if arguments.mask is not None:
         yield "Flash Attention does not support non-null attn_mask."
     q, k, v = _sizes(arguments, -1)
@@ -155,6 +156,7 @@ def _obstacles_of_efficient(arguments: AttentionArguments) -> Iterator[str]:
 
 
 def _obstacles_of_cudnn(arguments: AttentionArguments) -> Iterator[str]:
+    """Yield the reasons why the kernel of cuDNN in particular does not take these arguments."""
     if torch.are_deterministic_algorithms_enabled() and not torch.is_deterministic_algorithms_warn_only_enabled():
         yield "cuDNN SDPA is not deterministic."
     yield from _obstacles_of_old_gpu(arguments, "cuDNN MHA")
@@ -171,6 +173,7 @@ def _obstacles_of_cudnn(arguments: AttentionArguments) -> Iterator[str]:
 
 
 def _obstacles_of_layout(arguments: AttentionArguments, kernel: str) -> Iterator[str]:
+    """Yield the reasons why batch sizes, heads, lengths or strides keep a kernel from taking these arguments."""
     shapes = [str(list(one.shape)) for one in arguments.tensors]
     sizes = f"Query.sizes(): {shapes[0]}, Key.sizes(): {shapes[1]}, Value.sizes(): {shapes[2]}"
     if len(set(_sizes(arguments, 0))) > 1:

@@ -134,6 +134,12 @@ def _map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> 
 
 
 def _cast_to_lower(always: torch.dtype | None = None) -> Callable[..., tuple[Any, Any]]:
+    """Return a rule that casts the arguments of an operator to one of autocast's lower-precision dtypes.
+
+    Args:
+        always: the dtype; None means the dtype of the autocast region that is active in the call.
+    """
+
     def rule(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         del operator
         dtype = always or torch.get_autocast_dtype(INNER)
@@ -163,6 +169,11 @@ def _add_float32_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]
 
 
 def _cast_to_widest(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Return the arguments cast to float32 if one of them is float32, else unchanged.
+
+    Raises:
+        RuntimeError: an argument of the other half-precision dtype than autocast's comes before any of float32.
+    """
     del operator
     dtypes_given: list[torch.dtype] = []
     _map_tensors((args, kwargs), lambda tensor: dtypes_given.append(tensor.dtype) or tensor)  # type: ignore[func-returns-value]

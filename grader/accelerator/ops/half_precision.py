@@ -29,6 +29,7 @@ def compute_in_float32(func: Any, name: str) -> Callable[..., Any]:
 
 
 def _compute_halves_in_float32(func: Any) -> Callable[..., Any]:
+    """Return a function that runs an operator on float32 copies of half-precision arguments, and rounds the results."""
     schema = func._schema.arguments
     writes = {argument.name for argument in schema if argument.alias_info is not None and argument.alias_info.is_write}
 

@@ -57,7 +57,7 @@ def lstm_cell_backward(
         cell: the old cell state.
         new: the next cell state.
         gates: the gates, as `lstm_cell` returns them.
-        has_bias: whether to compute the gradient of a bias, which is equal for both; otherwise it is None.
+        has_bias: True if the gradient of a bias is computed, which is equal for both; otherwise it is None.
     """
     # `gates` are those after sigmoid and tanh.
     i, f, g, o = gates.chunk(4, 1)
@@ -108,7 +108,7 @@ def gru_cell_backward(
     Args:
         grad: the gradient of the next hidden state.
         workspace: the workspace that `gru_cell` returns.
-        has_bias: whether to compute the gradients of the biases; otherwise each is None.
+        has_bias: True if the gradients of the biases are computed; otherwise each is None.
     """
     reset, take, new, hidden, from_hidden = workspace.chunk(5, 1)
     by_take = _through_sigmoid(grad * (hidden - new), take)

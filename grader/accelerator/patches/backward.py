@@ -29,6 +29,7 @@ def _patch_backward(machine: Machine) -> None:
 
     @use_public_name_in_errors
     def run_backward(*args: Any, **kwargs: Any) -> Any:
+        """Run backward in the calling thread, with each node on the streams of forward."""
         before = torch._C._is_multithreading_enabled()
         # For each call again: the program may have switched it on meanwhile.
         torch._C._set_multithreading_enabled(False)
@@ -90,6 +91,7 @@ def _patch_custom_functions(machine: Machine) -> None:
 
     @functools.wraps(original)
     def apply(self: Any, *args: Any) -> Any:
+        """Run backward of a `torch.autograd.Function`, and raise if a gradient is on another device than its input."""
         grads = original(self, *args)
         given = grads if isinstance(grads, tuple) else (grads,)
         # `next_functions` has an entry for each tensor that went in, empty where none needs a gradient;

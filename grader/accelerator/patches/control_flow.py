@@ -30,6 +30,7 @@ def install(machine: Machine) -> None:
     original: Any = HigherOrderOperator.__call__
 
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a higher-order operator; with a tensor of the device, run its formula or refuse it."""
         if not tree_any(_is_ours, (args, kwargs)):
             return original(self, *args, **kwargs)
         # What traces a program has its own rules for them. That of `vmap` takes what the compiler makes of them.

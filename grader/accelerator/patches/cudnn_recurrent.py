@@ -50,6 +50,7 @@ def _wrap_with_cudnn_errors(original: Any) -> Any:
 
     @functools.wraps(original)
     def call(*args: Any) -> Any:
+        """Run a recurrent layer; raise for what cuDNN refuses, and let backward raise if cuDNN's would."""
         # A packed sequence comes with the sizes of its batches, so that all else stands one place later.
         packed = not isinstance(args[3], bool)
         x, states, weights, training = args[0], args[1 + packed], args[2 + packed], args[6 + packed]

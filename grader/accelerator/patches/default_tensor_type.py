@@ -26,6 +26,7 @@ def install(machine: Machine) -> None:
         return original_new(cls, *args, **kwargs).to(machine.kind)
 
     def set_default_tensor_type(kind: Any) -> None:
+        """Make a type the default: for a type of the device, set the default dtype and the default device."""
         name = kind if isinstance(kind, str) else f"torch.{machine.kind}.{getattr(kind, '__name__', '')}"
         owner, _, word = name.rpartition(".")
         ours = getattr(torch.cuda, word, None) if owner == f"torch.{machine.kind}" else None

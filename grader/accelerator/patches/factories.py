@@ -64,6 +64,7 @@ def _wrap_for_compressed_layout(machine: Machine, original: Any) -> Any:
 
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
+        """Make the sparse tensor on the requested device, else on that of its values."""
         named = {**dict(zip(("compressed", "plain", "values"), args, strict=False)), **kwargs}
         given = [one for one in named.values() if isinstance(one, SimTensor)]
         device = kwargs.get("device")
@@ -110,8 +111,11 @@ def _device_of_values(named: dict[str, Any], indices: tuple[str, str]) -> torch.
 
 
 def _translate_device(machine: Machine, original: Any) -> Any:
+    """Return a wrapper of a function that makes tensors: it takes the device by its public name."""
+
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
+        """Call the function with the device's inner name; make compressed sparse tensors on the CPU, and move them."""
         if kwargs.get("device") is not None:
             kwargs["device"] = machine.to_inner_device(kwargs["device"])
         if kwargs.get("generator") is not None:

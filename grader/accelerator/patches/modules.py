@@ -20,6 +20,7 @@ def install(machine: Machine) -> None:
 
     @functools.wraps(original)
     def apply(self: Any, fn: Any, recurse: bool = True) -> Any:
+        """Apply a function to all tensors of a module and its children; parameters that move stay the same objects."""
         # PyTorch's own would put new Parameter objects into a module that changes the device, and an optimizer made
         # before would train the old ones. On CUDA they stay the same objects, and so they do here.
         known: dict[int, torch.Tensor] = {}

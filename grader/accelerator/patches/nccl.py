@@ -34,6 +34,7 @@ def install(machine: Machine) -> None:
     signature = inspect.signature(original)
 
     def barrier(*args: Any, **kwargs: Any) -> Any:
+        """Run a barrier as NCCL does: reduce a tensor on the device, and wait for it unless `async_op` is True."""
         given = signature.bind(*args, **kwargs).arguments
         group, async_op, device_ids = (given.get(name) for name in ("group", "async_op", "device_ids"))
         whole = group or c10d._get_default_group()
@@ -100,11 +101,20 @@ def _replace_collectives(machine: Machine, c10d: Any) -> None:
 
 
 def _wrap_collective(machine: Machine, running: _Running, name: str, original: Any) -> Any:
+    """Return a wrapper of a collective that checks its reduction, and records that NCCL uses its tensors until a wait.
+
+    Args:
+        machine: the machine that is simulated.
+        running: a dict that gets the collectives that the program must wait for, by their `dist.Work`.
+        name: the name of the collective.
+        original: the collective.
+    """
     c10d: Any = importlib.import_module("torch.distributed.distributed_c10d")
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
     signature = inspect.signature(original)
 
     def collective(*args: Any, **kwargs: Any) -> Any:
+        """Run the collective, and record its tensors as in use if the call returns before it is done."""
         bound = signature.bind(*args, **kwargs)
         given = bound.arguments
         group = given.get("group") or c10d._get_default_group()
@@ -199,6 +209,14 @@ def _patch_split_group(machine: Machine) -> None:
 
 
 def _wrap_wait(machine: Machine, running: _Running, ended: weakref.WeakSet[Any], original: Any) -> Any:
+    """Return a wrapper of a method of `dist.Work` that records that the current stream waits for the collective.
+
+    Args:
+        machine: the machine that is simulated.
+        running: the collectives that the program has not waited for, by their `dist.Work`.
+        ended: the `dist.Work` objects whose `wait` has returned.
+        original: the method.
+    """
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
 
     def wait(self: Any, *args: Any, **kwargs: Any) -> Any:

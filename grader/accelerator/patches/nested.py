@@ -69,6 +69,7 @@ def _replace_attention() -> None:
         scale: float | None = None,
         enable_gqa: bool = False,
     ) -> Any:
+        """Run attention on padded tensors, and return the result as a nested tensor; others run as PyTorch does it."""
         given = (query, key, value)
         if not all(isinstance(one, nested.NestedTensor) and isinstance(one._values, SimTensor) for one in given):
             return original(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)

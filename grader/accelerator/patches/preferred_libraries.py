@@ -20,6 +20,7 @@ def install(machine: Machine) -> None:
     preferred: dict[str, Any] = {}
 
     def replace(kind: str) -> None:
+        """Replace the setter and the getter of the preferred library for "blas" or "linalg"."""
         setter, getter = f"_set_{kind}_preferred_backend", f"_get_{kind}_preferred_backend"
         original_set, original_get = getattr(core, setter), getattr(core, getter)
 

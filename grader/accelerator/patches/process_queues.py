@@ -20,6 +20,7 @@ def install(machine: Machine) -> None:
     original: Any = reductions.reduce_tensor
 
     def reduce_tensor(tensor: torch.Tensor) -> Any:
+        """Return what pickle sends for a tensor: of the device, a handle of its inner tensor in shared memory."""
         if not isinstance(tensor, SimTensor) or (tensor.requires_grad and not tensor.is_leaf):
             return original(tensor)  # which refuses one that is not a leaf
         if tensor._inner.layout is not torch.strided:

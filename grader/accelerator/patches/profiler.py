@@ -28,7 +28,7 @@ _USE_CUDA = "The attribute `use_cuda` will be deprecated soon, please use ``use_
 def install(machine: Machine) -> None:
     """Let PyTorch's profilers show the device, by the virtual clock."""
     profile: Any = torch.autograd.profiler.profile
-    _listen_while_it_runs(machine, profile)
+    _replace_profile(machine, profile)
     parse, export = profile._parse_kineto_results, profile.export_chrome_trace
 
     def parse_results(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -81,7 +81,8 @@ def _replace_emit_nvtx(machine: Machine) -> None:
     put(emit_nvtx, "__exit__", leave)
 
 
-def _listen_while_it_runs(machine: Machine, profile: Any) -> None:
+def _replace_profile(machine: Machine, profile: Any) -> None:
+    """Replace the methods of a profiler by which it begins and ends, so that they record the virtual clock's spans."""
     original, start, leave = profile.__init__, profile._start_trace, profile.__exit__
     takes_use_cuda = "use_cuda" in inspect.signature(original).parameters  # until 2.13
 

@@ -34,7 +34,7 @@ def install(machine: Machine) -> None:
     put(torch.nn.RNNBase, "flatten_parameters", flatten_parameters)
     put(torch.backends.cudnn, "is_acceptable", _is_acceptable)
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-        put(torch._VF, name, _warn_if_apart(getattr(torch._VF, name)))
+        put(torch._VF, name, _wrap_with_warning(getattr(torch._VF, name)))
 
 
 def _is_acceptable(tensor: Any) -> bool:
@@ -56,7 +56,7 @@ def _in_cudnn_order(weights: Sequence[torch.Tensor], biases: int, projects: bool
     Args:
         weights: the weights in PyTorch's order: for each layer and direction two matrices, biases, the projection.
         biases: the number of biases for each layer and direction: 0 or 2.
-        projects: whether each layer and direction has the matrix of a projection (`proj_size`).
+        projects: True if each layer and direction has the matrix of a projection (`proj_size`).
     """
     each = 2 + biases + projects
     parts = [weights[start : start + each] for start in range(0, len(weights), each)]
@@ -91,7 +91,9 @@ def _are_joined(weights: Sequence[torch.Tensor], biases: int, projects: bool) ->
     return True
 
 
-def _warn_if_apart(original: Any) -> Any:
+def _wrap_with_warning(original: Any) -> Any:
+    """Return a wrapper of a function such as `torch._VF.lstm` that warns of weights that are not in one storage."""
+
     @functools.wraps(original)
     def call(*args: Any) -> Any:
         # A packed sequence comes with the sizes of its batches, so that all else stands one place later.

@@ -19,6 +19,8 @@ def install(machine: Machine) -> None:
 
 
 def _register_storages(machine: Machine) -> None:
+    """Register the functions by which `torch.save` names a storage's device, and `torch.load` moves a storage to it."""
+
     # `torch.save` asks the registered packages, in the order of their numbers, where a storage lies; `torch.load` asks
     # them to put it there. The first that answers is believed.
     def location_of(storage: Any) -> str | None:

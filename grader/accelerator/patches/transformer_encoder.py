@@ -28,6 +28,7 @@ def install(machine: Machine) -> None:
 
     @functools.wraps(original)
     def forward(self: Any, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: Any = None) -> Any:
+        """Run the encoder; where PyTorch would use nested tensors, run its ordinary path and set padding to zero."""
         try:
             return original(self, src, mask, src_key_padding_mask, is_causal)
         except Nested:

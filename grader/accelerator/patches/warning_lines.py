@@ -39,6 +39,7 @@ def install(machine: Machine) -> None:
     original = shown._showwarnmsg
 
     def show(message_shown: warnings.WarningMessage) -> None:
+        """Show a warning; if it points at a line of this package, show it at the line of the program that led there."""
         frame = (
             _calling_frame(sys._getframe(1), message_shown.filename)
             if message_shown.filename.startswith(PACKAGE)

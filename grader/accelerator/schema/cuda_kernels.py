@@ -26,7 +26,7 @@ class CudaKernel:
 
     Attributes:
         wrapper: the name of the generated function around it, as in errors.
-        compares_devices: whether this function compares the devices of the operands.
+        compares_devices: True if this function compares the devices of the operands.
     """
 
     wrapper: str

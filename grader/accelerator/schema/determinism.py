@@ -97,6 +97,7 @@ def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: An
 
 
 def _is_exempt(name: str, args: Any, kwargs: Any) -> bool:
+    """Return whether CUDA's kernel of an operator is deterministic for these arguments, though it is not for others."""
     name = name.removesuffix("_")
     if name in _MODES:
         place = _MODES[name]

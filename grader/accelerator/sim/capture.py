@@ -135,7 +135,7 @@ class Capture:
         """Raise if a copy cannot be captured: the host's memory must be pinned, and the host must not wait.
 
         Args:
-            pinned: whether the host's memory is pinned; True for a copy between devices.
+            pinned: True if the host's memory is pinned, or the copy is between devices.
             host_waits: True if the host waits for the copy.
         """
         if not pinned and _CHECKS_COPIES:

@@ -147,7 +147,7 @@ class Machine:
         """Remove, in the first call, the devices that CUDA_VISIBLE_DEVICES hides; raise if no device is left.
 
         Args:
-            use: whether the machine counts as used from now on; a call that only counts devices does not use it.
+            use: True if the machine counts as used from now on; a call that only counts devices does not use it.
         """
         if not self._settled:
             self._settled = True
@@ -370,7 +370,7 @@ class Machine:
             index: the index of the device, for a copy between two devices that of the destination.
             nbytes: the number of bytes.
             source: the index of the device that the bytes come from, for a copy between two devices; both run it.
-            pinned: whether the host's memory is pinned.
+            pinned: True if the host's memory is pinned.
             host_waits: True if the host waits for the copy.
         """
         place = self.devices[index]
@@ -425,7 +425,7 @@ class Machine:
         Args:
             reason: the name by which the wait is counted.
             queues: the queues that must be empty.
-            warns: whether `set_sync_debug_mode` reports it.
+            warns: True if `set_sync_debug_mode` reports it.
         """
         if (capture := self.capture) and (reason == "synchronize" or capture.queues.intersection(queues)):
             raise capture.invalidate("Unsupported")

@@ -139,6 +139,7 @@ class DeviceMemory:
                 self.statistics.add_up()
 
     def _no_room_text(self, nbytes: int) -> str:
+        """Return the message of PyTorch's error for an allocation that the device has no room for."""
         name = "GPU" if self.kind == "cuda" else self.kind
         used, whole, free = size_text(self.current), size_text(self.capacity), size_text(self.capacity - self.current)
         wanted = size_text(_segment_size(nbytes) if self.kind == "cuda" else nbytes)

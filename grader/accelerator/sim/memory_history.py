@@ -17,9 +17,9 @@ class MemoryHistory:
 
     Args:
         most: the largest number of entries; the oldest are dropped.
-        context: what has the program's frames: "state" for what is allocated now, "alloc" for each entry of an
-            allocation, too, "all" for those of frees, too; None for nothing.
-        traces: whether entries are kept; otherwise only the frames of what is allocated now are.
+        context: the records that have the program's frames: "state" for the memory that is allocated now, "alloc" for
+            entries of allocations, too, "all" for entries of frees, too; None for none.
+        traces: True if entries are kept; otherwise only the frames of the memory that is allocated now are.
     """
 
     def __init__(self, most: int, *, context: str | None, traces: bool) -> None:

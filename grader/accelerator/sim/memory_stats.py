@@ -14,7 +14,7 @@ class Changes(NamedTuple):
     """The effect on a counter of changes one after another; a negative change is memory that is freed.
 
     Attributes:
-        highest: how far the counter rose above its first value; 0 if it never did.
+        highest: the largest rise of the counter above its first value; 0 if it never rose.
         total: the sum of the changes.
         allocated: the sum of the positive changes.
     """

@@ -126,8 +126,8 @@ class Races:
     """The race detector: it knows which work of each queue is done.
 
     Attributes:
-        several: whether there ever was a stream beside the default streams; before, there is no race.
-        strict: whether a race raises, as in PyTorch's own sanitizer; otherwise it warns.
+        several: True if there ever was a stream beside the default streams; before, there is no race.
+        strict: True if a race raises, as in PyTorch's own sanitizer; otherwise it warns.
         count: the number of races that were found.
     """
 
@@ -180,7 +180,7 @@ class Races:
         """Warn of each asynchronous copy whose pinned memory the host wrote to before it waited for the copy.
 
         Args:
-            at_end: whether the program has ended; if so, the copies without a warning are forgotten, too.
+            at_end: True if the program has ended: then the copies without a warning are forgotten, too.
         """
         for entry in list(self._copied):
             pinned, version, (queue, _, name, site) = entry
@@ -229,6 +229,15 @@ class Races:
             self._report_race(f"{name} on {queue_text(queue)} {conflict}")
 
     def _conflict_text(self, this: Access, reads: Sequence[Block], writes: Sequence[Block]) -> str:
+        """Return the text that describes the first race of a use of memory, and the missing wait; "" without a race.
+
+        The queues then count as having waited for each other, so that a missing wait is reported once.
+
+        Args:
+            this: the use.
+            reads: blocks that it reads.
+            writes: blocks that it writes to.
+        """
         conflicts: list[tuple[str, Access]] = []
         queue = this[0]
         for block in (*reads, *writes):
@@ -302,6 +311,13 @@ def queue_text(queue: Queue) -> str:
 
 
 def _advice(text: str, queue: Queue, other: Queue) -> str:
+    """Return the end of a message about a race: what the race means on a GPU, and which wait prevents it.
+
+    Args:
+        text: the template that begins the message.
+        queue: the queue whose work should wait.
+        other: the queue that it should wait for.
+    """
     if text is _REUSED:
         return (
             f": on a GPU the numbers may be wrong. Tell the tensor of {queue_text(other)} by its record_stream before "

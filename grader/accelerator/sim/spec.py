@@ -93,8 +93,8 @@ class Spec:
 
         Args:
             nbytes: the number of bytes.
-            pinned: whether the host's memory is pinned.
-            peer: whether it goes from one device to another.
+            pinned: True if the host's memory is pinned.
+            peer: True if the copy is between two devices.
         """
         return nbytes / (self.peer if peer else self.pinned if pinned else self.pageable)
 

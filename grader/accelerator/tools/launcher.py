@@ -65,6 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m grader.accelerator",
         description="Run a PyTorch program with a simulated CUDA, and tell what its use of the device costs.",
@@ -192,6 +193,13 @@ def _flush_output() -> None:
 
 
 def _summary(machine: Machine, ledger: Ledger, *, virtual: bool) -> Iterator[str]:
+    """Yield the lines of the report at the end of a program: counts, virtual times and memory, and the slowest lines.
+
+    Args:
+        machine: the machine that the program used.
+        ledger: the times of the program's lines.
+        virtual: True if the program's clocks were virtual, so that the times of the CPU's work are in the sum.
+    """
     tally, clock = machine.tally, machine.clock
     end = max([clock.host, *clock.ready.values()])
     yield ""

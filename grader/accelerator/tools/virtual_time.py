@@ -30,6 +30,7 @@ class _HostWork(TorchDispatchMode):
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run an operator; if all its tensors are on the CPU, add its time on the host to the virtual clock."""
         del types
         kwargs = kwargs or {}
         out = func(*args, **kwargs)
