@@ -87,9 +87,9 @@ class LocalConnection(Connection):
         word: str = "",
         *,
         noted: Call | None = None,
-        apart: bool = False,
+        sends_copies: bool = False,
     ) -> Any:
-        del noted, apart
+        del noted, sends_copies
         assert operation == "get", operation
         return getattr(self._find(values[0]), values[1])
 

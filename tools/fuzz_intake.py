@@ -373,7 +373,7 @@ def read_hand_in(folder: Path, one: Input, course: Course) -> str:
     """Read an input as a batch reads what one author handed in; return the problems that it reports."""
     path = _written(folder, one)
     handed = Handed("ada", ("ada",), (Part(path, PurePosixPath(path.name)),))
-    submissions, unmatched = collect.collect(handed, course.exercises, course.exercises, every=True)
+    submissions, unmatched = collect.collect(handed, course.exercises, course.exercises, with_earlier_attempts=True)
     return f"{[own.problem for one in submissions for own in one.exercises.values()]} {[row.why for row in unmatched]}"
 
 

@@ -13,12 +13,12 @@ from grader.course.answers import lines_of, read_answer, starter_digest
 from grader.course.files import parse_yaml
 from grader.course.golf import operations
 from grader.course.layout import TOPICS, Places, is_entry, released_files, stray_files
-from grader.course.topics import Coverage, given_text
+from grader.course.topics import Coverage, content_for_students
 from grader.lint.lines import findings
 from grader.lint.scope import imported_names
 from grader.model import Check, Course, Exercise
 from grader.model.errors import CourseError
-from grader.model.score import counted, is_void
+from grader.model.score import is_void, pluralize
 from grader.release.proof import LeakError, prove_no_secret, secrets_of
 
 _DOCSTRING_LINES = 25
@@ -40,7 +40,7 @@ def course_problems(course: Course, coverage: Coverage) -> list[str]:
 
 def leak_sentences(course: Course) -> Sequence[str]:
     """Return a sentence for each passage of a solution in a shown file. `grade release` refuses such files."""
-    shown = {path.as_posix(): given_text(course.root, path) for path in released_files(course)
+    shown = {path.as_posix(): content_for_students(course.root, path) for path in released_files(course)
              if (course.root / path).is_file()}  # fmt: skip
     try:
         prove_no_secret(shown, tuple(secrets_of(course)))
@@ -173,7 +173,7 @@ def _par_problems(exercise: Exercise) -> Iterator[str]:
             return  # which is reported where the answer is run
     if exercise.par != (least := min(counts)):
         where = Places.of(exercise).description.as_posix()
-        shortest = f"the shortest right answer here has {counted(least, 'operation')}"
+        shortest = f"the shortest right answer here has {pluralize(least, 'operation')}"
         yield f"{where}: par: {shortest}; write that, or add a shorter one"
 
 

@@ -42,7 +42,7 @@ from grader.model import Check, Course, Exercise, GradedExercise
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
 from grader.model.progress import Progress
-from grader.model.score import counted
+from grader.model.score import pluralize
 from grader.report.blocks import TableColumn, table_lines
 from grader.report.safe import WIDTH, for_terminal, prose
 
@@ -122,9 +122,9 @@ class Prover:
         results = {case: one.graded for case, one in saved.items() if not is_inconclusive(one.graded)}
         earlier = Counter(case.exercise.id for case in results)
         new = [case for case in cases if case not in results]
-        for busy, where in ((False, f"on {counted(runtime.slots, 'lane')}"), (True, "while all cores are busy")):
+        for busy, where in ((False, f"on {pluralize(runtime.slots, 'lane')}"), (True, "while all cores are busy")):
             if part := {works[case]: case for case in new if case.busy == busy}:
-                self.progress.noted(f"running {counted(len(part), 'submission')} {where}")
+                self.progress.noted(f"running {pluralize(len(part), 'submission')} {where}")
                 results |= self._run(runtime, part, spinning=busy * lanes_here())
         for exercise in exercises:
             # Its checks were changed meanwhile, and it is unknown which of the two ran.
@@ -221,7 +221,7 @@ class Prover:
             for paths in watch_files(self.course.root, poll=poll, kinds=_SAVED):
                 ids += [id for id in _exercises_with_changed_files(self.course, named, paths) if id not in ids]
                 if ids and self._prove_again(runtime, ids, say) and not warned:
-                    tried = f"These are the exercise's own files, with {counted(self.seeds, 'seed')}"
+                    tried = f"These are the exercise's own files, with {pluralize(self.seeds, 'seed')}"
                     say(f"{tried}; before you release it, run  grade verify  without --watch.")
                     warned = True
                 ids = []
@@ -296,7 +296,7 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
     yield from _table(proofs)
     if saved := sum(proof.saved for proof in proofs):
         has, results = ("has", "its result is") if saved == 1 else ("have", "their results are")
-        unchanged = f"{counted(saved, 'submission')} {has} not changed since an earlier run"
+        unchanged = f"{pluralize(saved, 'submission')} {has} not changed since an earlier run"
         yield from prose(f"{unchanged}, so {results} used again (--fresh runs all)", WIDTH, further="    ")
     for proof in proofs:
         if proof.unproved:
@@ -312,7 +312,7 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
     yield ""
     for problem in problems:
         yield from prose(problem, WIDTH, further="    ")
-    yield "No problems found." if not problems else f"{counted(len(problems), 'problem')} to fix."
+    yield "No problems found." if not problems else f"{pluralize(len(problems), 'problem')} to fix."
 
 
 def unsaved_line(why: str) -> str:

@@ -10,7 +10,7 @@ from grader.batch.feedback import write_feedback, zip_feedback_pages
 from grader.batch.journal import Journal
 from grader.batch.results_folder import OVERVIEW, RETURNED, ResultsFolder
 from grader.model import Course, FinalScore, Report
-from grader.model.score import counted, listed
+from grader.model.score import join_names, pluralize
 
 
 def write_pages(
@@ -49,9 +49,9 @@ def write_pages(
     people = folder.people(journal.names(), journal.platform())
     pages, unknown = zip_feedback_pages(folder, journal, people)
     sentences = [f"All of it, with everybody's page, is in {path}"]
-    sentences.append(f"{counted(pages, 'page')} to return are in {folder.path / RETURNED}")
+    sentences.append(f"{pluralize(pages, 'page')} to return are in {folder.path / RETURNED}")
     if unknown:
-        sentences.append(f"It has no page for {listed(unknown)}, who are not on the roster, or handed in no file.")
+        sentences.append(f"It has no page for {join_names(unknown)}, who are not on the roster, or handed in no file.")
     if journal.platform() == "moodle" and people.kind != "moodle":
         sentences.append(
             "If teams handed in, the numbers in the zip are not those of people: run grade batch with the worksheet as "

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from grader.batch.class_summary import ClassSummary
 from grader.model import Verdict
-from grader.model.score import counted
+from grader.model.score import pluralize
 from grader.report.blocks import Cell, TableColumn, code_lines, table_lines
 from grader.report.gradebook import BY_HAND, needs_points_text
 from grader.report.safe import for_terminal, prose
@@ -20,13 +20,13 @@ _LEGEND = "in: handed in; all: full marks; known: made a known mistake; new: los
 
 def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:
     """Yield lines for a terminal: the class, its exercises, and what is undecided."""
-    people = counted(len(overview.rows), "submission")
+    people = pluralize(len(overview.rows), "submission")
     yield from prose(f"{overview.course.title}: {people}, {overview.mean_and_median}", width, further="  ")
     yield ""
     yield from _exercise_lines(overview, width)
     yield from prose(_LEGEND, width, "  ", "  ")
     for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
-        text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
+        text = f"{VERDICTS[verdict][0]}: {pluralize(count, 'exercise')} of submissions; the page names them."
         yield from prose(text, width, further="  ")
     for (exercise, rule, _), authors in overview.by_staff.items():
         waits = needs_points_text(exercise, rule, len(authors))
@@ -71,7 +71,7 @@ def group_lines(overview: ClassSummary, most: int, width: int, *, colours: bool 
         text = f"Answers that no known mistake explains, by function and behaviour{shown}:"
         yield from prose(text, width, further="  ")
     for group in groups[:most]:
-        count, example = counted(len(group.members), "submission"), overview.example(group)
+        count, example = pluralize(len(group.members), "submission"), overview.example(group)
         where = f", {group.function}" if group.function else ""
         title = f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}{where}"
         yield from prose(for_terminal(title, one_line=True), width, "", _STEP)
@@ -81,7 +81,7 @@ def group_lines(overview: ClassSummary, most: int, width: int, *, colours: bool 
             title = f"{VERDICTS[row.outcome.verdict][0]:<6}{row.check.contract} {row.check.title}"
             yield from prose(title, width, _STEP, _STEP)
         if (more := len(example.rows) - _FEW_ROWS) > 0:
-            yield f"{_STEP}... {counted(more, 'more check')}"
+            yield f"{_STEP}... {pluralize(more, 'more check')}"
         # The line at which time ran out differs from run to run, so it has no sign.
         is_late = any(row.outcome.verdict is Verdict.TIMED_OUT for row in example.rows)
         lines = [(number, text, is_marked and not is_late) for number, text, is_marked in example.lines]

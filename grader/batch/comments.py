@@ -95,23 +95,23 @@ def with_comments(
     """
     own = [one for one in comments if one.exercise == graded.exercise.id and one.author in names]
     lines = text.decode("utf-8", "replace").splitlines() if own else []
-    numbered = PurePosixPath(path).suffix != NOTEBOOK
-    return replace(graded, comments=tuple(_find_line(one, lines, numbered=numbered) for one in own))
+    has_numbers = PurePosixPath(path).suffix != NOTEBOOK
+    return replace(graded, comments=tuple(_find_line(one, lines, has_numbers=has_numbers) for one in own))
 
 
-def _find_line(one: Comment, lines: Sequence[str], *, numbered: bool) -> LineComment:
+def _find_line(one: Comment, lines: Sequence[str], *, has_numbers: bool) -> LineComment:
     """Find the line that a comment is about: among the lines with its text, the one nearest to its number.
 
     Args:
         one: the comment.
         lines: the lines of the file.
-        numbered: whether the result has the number of the line; False for a notebook, whose author sees no numbers.
+        has_numbers: whether the result has the number of the line; False for a notebook, whose author sees no numbers.
     """
     same = (number for number, line in enumerate(lines, 1) if not one.code or code_cell(line) == one.code)
     place = min(same, key=lambda number: abs(number - one.line), default=None)
     if place is None or (not one.code and place != one.line):
         return LineComment(None, one.code, one.comment)
-    return LineComment(place if numbered else None, lines[place - 1].strip(), one.comment)
+    return LineComment(place if has_numbers else None, lines[place - 1].strip(), one.comment)
 
 
 def unused_comments(comments: Sequence[Comment], names: Collection[str], course: Course) -> Iterator[str]:

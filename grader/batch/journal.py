@@ -181,8 +181,8 @@ class Journal(Store):
         own = one.work.submission.of(one.work.exercise)
         text = own.files.get(one.work.exercise.file_name)
         if text is None or own.path is None or own.untouched:
-            return self.add(one)
-        return self.add(one, Path(os.path.relpath(own.path, self._root)).as_posix(), text)
+            return self.insert_result(one)
+        return self.insert_result(one, Path(os.path.relpath(own.path, self._root)).as_posix(), text)
 
     def make_current(self, author: str, exercise: str, result: int) -> None:
         """Make a result the one that counts; remember which result counted before this run.
@@ -292,7 +292,7 @@ class Journal(Store):
             known = {_content_key(saved): saved.id for saved in self.saved_results_of(author)}
             for saved in reversed(other.saved_results_of(author)):
                 if _content_key(saved) not in known:
-                    known[_content_key(saved)] = self.write(saved)
+                    known[_content_key(saved)] = self.insert_saved(saved)
             mine = set() if authors is None else {row.exercise for row in self.current(author)}
             for one in (one for one in other.current(author) if one.exercise not in mine):
                 self.make_current(author, one.exercise, known[_content_key(other.result(one.result))])

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from grader.model import Course, FinalScore, HandIn, Policy
-from grader.model.score import counted, points_text
+from grader.model.score import pluralize, points_text
 from grader.report.names import fold_name
 
 _ALL = 100_00
@@ -79,20 +79,20 @@ def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
     return min(choices, key=lambda grace: (penalty(points, days - grace, policy), grace))
 
 
-def late_text(final: FinalScore, policy: Policy, *, alone: bool = False) -> str:
+def late_text(final: FinalScore, policy: Policy, *, grace_may_be_spent: bool = False) -> str:
     """Return in words how late a submission was, and what that costs.
 
     Args:
         final: the final score.
         policy: the policy of the course.
-        alone: whether the grace days spent on other hand-ins are unknown.
+        grace_may_be_spent: whether other hand-ins, whose scores are not known here, may have used up the grace days.
     """
     days = final.late_days or 0
     if not days:
         return "on time"
-    text, of = f"{counted(days, 'day')} late", final.raw + final.override + final.bonus
+    text, of = f"{pluralize(days, 'day')} late", final.raw + final.override + final.bonus
     if final.grace_days:
-        unless = " (unless other hand-ins have used them up)" if alone else ""
+        unless = " (unless other hand-ins have used them up)" if grace_may_be_spent else ""
         text += f", {final.grace_days} of them covered by grace days{unless}"
     elif policy.grace_days and needed_grace(of, days, policy.grace_days, policy):
         text += ", and grace days save more on other hand-ins"

@@ -112,8 +112,8 @@ class Rules:
             extra=total.extra,
             dropped=total.dropped,
         )
-        alone = len(self.course.handins) > 1 and not is_known
-        parts = list(_reasons(report, final, known, total, policy, alone=alone))
+        may_be_spent = len(self.course.handins) > 1 and not is_known
+        parts = list(_reasons(report, final, known, total, policy, grace_may_be_spent=may_be_spent))
         if own_days and not is_known:
             parts.append(
                 f"over the term {', '.join(f'{who} has {_final_text(self.over_term, who)}' for who in own_days)}"
@@ -131,7 +131,7 @@ def _final_text(scores: Mapping[str, FinalScore] | None, author: str) -> str:
 
 
 def _reasons(
-    report: Report, final: FinalScore, known: str, total: Total, policy: Policy, *, alone: bool
+    report: Report, final: FinalScore, known: str, total: Total, policy: Policy, *, grace_may_be_spent: bool
 ) -> Iterator[str]:
     """Yield in words each reason why the final score differs from the points of the checks.
 
@@ -141,7 +141,7 @@ def _reasons(
         known: how it is known when the submission was handed in, in words; or "".
         total: the total by the rules of the hand-in, with what is extra credit and what is dropped.
         policy: the policy of the course.
-        alone: whether the grace days spent on other hand-ins are unknown.
+        grace_may_be_spent: whether other hand-ins, whose scores are not known here, may have used up the grace days.
     """
     decided = [row for row in staff_decisions(report) if row[2] != VOID or final.override]
     if rows := [f"{check or graded.exercise.id}: {why}" for graded, check, why in decided]:
@@ -150,4 +150,4 @@ def _reasons(
         yield f"{points}{change} by staff ({', '.join(rows)})"
     yield from total_parts(total)
     if final.late_days is not None:
-        yield late_text(final, policy, alone=alone) + (f" ({known})" if known else "")
+        yield late_text(final, policy, grace_may_be_spent=grace_may_be_spent) + (f" ({known})" if known else "")

@@ -12,7 +12,7 @@ from grader.batch.policy import Rules
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import assemble_report
 from grader.model import Report
-from grader.model.score import counted, listed
+from grader.model.score import join_names, pluralize
 from grader.report.people import absent_people
 
 
@@ -83,15 +83,15 @@ def notes_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[s
         return
     authors = [name for one in records for name in one.members]
     if absent := sum(1 for _ in absent_people(people, authors)):
-        yield f"{absent} of {counted(len(people.persons), 'person')} on the roster handed in nothing."
+        yield f"{absent} of {pluralize(len(people.persons), 'person')} on the roster handed in nothing."
     if unknown := [name for name in authors if people.person_of(name) is None]:
-        yield f"{counted(len(unknown), 'author')} of submissions cannot be found on the roster: {listed(unknown)}"
+        yield f"{pluralize(len(unknown), 'author')} of submissions cannot be found on the roster: {join_names(unknown)}"
     if others := people.authors_named_differently(authors):
         yield (
-            f"{counted(len(others), 'submission')} with a name that differs from the roster's for the same number: "
-            f"{listed(others)}. If these are groups, name the table of groups (People, Groups, Export) as --roster, so "
-            "that each member gets the score."
+            f"{pluralize(len(others), 'submission')} with a name that differs from the roster's for the same number: "
+            f"{join_names(others)}. If these are groups, name the table of groups (People, Groups, Export) as "
+            "--roster, so that each member gets the score."
         )
     if people.unread:
-        dates = f"{counted(len(people.unread), 'date')} of the roster, such as {people.unread[0]!r}, cannot be read"
+        dates = f"{pluralize(len(people.unread), 'date')} of the roster, such as {people.unread[0]!r}, cannot be read"
         yield f"{dates}: export the roster again with English as your language in Moodle."

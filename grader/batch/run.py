@@ -24,7 +24,7 @@ from grader.model import GradedExercise, Report, Submission
 from grader.model.errors import CourseError
 from grader.model.files import from_json, to_json
 from grader.model.progress import Progress
-from grader.model.score import counted, listed
+from grader.model.score import join_names, pluralize
 
 OnGradebook = Callable[[Iterator[Report]], None]
 """Receives reports one after another; no more than one of them need be in memory at a time."""
@@ -304,7 +304,9 @@ class _Batch:
     def _read_submissions(self, handed: Handed) -> tuple[list[Submission], list[Unmatched]]:
         """Read what one author handed in; after an error of ours, return no submission, and a row for unmatched.csv."""
         try:
-            return collect(handed, self.plan.course.exercises, self.plan.exercises, every=self.options.best)
+            return collect(
+                handed, self.plan.course.exercises, self.plan.exercises, with_earlier_attempts=self.options.best
+            )
         except Exception as error:  # of any kind: it must not keep others from their marks
             self.summary.unread[handed.key] = f"{type(error).__name__}: {error}"
             why = f"it could not be read, by a fault of ours: {self.summary.unread[handed.key]}; please report it"
@@ -366,9 +368,9 @@ class _Batch:
         """Complete and return the summary: list the broken results that count, and count those of older checks."""
         self.summary.unmatched = len(self.unmatched)
         if self.unread_times:
-            whose, stamp = listed(list(self.unread_times)), next(iter(self.unread_times.values()))
+            whose, stamp = join_names(list(self.unread_times)), next(iter(self.unread_times.values()))
             self.summary.notes.append(
-                f"{counted(len(self.unread_times), 'date')}, such as {stamp!r}, cannot be read, so nobody knows "
+                f"{pluralize(len(self.unread_times), 'date')}, such as {stamp!r}, cannot be read, so nobody knows "
                 f"whether these are late: {whose}. Write late_days of the hand-in into course.yaml."
             )
         known = {exercise.id: exercise for exercise in self.plan.exercises}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from grader.batch.results_folder import ResultsFolder
 from grader.batch.run import BatchOptions, Summary
-from grader.model.score import counted, listed
+from grader.model.score import join_names, pluralize
 
 
 def run_sentences(summary: Summary, batch_options: BatchOptions, results: ResultsFolder) -> Iterator[str]:
@@ -22,21 +22,21 @@ def run_sentences(summary: Summary, batch_options: BatchOptions, results: Result
         same = "no submission and no check has changed since the last run"
         yield f"Nothing was graded again: {'earlier runs have all results' if summary.changed else same}."
     elif summary.saved:
-        now, before = counted(summary.graded, "exercise"), counted(summary.saved, "exercise")
+        now, before = pluralize(summary.graded, "exercise"), pluralize(summary.saved, "exercise")
         yield f"{now} graded now; {before} graded before have not changed since."
     if summary.changed:
         replaced = "replaces an earlier one" if summary.changed == 1 else "replace earlier ones"
-        yield f"{counted(summary.changed, 'result')} {replaced}: grade diff {out} shows which scores changed."
+        yield f"{pluralize(summary.changed, 'result')} {replaced}: grade diff {out} shows which scores changed."
     if summary.lower:
-        count = counted(len(summary.lower), "lower score")
+        count = pluralize(len(summary.lower), "lower score")
         yield f"Because of --never-lower, {count} did not count: grade diff {out} names them."
     if summary.stale:
-        yield f"{counted(summary.stale, 'outcome')} in the table come from older checks; grade all authors again."
+        yield f"{pluralize(summary.stale, 'outcome')} in the table come from older checks; grade all authors again."
     if summary.unmatched:
-        yield f"{counted(summary.unmatched, 'file')} matched no exercise or no author; see unmatched.csv."
+        yield f"{pluralize(summary.unmatched, 'file')} matched no exercise or no author; see unmatched.csv."
     yield from summary.notes
     for id, whose in summary.broken.items():
-        yield f"BROKEN  {id} of {listed(whose, 3)}: this is not their fault, and they lose no points."
+        yield f"BROKEN  {id} of {join_names(whose, 3)}: this is not their fault, and they lose no points."
     for author, why in summary.unread.items():
         yield f"BROKEN  {author} could not be read, so the gradebook has no new row: {why}"
     if summary.broken:

@@ -20,7 +20,7 @@ from grader.batch.journal import Journal
 from grader.intake.collect import tokens_in
 from grader.model import Course, Exercise
 from grader.model.progress import Progress
-from grader.model.score import counted
+from grader.model.score import pluralize
 
 _SHORTEST = 100
 """Code of an author's own that is compared has so many characters at least, where each name counts as one."""
@@ -67,7 +67,7 @@ class SimilarPairs:
             return f"left out, {self.why_not}"
         count = len(self.pairs) + self.more
         many = ": the task may leave few ways to write it" if count > _MANY * self.of else ""
-        return f"{counted(count, 'pair')} of {self.of}{many}"
+        return f"{pluralize(count, 'pair')} of {self.of}{many}"
 
 
 def similar_answers(course: Course, journal: Journal, progress: Progress) -> Iterator[SimilarPairs]:
@@ -98,8 +98,8 @@ def similar_files(exercise: Exercise, files: Mapping[str, bytes], progress: Prog
 
 def _compare_texts(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: Progress) -> SimilarPairs:
     starter = exercise.starter.read_bytes() if exercise.starter.is_file() else b""
-    given = list(prints.hashes) if (prints := _fingerprints(starter, window=1)) is not None else []
-    read = ((author, _fingerprints(text, _GUARANTEE - _NOISE + 1, given)) for author, text in texts)
+    starter_hashes = list(prints.hashes) if (prints := _fingerprints(starter, window=1)) is not None else []
+    read = ((author, _fingerprints(text, _GUARANTEE - _NOISE + 1, starter_hashes)) for author, text in texts)
     every = [(author, prints) for author, prints in read if prints is not None]
     lengths = [prints.token_coverage for _, prints in every if prints.token_coverage]
     if not lengths or median(lengths) < _SHORTEST:
@@ -123,18 +123,18 @@ def _compare_texts(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progr
     return SimilarPairs(exercise, len(own), pairs, len(alike) - len(pairs), of=total)
 
 
-def _fingerprints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
+def _fingerprints(text: bytes, window: int, starter_hashes: Sequence[int] = ()) -> Any:
     """Return copydetect's fingerprints of a Python file; None if the process that cuts it into tokens fails.
 
     Args:
         text: the content of the file.
         window: the number of hashes in a row, of which the fingerprints have one at least.
-        given: the hashes of the starter, which do not count.
+        starter_hashes: the hashes of the starter, which do not count.
     """
     if (read := tokens_in(text)) is None:
         return None
     plain, tokens, places = read
-    prints = CodeFingerprint("a.py", _NOISE, window, list(given), filter=False, fp=io.StringIO(tokens))
+    prints = CodeFingerprint("a.py", _NOISE, window, list(starter_hashes), filter=False, fp=io.StringIO(tokens))
     prints.raw_code, prints.offsets = plain, np.array(places)
     return prints
 

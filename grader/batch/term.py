@@ -17,11 +17,11 @@ from grader.batch.results_folder import ResultsFolder
 from grader.course.files import suggestion
 from grader.model import Course, FinalScore, HandIn, Policy
 from grader.model.errors import CourseError
-from grader.model.score import counted, points_text
+from grader.model.score import pluralize, points_text
 from grader.report.export.lms import ScoreColumn
 from grader.report.people import absent_people
 from grader.report.read import read_report
-from grader.report.safe import columns, csv_text, for_csv, for_terminal
+from grader.report.safe import column_count, csv_text, for_csv, for_terminal
 from grader.report.schema import ReportFile
 
 _WHOLE = 100_00
@@ -89,15 +89,15 @@ def _possible(score: FinalScore) -> int:
     return score.possible
 
 
-def column_of(marks: HandInScores, title: str) -> ScoreColumn:
+def column_of(handin: HandInScores, title: str) -> ScoreColumn:
     """Return the final scores of a hand-in as a column of an LMS, scaled to one maximum for everybody."""
-    most = marks.extra or max(score.possible for score in marks.scores.values())
+    most = handin.extra or max(score.possible for score in handin.scores.values())
     # Of exercises with different points, different ones may have been dropped.
     scores = {
-        who: score.final if score.final is None else round(Fraction(score.final * most, marks.maximum_of(score)))
-        for who, score in marks.scores.items()
+        who: score.final if score.final is None else round(Fraction(score.final * most, handin.maximum_of(score)))
+        for who, score in handin.scores.items()
     }
-    return ScoreColumn(title, most, scores, bool(marks.extra), marks.names, marks.platform, marks.label)
+    return ScoreColumn(title, most, scores, bool(handin.extra), handin.names, handin.platform, handin.label)
 
 
 def _final_score_of(report: ReportFile, ids: set[str]) -> FinalScore:
@@ -108,60 +108,61 @@ def _final_score_of(report: ReportFile, ids: set[str]) -> FinalScore:
     return final if {exercise.id for exercise in report.exercises} == ids else replace(final, final=None)
 
 
-def with_grace(marks: Sequence[HandInScores], course: Course) -> list[HandInScores]:
+def with_grace(all_scores: Sequence[HandInScores], course: Course) -> list[HandInScores]:
     """Return the hand-ins with each person's grace days spent where they save most of the term's total.
 
     A hand-in on which they save nothing gets none. Where several ways save the same, few days are spent, and on the
     hand-ins that are due first.
     """
-    ordered = sorted(range(len(marks)), key=lambda place: _due_key(course.handin(marks[place].handin)))
+    ordered = sorted(range(len(all_scores)), key=lambda place: _due_key(course.handin(all_scores[place].handin)))
     own: dict[str, list[tuple[int, str]]] = {}
     for place in ordered:
-        for author in marks[place].scores:
-            own.setdefault(marks[place].uids[author], []).append((place, author))
-    changed = [dict(one.scores) for one in marks]
+        for author in all_scores[place].scores:
+            own.setdefault(all_scores[place].uids[author], []).append((place, author))
+    changed = [dict(one.scores) for one in all_scores]
     for places in own.values():
-        for (place, author), score in zip(places, _scores_with_grace(marks, places, course), strict=True):
+        for (place, author), score in zip(places, _scores_with_grace(all_scores, places, course), strict=True):
             changed[place][author] = score
-    return [replace(one, scores=scores) for one, scores in zip(marks, changed, strict=True)]
+    return [replace(one, scores=scores) for one, scores in zip(all_scores, changed, strict=True)]
 
 
-def other_score_changes(marks: Sequence[HandInScores], chosen: Sequence[int], course: Course) -> list[str]:
+def other_score_changes(all_scores: Sequence[HandInScores], chosen: Sequence[int], course: Course) -> list[str]:
     """Return a sentence for each hand-in whose scores change because the chosen hand-ins use up grace days.
 
     Args:
-        marks: the scores of all hand-ins.
-        chosen: the indices in `marks` of the hand-ins whose scores are filled in now; no sentence is about these.
+        all_scores: the scores of all hand-ins.
+        chosen: the indices in `all_scores` of the hand-ins whose scores are filled in now; no sentence is about these.
         course: the course, which has the policy.
     """
-    others = [place for place in range(len(marks)) if place not in chosen]
-    alone = with_grace([marks[place] for place in others], course)
-    together = with_grace(marks, course)
+    others = [place for place in range(len(all_scores)) if place not in chosen]
+    alone = with_grace([all_scores[place] for place in others], course)
+    together = with_grace(all_scores, course)
     lines = []
     for before, place in zip(alone, others, strict=True):
         if moved := [who for who, score in before.scores.items() if together[place].scores[who].final != score.final]:
             lines.append(
-                f"Grace days save more elsewhere: {counted(len(moved), 'score')} of {before.label} changed; "
+                f"Grace days save more elsewhere: {pluralize(len(moved), 'score')} of {before.label} changed; "
                 "fill in that hand-in again, with the same folders."
             )
     return lines
 
 
 def _scores_with_grace(
-    marks: Sequence[HandInScores], places: Sequence[tuple[int, str]], course: Course
+    all_scores: Sequence[HandInScores], places: Sequence[tuple[int, str]], course: Course
 ) -> list[FinalScore]:
     """Return the scores of one person, in the order of the due dates, each with the grace days that it gets.
 
     Args:
-        marks: the scores of all hand-ins.
-        places: a pair for each hand-in that the person handed in: its index in `marks`, and the author's name there.
+        all_scores: the scores of all hand-ins.
+        places: a pair for each hand-in that the person handed in: its index in `all_scores`, and the author's name
+            there.
         course: the course, which has the policy.
     """
-    own = [(marks[place], marks[place].scores[author]) for place, author in places]
+    own = [(all_scores[place], all_scores[place].scores[author]) for place, author in places]
     rows = [(score, one.maximum_of(score)) for one, score in own]
     values = [_worth_in_term(one.handin, one.maximum_of(score), course) for one, score in own]
     # What was not handed in counts as 0, and is dropped first.
-    drop = max(0, min(course.policy.drop, len(marks) - 1) - (len(marks) - len(rows)))
+    drop = max(0, min(course.policy.drop, len(all_scores) - 1) - (len(all_scores) - len(rows)))
     while True:  # until no hand-in that is dropped has grace days
         days = _best_grace_days([(score, value) for (score, _), value in zip(rows, values, strict=True)], course.policy)
         scores = [_with_grace_days(score, used, course.policy) for (score, _), used in zip(rows, days, strict=True)]
@@ -233,30 +234,30 @@ class TermRow:
     explained: str
 
 
-def term_rows(marks: Sequence[HandInScores], course: Course) -> list[TermRow]:
+def term_rows(all_scores: Sequence[HandInScores], course: Course) -> list[TermRow]:
     """Return a row with the scores and the total of each person in a term, sorted by the person's identifier.
 
     Raises:
         CourseError: a folder has no hand-in of the course, or two have the same.
     """
-    handins = [_find_handin(course, one) for one in marks]
+    handins = [_find_handin(course, one) for one in all_scores]
     twice = [one.id for place, one in enumerate(handins) if one in handins[:place]]
     if twice:
         raise CourseError(f"two of these folders have results of the hand-in {twice[0]}; name one of them")
-    by_uid: dict[str, dict[str, FinalScore]] = {uid: {} for one in marks for uid in one.absent}
-    for handin, one in zip(handins, with_grace(marks, course), strict=True):
+    by_uid: dict[str, dict[str, FinalScore]] = {uid: {} for one in all_scores for uid in one.absent}
+    for handin, one in zip(handins, with_grace(all_scores, course), strict=True):
         for author, score in one.scores.items():
             by_uid.setdefault(one.uids[author], {})[handin.id] = score
-    of = {handin.id: one for handin, one in zip(handins, marks, strict=True)}
+    of = {handin.id: one for handin, one in zip(handins, all_scores, strict=True)}
     return [_term_row(uid, by_uid[uid], handins, of, course) for uid in sorted(by_uid)]
 
 
-def _find_handin(course: Course, marks: HandInScores) -> HandIn:
-    handin = course.handin(marks.handin)
+def _find_handin(course: Course, graded: HandInScores) -> HandIn:
+    handin = course.handin(graded.handin)
     if handin is None:
         known = [item.id for item in course.handins]
-        name = f"the hand-in {marks.handin}" if marks.handin else "no hand-in"
-        raise CourseError(f"{marks.folder.path} has results of {name}{suggestion(marks.handin or '', known)}")
+        name = f"the hand-in {graded.handin}" if graded.handin else "no hand-in"
+        raise CourseError(f"{graded.folder.path} has results of {name}{suggestion(graded.handin or '', known)}")
     return handin
 
 
@@ -264,7 +265,7 @@ def _term_row(
     uid: str,
     scores: Mapping[str, FinalScore],
     handins: Sequence[HandIn],
-    marks: Mapping[str, HandInScores],
+    all_scores: Mapping[str, HandInScores],
     course: Course,
 ) -> TermRow:
     """Return one person's row of the term; what was not handed in counts as 0.
@@ -273,11 +274,11 @@ def _term_row(
         uid: the identifier of the person.
         scores: the person's final scores, by the id of the hand-in.
         handins: the hand-ins that count in the term.
-        marks: everybody's scores, by the id of the hand-in.
+        all_scores: everybody's scores, by the id of the hand-in.
         course: the course, which has the policy.
     """
-    bonus = {id for id, one in marks.items() if one.extra}
-    points = {id: marks[id].maximum_of(score) for id, score in scores.items()}
+    bonus = {id for id, one in all_scores.items() if one.extra}
+    points = {id: all_scores[id].maximum_of(score) for id, score in scores.items()}
     part = {one.id: Fraction(0) for one in handins}
     part |= {id: Fraction(score.final or 0, points[id]) for id, score in scores.items()}
     plain = [one for one in handins if one.id not in bonus]
@@ -311,8 +312,8 @@ def _explanation_of(handin: HandIn, score: FinalScore | None, policy: Policy, *,
 
 def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]:
     """Yield the rows of a term as lines for a terminal; names come last, so that their width does not matter."""
-    width = max(_CELL, *(columns(id) + 2 for id in handins))
-    yield "".join(" " * (width - columns(id)) + id for id in handins) + f"{'total':>{_CELL}}  author"
+    width = max(_CELL, *(column_count(id) + 2 for id in handins))
+    yield "".join(" " * (width - column_count(id)) + id for id in handins) + f"{'total':>{_CELL}}  author"
     for row in rows:
         cells = [_score_cell(row.scores[id]) or _UNDECIDED if id in row.scores else _NOTHING for id in handins]
         total = _UNDECIDED if row.total is None else f"{points_text(row.total)} %"

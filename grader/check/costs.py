@@ -30,7 +30,7 @@ from grader.connection.student import call_builtin_probe
 from grader.model.endings import CannotRun, CheckFailed
 from grader.model.picture import Moment, Picture
 from grader.model.public_text import Limit, Public, say
-from grader.model.score import counted
+from grader.model.score import pluralize
 from grader.wire.call import copy_values
 
 _MOST = 1 << 53
@@ -474,7 +474,7 @@ def most_frequent(ops: Counter[str]) -> str:
         known[_KNOWN_AS.get(name, name)] += times
     top = known.most_common(3)
     others = known.total() - sum(times for _, times in top)
-    return ", ".join([*(f"{times} {name}" for name, times in top), *([counted(others, "other")] if others else [])])
+    return ", ".join([*(f"{times} {name}" for name, times in top), *([pluralize(others, "other")] if others else [])])
 
 
 def assert_no_new_storage(function: Proxy, *args: Any) -> Counts:

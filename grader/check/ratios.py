@@ -217,15 +217,15 @@ def assert_peak_memory_ratio(
 
 
 def _compare_memory_growth(
-    function: Proxy, reference: Proxy, args: tuple[Any, ...], few: tuple[Any, ...], limit: float
+    function: Proxy, reference: Proxy, large_args: tuple[Any, ...], small_args: tuple[Any, ...], limit: float
 ) -> tuple[Any, Any]:
     """Fail if a large call makes a fresh worker use far more memory than the reference's; return both results.
 
     Args:
         function: the student's.
         reference: the reference's.
-        args: the arguments of the large call.
-        few: the arguments of a small call that each worker makes first.
+        large_args: the arguments of the large call.
+        small_args: the arguments of a small call that each worker makes first.
         limit: the largest ratio of the memory that passes.
 
     Returns:
@@ -234,7 +234,7 @@ def _compare_memory_growth(
     Raises:
         CheckFailed: the student's function uses far more.
     """
-    theirs, mine = _measure_growth(reference, args, few), _measure_growth(function, args, few)
+    theirs, mine = _measure_growth(reference, large_args, small_args), _measure_growth(function, large_args, small_args)
     # A system that does not show it: the count, which has passed already, is all there is.
     if mine is None or theirs is None:
         return None, None
@@ -255,18 +255,18 @@ def _compare_memory_growth(
     return result, right
 
 
-def _measure_growth(function: Proxy, args: tuple[Any, ...], few: tuple[Any, ...]) -> Any:
+def _measure_growth(function: Proxy, large_args: tuple[Any, ...], small_args: tuple[Any, ...]) -> Any:
     """Return the memory of a fresh worker before and after one call, and the call's result.
 
     Return None if the system does not show the memory of another process.
 
     Args:
         function: the function that is called.
-        args: the arguments of the measured call.
-        few: the arguments of a small call that comes first, and is not measured.
+        large_args: the arguments of the measured call.
+        small_args: the arguments of a small call that comes first, and is not measured.
     """
     with closing(TimedWorker(function)) as worker:
         # A small call comes first: memory that a process takes for its first call is not the function's.
         plain = bool(connection_of(function).without)
-        worker.call(Inputs(few, plain=plain))
-        return worker.memory_growth(Inputs(args, plain=plain))
+        worker.call(Inputs(small_args, plain=plain))
+        return worker.memory_growth(Inputs(large_args, plain=plain))

@@ -47,7 +47,7 @@ class Judge:
         outcome, error = self.planned.run(self.student)
         # What student code makes of an argument does not count as expected, unless the check examines that: else
         # `x.zero_(); return x` would make `2 * x` right. Whether it does is seen by the reference that gets copies.
-        rests = self.has_reference and self._may_pass_by_mutation(outcome, error)
+        rests = self.has_reference and self._may_depend_on_mutation(outcome, error)
         if rests and self.run_reference(copying=True) in (Verdict.PASSED, Verdict.INCONCLUSIVE):
             copied, copied_error = self.planned.run(self.student, copying=True)
             # A check that fails, and compares an argument itself, examines whether student code changes it.
@@ -81,7 +81,7 @@ class Judge:
             self.verdicts[key] = verdict
         return verdict
 
-    def _may_pass_by_mutation(self, outcome: Outcome, error: BaseException | None) -> bool:
+    def _may_depend_on_mutation(self, outcome: Outcome, error: BaseException | None) -> bool:
         """Return whether the outcome may depend on a mutation of an argument that the check does not examine.
 
         It may if student code mutated one, and the check passed, or failed in a comparison of values.

@@ -198,7 +198,7 @@ class CheckSession:
         examined = outcome.verdict is not Verdict.PASSED or selection.again
         # A deadlock costs its whole wait once: with other inputs it would be waited for again.
         hangs = not student.deadlocked.isdisjoint(outcome.called)
-        same = examined and (hangs or not self._runner.has_drawn(row))
+        same = examined and (hangs or not self._runner.drew_random_numbers(row))
         outcome = replace(outcome, seconds=round(time.monotonic() - started, 4), same_for_all=same)
         return self._reproducer.add_snippet(outcome, planned, student) if selection.with_tries else outcome
 

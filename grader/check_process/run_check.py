@@ -46,7 +46,7 @@ class CheckRunner:
         """Have pytest pass both sides of a failing plain assert to `_note_comparison`, from now on."""
         util._reprcompare = self._note_comparison
 
-    def has_drawn(self, row: CollectedCheck) -> bool:
+    def drew_random_numbers(self, row: CollectedCheck) -> bool:
         """Return whether the last run of a check used the fixture `rng`, or drew from a global generator.
 
         To learn the latter, it seeds the global generators again.

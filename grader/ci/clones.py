@@ -25,7 +25,7 @@ from grader.intake.collect import collect_one
 from grader.model import Exercise
 from grader.model.errors import CourseError
 from grader.model.files import read_limited
-from grader.model.score import counted as counted_text
+from grader.model.score import pluralize
 from grader.report.gradebook import gradebook_csv
 from grader.report.read import read_report
 from grader.report.safe import for_terminal
@@ -214,7 +214,7 @@ class _TakenCommit:
     @property
     def text(self) -> str:
         """The commit and its time in words, and how many later ones were skipped."""
-        more = f"; {counted_text(self.skipped, 'later commit')} changed no file of the hand-in"
+        more = f"; {pluralize(self.skipped, 'later commit')} changed no file of the hand-in"
         return (f"{self.commit[:12]} of {self.at}" if self.commit else "no commit") + (more if self.skipped else "")
 
 

@@ -35,7 +35,7 @@ from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Repor
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import DRAFT, failing_as, write_named
 from grader.model.progress import Progress
-from grader.report.export.formats import FORMATS, Options, number, write_format
+from grader.report.export.formats import FORMATS, Options, json_points, write_format
 from grader.report.schema import ReportFile, report_json
 
 _GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
@@ -196,7 +196,7 @@ class Platform:
         values = {"passed": str(passed).lower()}
         if options.points:
             points = {"score": total.earned, "max_score": total.possible, "undecided": total.undecided}
-            values = {name: str(number(hundredths)) for name, hundredths in points.items()} | values
+            values = {name: str(json_points(hundredths)) for name, hundredths in points.items()} | values
         if with_result:
             text = FORMATS["classroom"](report, options)
             values["result"] = base64.b64encode(text.encode("utf-8")).decode("ascii")
@@ -286,7 +286,7 @@ def grade_checkout(
     submission: Submission,
     write: Callable[[Report], None],
     progress: Progress,
-    undo: Callable[[], None] = lambda: None,
+    remove_reports: Callable[[], None] = lambda: None,
 ) -> Report:
     """Grade a checkout, and write its report before, during and after the run.
 
@@ -295,8 +295,8 @@ def grade_checkout(
         submission: the checkout.
         write: a function that receives the report before anything ran, again and again as checks end, and at the end.
         progress: the receiver of each graded exercise, unless no check of it was run.
-        undo: a callback that removes the reports. It is called if an error ends the run before any check was run, as
-            the report that was written first does not mention the error.
+        remove_reports: a callback that removes the reports. It is called if an error ends the run before any check was
+            run, as the report that was written first does not mention the error.
 
     Raises:
         StartError: a process of ours did not start.
@@ -312,7 +312,7 @@ def grade_checkout(
         report = news.report()
     except GraderError:
         if not any(one.graded.checks for one in news.latest.values()):
-            undo()
+            remove_reports()
         raise
     write(report)
     return report

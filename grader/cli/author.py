@@ -12,7 +12,7 @@ import click
 from grader.cli import options
 from grader.model.errors import CourseError
 from grader.model.files import write_named
-from grader.model.score import counted
+from grader.model.score import pluralize
 from grader.report.console import Say, print_json
 
 if TYPE_CHECKING:
@@ -104,12 +104,12 @@ def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
     from grader.student.folder import typed_path
 
     shown, hidden, beside = draft.counts
-    yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"
+    yield f"ported {pluralize(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"
     places: dict[tuple[Path, str], list[int]] = {}
     for path in (path for path in written if path.suffix == ".py"):
         for line, todo in todos_of(path.read_text(encoding="utf-8")):
             places.setdefault((path, todo), []).append(line)
-    yield f"left to do in {counted(sum(map(len, places.values())), 'place')}:"
+    yield f"left to do in {pluralize(sum(map(len, places.values())), 'place')}:"
     for (path, todo), lines in places.items():
         yield f"  {typed_path(path)}:{','.join(map(str, lines))}: {todo}"
 
@@ -149,11 +149,11 @@ def verify_command(
     from grader.grading.store import open_store
     from grader.report.progress_lines import NotesProgress, PacedProgress
 
-    course, exercises = options.course_and_exercises(names, prints=False)
+    course, exercises = options.course_and_exercises(names, prints_broken=False)
     refuse_student_folder(course.root, "verify")
     if write_digests:
         say(*(f"wrote the digest of {exercise.id}" for exercise in exercises if write_digest(exercise)))
-        course, exercises = options.course_and_exercises(names, prints=False)
+        course, exercises = options.course_and_exercises(names, prints_broken=False)
     setup = workers.setup()
     broken = [problem for item in options.broken_of(course, names) for problem in item.problems]
     if not names:

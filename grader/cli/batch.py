@@ -14,7 +14,7 @@ import click
 from grader.cli import options
 from grader.cli.exit_status import UNDECIDED
 from grader.model.errors import CourseError
-from grader.model.score import counted
+from grader.model.score import pluralize
 from grader.report.console import INTERRUPTED, Say, explain_missing_package
 from grader.report.safe import for_terminal
 
@@ -145,7 +145,7 @@ def _grade_class(
     except KeyboardInterrupt:
         say()  # erases the line that showed the pace
         click.echo(
-            f"grade: interrupted after {counted(progress.done, 'author')}; the same command goes on from there",
+            f"grade: interrupted after {pluralize(progress.done, 'author')}; the same command goes on from there",
             err=True,
         )
         left = f"the gradebook so far is in {results.path}"

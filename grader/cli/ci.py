@@ -111,7 +111,7 @@ def ci_command(
     choices = Options(os.environ, not platform.is_public if points is None else points, hidden, folder)
     if not choices.points:
         json_path, formats = _drop_point_formats(json_path, formats, say, by_option=points is False)
-    plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
+    plan, handed_in = _plan_and_submission(checkout, names, handin, changed_since, author or platform.author, setup)
     say(*_notes_for_log(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
     undo = partial(remove_committed_reports, places)
@@ -154,7 +154,7 @@ def _drop_point_formats(
     return None, tuple(pair for pair in formats if pair[0] not in OF_POINTS)
 
 
-def _plan(
+def _plan_and_submission(
     checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
 ) -> tuple[RunPlan, Submission]:
     """Return the run plan of a checkout, and its files as a submission."""

@@ -129,7 +129,7 @@ def _course_rows() -> Iterator[tuple[str, str]]:
     """Yield facts about the student's course: where it is, whether it is complete, how much is done; their editor."""
     from grader.course.layout import is_student_folder, progress_path
     from grader.model.report import PASSES_HERE
-    from grader.student.folder import CHANGED, changed_checks, given_digests, read_progress
+    from grader.student.folder import CHANGED, changed_checks, original_digests, read_progress
     from grader.student.rows import rows_of
 
     try:
@@ -139,7 +139,7 @@ def _course_rows() -> Iterator[tuple[str, str]]:
         return
     yield "course", f"{course.title}, in {course.root}"
     if is_student_folder(course.root):
-        missing = [path for path in given_digests(course.root) if not (course.root / path).exists()]
+        missing = [path for path in original_digests(course.root) if not (course.root / path).exists()]
         if missing:
             yield "files", f"{missing[0].as_posix()} is missing, {len(missing)} in all. To get them:  grade update"
         else:

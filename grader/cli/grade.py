@@ -78,7 +78,9 @@ def grade_here(
         earlier, same = read_like(Path(like))
         is_spawned = earlier.environment.get("start") == Start.SPAWN.value and workers.start is None
         setup = replace(setup, seed=same, start=Start.SPAWN if is_spawned else setup.start)
-    plan, handed_in = _plan(names, submission, setup, earlier, seeded=seed is not None or like is not None)
+    plan, handed_in = _plan_and_submission(
+        names, submission, setup, earlier, seeded=seed is not None or like is not None
+    )
     # In a report for programs each check has a row; a student reads one sentence, and at once.
     plan = replace(plan, stops=stops, compiles=json_path is None)
     saves = not (stops or json_path or like or submission or plan.rules)
@@ -106,14 +108,14 @@ def grade_here(
     sys.exit(UNDECIDED if options.broken_of(plan.course, names) else exit_status(report))
 
 
-def _plan(
-    words: tuple[str, ...], submission: Path | None, setup: Setup, earlier: ReportFile | None, *, seeded: bool
+def _plan_and_submission(
+    words: tuple[str, ...], path: Path | None, setup: Setup, earlier: ReportFile | None, *, seeded: bool
 ) -> tuple[RunPlan, Submission]:
     """Return the run plan, and the submission that is graded.
 
     Args:
         words: the names of exercises and rules, as the user typed them.
-        submission: the path of what is graded; None for the course's own folder.
+        path: the path of what is graded; None for the course's own folder.
         setup: the setup of the run.
         earlier: the report whose exercises and author are graded again, or None.
         seeded: whether the user named a seed, or a report that has one.
@@ -126,30 +128,30 @@ def _plan(
 
     names, rules = split_exercises_and_rules(words)
     # What is read of the course besides, a student waits for.
-    course, exercises = options.course_and_exercises(names, alone=submission is None)
+    course, exercises = options.course_and_exercises(names, only_named=path is None)
     _check_rules(exercises, rules)
     if earlier is not None:
         from grader.report.repeat import exercises_like
 
         exercises = exercises_like(earlier, exercises)
-    place = (submission or course.root).resolve()
+    place = (path or course.root).resolve()
     author = earlier.author if earlier else place.stem if place.is_file() else place.name
-    if submission is None:
-        handed_in = read_submission(course.root, exercises, author)
+    if path is None:
+        submission = read_submission(course.root, exercises, author)
     else:
-        handed_in = collect_one(submission, course.exercises, exercises, author)
+        submission = collect_one(path, course.exercises, exercises, author)
         # Hidden checks on files of somebody else: inputs must not be computable. A student's own folder keeps its seed.
         if not seeded and not is_student_folder(course.root) and any(exercise.hidden_checks for exercise in exercises):
             setup = replace(setup, secret=read_secret(None))
     # A module stands for the exercises of it that were begun; an exercise that is named itself is run in any case.
-    alone = bool(names) and len(exercises) <= len(names)
-    return RunPlan(course, exercises, setup, runs_untouched=alone, has_folder=True, rules=rules), handed_in
+    are_named = bool(names) and len(exercises) <= len(names)
+    return RunPlan(course, exercises, setup, runs_untouched=are_named, has_folder=True, rules=rules), submission
 
 
 def _grade(
     plan: RunPlan,
-    handed_in: Submission,
-    submission: Path | None,
+    submission: Submission,
+    path: Path | None,
     says: tuple[Say, Say],
     shown: Callable[[GradedExercise], Iterator[str]],
     early: EarlyProcesses | None,
@@ -161,8 +163,8 @@ def _grade(
 
     Args:
         plan: the run plan.
-        handed_in: the submission.
-        submission: the path that it was read from; None for the course's own folder.
+        submission: the submission.
+        path: the path that it was read from; None for the course's own folder.
         says: two printers: one for the summary, one for all else.
         shown: a function that returns the lines that are printed of an exercise.
         early: processes that were started already, if any.
@@ -183,39 +185,39 @@ def _grade(
 
     course, width = plan.course, terminal_width()
     say, details = says
-    details.prose(*(f"{id}: {'; '.join(own.notes)}" for id, own in handed_in.exercises.items() if own.notes))
+    details.prose(*(f"{id}: {'; '.join(own.notes)}" for id, own in submission.exercises.items() if own.notes))
 
     if not is_compiled():
         details.meanwhile("Compiling PyTorch, once ...")
 
-    slots, to_run, hidden = lanes_for(plan, handed_in), plan.to_run(handed_in), (submission or course.root,)
+    slots, to_run, hidden = lanes_for(plan, submission), plan.to_run(submission), (path or course.root,)
     progress = SubmissionProgress(details, shown, len(plan.exercises), slots)
     processes = Runtime.processes
     if early is not None:
         zygote, source = partial(early.take_zygote, processes.zygote), partial(early.take_server, processes.source)
         processes = replace(processes, zygote=zygote, source=source)
     with (
-        open_store(results_path(course) if submission is None else None) as store,
+        open_store(results_path(course) if path is None else None) as store,
         Runtime(
             *(to_run, plan.setup, slots),
             hidden=hidden,
             known=KnownMistakes(plan.setup, store),
             progress=progress,
-            warm=submission is None,
+            warm=path is None,
             processes=processes,
         ) as runtime,
     ):
-        report = grade_submission(plan, handed_in, runtime, store if saves else None, fresh=fresh)
+        report = grade_submission(plan, submission, runtime, store if saves else None, fresh=fresh)
         with _close_while_printing(runtime):
             if plan.rules and not any(graded.checks for graded in report.exercises):
                 return report  # a table of 0 of 0 points would say nothing; `_only_hidden_note` says why
             say(*summary_lines(report, width))
             details(*unchanged_lines(progress.saved, width))
-            if submission is None:
+            if path is None:
                 known = course
                 if keeps_starters(course):
                     # What is wrong with exercises that were not meant is for the command that lists them.
-                    known, _ = options.course_and_exercises((), prints=False)
+                    known, _ = options.course_and_exercises((), prints_broken=False)
                 # Most often the next exercise is in the same module, and no other one is read.
                 details(*advice_after_run(known, report, width, partial(read_module, course)))
     return report

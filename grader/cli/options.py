@@ -203,7 +203,7 @@ def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: s
     rows: dict[str, str] = {}
     # In the middle of a line there is no place to say what is wrong with a course.
     with suppress(CourseError, OSError):
-        course, exercises = course_and_exercises((), prints=False)
+        course, exercises = course_and_exercises((), prints_broken=False)
         rows |= {item.id: f"{item.number} {item.title}" for item in exercises}
         rows |= {item.number: item.title for item in exercises}
         rows |= {module.id: module.title for module in course.modules}
@@ -233,7 +233,7 @@ def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) 
     if not names:
         return items + [CompletionItem(name) for name in COMMANDS if name != "run" and name.startswith(incomplete)]
     with suppress(CourseError, OSError):  # as above
-        items += _completions(course_and_exercises(names[:1], prints=False)[1][0].contract, incomplete)
+        items += _completions(course_and_exercises(names[:1], prints_broken=False)[1][0].contract, incomplete)
     return items
 
 
@@ -247,7 +247,12 @@ def course_here(folder: Path | None = None, *, whole: bool = False) -> Course:
 
 
 def course_and_exercises(
-    names: Sequence[str], folder: Path | None = None, *, whole: bool = False, prints: bool = True, alone: bool = False
+    names: Sequence[str],
+    folder: Path | None = None,
+    *,
+    whole: bool = False,
+    prints_broken: bool = True,
+    only_named: bool = False,
 ) -> tuple[Course, list[Exercise]]:
     """Return the course that a folder lies in, and the exercises with these names, or all of them.
 
@@ -255,17 +260,17 @@ def course_and_exercises(
         names: the names of exercises and modules, as people type them.
         folder: a folder in the course; by default the user's folder.
         whole: whether an exercise that cannot be used is an error; else it is left out.
-        prints: whether the problems of exercises that are left out are printed.
-        alone: whether the other exercises of the course may stay unread. They are read nevertheless if a name is not an
-            id, a number or the folder of a module.
+        prints_broken: whether the problems of exercises that are left out are printed.
+        only_named: whether the other exercises of the course may stay unread. They are read nevertheless if a name is
+            not an id, a number or the folder of a module.
     """
     from grader.cli import COMMANDS
     from grader.course.layout import find_course
     from grader.course.load import find_exercises, load_course
 
     root = find_course((folder or Path.cwd()).resolve())
-    course = load_course(root, whole=whole, named=names if alone else ())
-    if prints:
+    course = load_course(root, whole=whole, named=names if only_named else ())
+    if prints_broken:
         print_broken(broken_of(course, names))
     named = [exercise for name in names for exercise in find_exercises(course, name, COMMANDS)]
     return course, list({exercise.id: exercise for exercise in named}.values()) or list(course.exercises)

@@ -79,14 +79,14 @@ def _beginning_of(message: Message) -> Beginning | None:
     return None
 
 
-def _take_over(typed: fork_messages.RunCommand, *given: int) -> Callable[[], None]:
+def _take_over(typed: fork_messages.RunCommand, *descriptors: int) -> Callable[[], None]:
     """Take over the streams, folder and environment of the user's process; return a function that runs its command.
 
     Args:
         typed: the command, with the environment.
-        *given: descriptors: of standard input, output and error, of the folder, and of the lifeline.
+        *descriptors: the descriptors of standard input, output and error, of the folder, and of the lifeline.
     """
-    *streams, folder, lifeline = given
+    *streams, folder, lifeline = descriptors
     for descriptor, stream in zip(streams, (INPUT, OUTPUT, ERRORS), strict=True):
         os.dup2(descriptor, stream)
         os.close(descriptor)

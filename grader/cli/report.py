@@ -12,7 +12,7 @@ import click
 from grader.cli import options
 from grader.model.errors import CourseError
 from grader.model.files import write_named
-from grader.model.score import counted, listed, points_text
+from grader.model.score import join_names, pluralize, points_text
 from grader.report.console import Pace, Say, explain_missing_package, print_error, shows_colours, terminal_width
 from grader.report.safe import for_terminal, wrap
 
@@ -94,7 +94,7 @@ def _write_draft(course: Course, graded: ClassSummary, journal: Journal, name: s
     group = find_group(graded.groups, name)
     draft_path(course, group)  # what is wrong there is said before an answer is made
     path = write_draft(course, group, draft_source(journal, group))
-    yield f"A new wrong answer, from {counted(len(group.members), 'submission')}, is in {path}"
+    yield f"A new wrong answer, from {pluralize(len(group.members), 'submission')}, is in {path}"
     yield "Now"
     yield from (f"- {step.format(exercise=group.exercise.id)}" for step in STEPS)
 
@@ -123,7 +123,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
         values = {"course": course.title, "items": items, "names": journal.names() if names else {}}
         path = ResultsFolder.make(out).write_page(SIMILAR, render_template("similar.html", **values))
     for item in items:
-        say.prose(f"{item.exercise.number:>6}  {item.in_words} ({counted(item.compared, 'submission')})")
+        say.prose(f"{item.exercise.number:>6}  {item.in_words} ({pluralize(item.compared, 'submission')})")
     say.prose(f"Read the pairs in {path}. That is not a verdict: talk with their authors before you decide anything.")
 
 
@@ -186,7 +186,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
         waiting = waiting_for_staff(plan, journal, rules)
     changed = [change for change in changes if change.differs]
     _say_changes(say, changes if every else changed)
-    again = f"Graded again on {at}: {counted(len(changes), 'exercise')}, {len(changed)} with another result."
+    again = f"Graded again on {at}: {pluralize(len(changes), 'exercise')}, {len(changed)} with another result."
     say(again if at else "Nothing was graded again yet: every score is the first one.")
     if by_staff:
         say("", "Changed by staff, from the points of the checks to the points that count:")
@@ -284,30 +284,32 @@ def _read_score_columns(
     from grader.batch.term import column_of, other_score_changes, read_scores, with_grace
     from grader.report.export.lms import count_authors_in
 
-    marks, course = [read_scores(out) for out in outs], options.course_here(course_folder)
-    if handin is not None and handin not in [one.handin for one in marks]:
-        known = listed([one.handin or "no hand-in" for one in marks])
+    all_scores, course = [read_scores(out) for out in outs], options.course_here(course_folder)
+    if handin is not None and handin not in [one.handin for one in all_scores]:
+        known = join_names([one.handin or "no hand-in" for one in all_scores])
         raise CourseError(f"--handin: these folders have results of {known}, and none of {handin}")
-    if len(marks) == 1 and course.policy.grace_days and len(course.handins) > 1:
+    if len(all_scores) == 1 and course.policy.grace_days and len(course.handins) > 1:
         print_error(
             "grace days that other hand-ins used up are unknown here; name the folders of all hand-ins, and this one "
             "with --handin"
         )
-    known_by = [count_authors_in(table, kind, column_of(one, "")) for one in marks]
-    chosen = [place for place, one in enumerate(marks) if handin in (None, one.handin)]
+    known_by = [count_authors_in(table, kind, column_of(one, "")) for one in all_scores]
+    chosen = [place for place, one in enumerate(all_scores) if handin in (None, one.handin)]
     if kind == "moodle" and len(chosen) > 1:  # a worksheet is of one assignment, in which all have other numbers
         chosen = [place for place in chosen if known_by[place]]
         if len(chosen) != 1:
-            which = "none of these hand-ins" if not chosen else listed([marks[place].label for place in chosen])
+            which = (
+                "none of these hand-ins" if not chosen else join_names([all_scores[place].label for place in chosen])
+            )
             raise CourseError(f"{table.path} fits {which}; say which hand-in it is for: --handin HANDIN")
     if column and len(chosen) > 1:
         raise CourseError(
             "--column is for one hand-in; the columns of several are named in course.yaml, under handins, as column"
         )
-    notes = other_score_changes(marks, chosen, course) if len(marks) > 1 else []
-    marks = with_grace(marks, course) if len(marks) > 1 else marks
+    notes = other_score_changes(all_scores, chosen, course) if len(all_scores) > 1 else []
+    all_scores = with_grace(all_scores, course) if len(all_scores) > 1 else all_scores
     columns = []
-    for one in (marks[place] for place in chosen):
+    for one in (all_scores[place] for place in chosen):
         known_handin = course.handin(one.handin)
         title = column or ("" if kind == "moodle" or known_handin is None else known_handin.column)
         columns.append(column_of(one, title))
@@ -331,21 +333,21 @@ def term_command(outs: tuple[Path, ...], to: Path, pages: bool, names: bool, cou
     from grader.batch.term import read_scores, term_csv, term_lines, term_rows, with_grace
 
     course, say = options.course_here(course_folder), Say()
-    marks = [read_scores(out) for out in outs]
-    rows, ids = term_rows(marks, course), [one.handin or "" for one in marks]
+    all_scores = [read_scores(out) for out in outs]
+    rows, ids = term_rows(all_scores, course), [one.handin or "" for one in all_scores]
     write_named(to, term_csv(rows, ids), "--to")
     say(*term_lines(rows, ids))
     alone = [row.uid for row in rows if len(row.scores) == 1]
     if len(outs) > 1 and alone:
         say.prose(
-            f"{counted(len(alone), 'person')} handed in only one of these: {listed(alone)}. If a name differs from "
-            "hand-in to hand-in, give each batch its --roster."
+            f"{pluralize(len(alone), 'person')} handed in only one of these: {join_names(alone)}. If a name differs "
+            "from hand-in to hand-in, give each batch its --roster."
         )
-    for one in with_grace(marks, course) if pages else ():
+    for one in with_grace(all_scores, course) if pages else ():
         with one.folder.journal() as journal:
             folder = ResultsFolder.make(one.folder.path)
             say.prose(*write_pages(course, journal, folder, Pace(say), names=names, over_term=one.scores)[1])
-    say.prose(f"{counted(len(rows), 'person')} in {counted(len(outs), 'hand-in')}: {to}")
+    say.prose(f"{pluralize(len(rows), 'person')} in {pluralize(len(outs), 'hand-in')}: {to}")
 
 
 @click.command("gather")
@@ -357,4 +359,4 @@ def gather_command(folder: Path, out: Path) -> None:
 
     gathered, say = gather(folder), Say()
     write_named(out, gathered.gradebook(), "--out")
-    say(f"{out} has {counted(gathered.authors, 'author')}", *gathered.lines())
+    say(f"{out} has {pluralize(gathered.authors, 'author')}", *gathered.lines())

@@ -317,7 +317,7 @@ class Connection:
         tree = {"do": "load", "name": self.module, "files": sizes, "secret": self.secret, "device": self.device.value}
         tree["without"] = self.without
         try:
-            frame = self.exchange(tree, [content for _, content, _ in given], what, self.limits.load_s)
+            frame = self.exchange_messages(tree, [content for _, content, _ in given], what, self.limits.load_s)
             answer = self.value_of(frame, what, "", ObjectTable())
         except Exception as error:
             raised = raised_by_student(error)
@@ -372,9 +372,14 @@ class Connection:
         if record.copying:
             record.withheld += args, kwargs
         # The reference, and student code that may not change its arguments, get copies.
-        apart = record.copying or self.student is not None
+        sends_copies = record.copying or self.student is not None
         return self.ask(
-            "call", [target, kwargs or None, *args], owned_name_of(called), shown_name(called), noted=noted, apart=apart
+            "call",
+            [target, kwargs or None, *args],
+            owned_name_of(called),
+            shown_name(called),
+            noted=noted,
+            sends_copies=sends_copies,
         )
 
     def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> Call | None:
@@ -402,7 +407,7 @@ class Connection:
         word: str = "",
         *,
         noted: Call | None = None,
-        apart: bool = False,
+        sends_copies: bool = False,
     ) -> Any:
         """Send a request, wait for its reply, and return its value.
 
@@ -412,8 +417,8 @@ class Connection:
             what: the name of the request in messages, such as "your `total`".
             word: the name in messages of an object that the reply contains, if that stays in the worker.
             noted: the call that the record stores with the encoded values; None to store nothing.
-            apart: whether the worker gets copies of the values as they were before student code changed them. Its own
-                changes then do not reach the check's values.
+            sends_copies: whether the worker gets copies of the values as they were before student code changed them.
+                Its own changes then do not reach the check's values.
 
         Raises:
             WorkerLost: there was no reply.
@@ -427,7 +432,9 @@ class Connection:
         if self.record.renew is not None:
             self.record.renew()
         with self.starter.waiting(student=not self.secret):
-            return self._ask_loaded_worker(operation, values, what, word, self.limits.call_s, noted, apart=apart)
+            return self._ask_loaded_worker(
+                operation, values, what, word, self.limits.call_s, noted, sends_copies=sends_copies
+            )
 
     def _ask_loaded_worker(
         self,
@@ -438,26 +445,26 @@ class Connection:
         seconds: float,
         noted: Call | None = None,
         *,
-        apart: bool = False,
+        sends_copies: bool = False,
     ) -> Any:
         """Send a request to a worker that has loaded the module; return the value of the reply, as `ask` does."""
-        encoded = self._encode(values, noted, apart=apart)
-        frame = self.exchange(dict(encoded.tree, do=operation), encoded.memory, what, seconds)
+        encoded = self._encode(values, noted, sends_copies=sends_copies)
+        frame = self.exchange_messages(dict(encoded.tree, do=operation), encoded.memory, what, seconds)
         return self.value_of(frame, what, word, encoded.table)
 
-    def _encode(self, values: Sequence[Any], noted: Call | None, *, apart: bool) -> EncodedCall:
+    def _encode(self, values: Sequence[Any], noted: Call | None, *, sends_copies: bool) -> EncodedCall:
         """Encode the values of a request; if `noted` is a call, keep the encoded request in the record."""
         original = (self.student or self).record
-        with original.arguments_as_they_were() if apart else nullcontext():
+        with original.arguments_as_they_were() if sends_copies else nullcontext():
             noted_values = () if noted is None else noted.values
             encoded = encode_call(values, self._encode_proxy, noted_values, plain=bool(self.without))
-            if apart or noted is not None:  # the values change again, or may do so before they are read
+            if sends_copies or noted is not None:  # the values change again, or may do so before they are read
                 encoded = encoded.with_own_memory()
         if noted is not None:
             self.record.add_call(noted, encoded)
-        return encoded.with_copies() if apart else encoded
+        return encoded.with_copies() if sends_copies else encoded
 
-    def exchange(
+    def exchange_messages(
         self,
         tree: dict[str, Any],
         data: Sequence[Any],

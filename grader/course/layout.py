@@ -247,7 +247,7 @@ def starter_copy(root: Path, places: Places) -> Path:
     return staff / places.starter if staff != root else state_folder(root) / "starters" / places.starter.name
 
 
-def given_files(course: Course) -> list[Path]:
+def student_files(course: Course) -> list[Path]:
     """Return the existing files that students get, such as course.yaml, as paths from the course's root."""
     wanted = (Path(COURSE_FILE), TOPICS, *_possible_student_files(course))
     return [path for path in wanted if (course.root / path).is_file()]
@@ -265,7 +265,7 @@ def released_files(course: Course) -> tuple[Path, ...]:
 def course_files(course: Course) -> tuple[Path, ...]:
     """Return every file that grading a course needs, as paths from its root."""
     staff = (path.relative_to(course.root) for path in staff_files(course))
-    return tuple(dict.fromkeys((*given_files(course), *staff)))
+    return tuple(dict.fromkeys((*student_files(course), *staff)))
 
 
 def stray_files(course: Course) -> list[str]:

@@ -227,7 +227,7 @@ def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str
         wrong=layout.answer_paths(staff / places.wrong, staff / places.wrong_entries),
         right=layout.answer_paths(staff / places.right, staff / places.right_entries),
         task=(task := _read_task(root, places, problems)),
-        contract=contract_lines(task),
+        contract=rule_texts(task),
         limits=_changed_limits(facts.limits, file.limits),
         withheld=Withheld(entry.checks, entry.shares, round(entry.points * 100)) if entry else Withheld(),
         data=_data_files(root, places, file.files, problems),
@@ -310,7 +310,7 @@ def _read_task(root: Path, places: Places, problems: list[str]) -> str:
     return ""
 
 
-def contract_lines(task: str) -> dict[str, str]:
+def rule_texts(task: str) -> dict[str, str]:
     """Return the texts of a task's numbered rules by the rules' names, such as "C1", continuation lines included."""
     return {rule[1]: _join_lines(rule[2], rule.start(2) - rule.start()) for rule in _RULES.finditer(task)}
 

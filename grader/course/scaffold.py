@@ -216,28 +216,28 @@ def _value(node: Any, key: str) -> Any:
     return next(value for name, value in node.value if name.value == key)
 
 
-def _append_item(text: str, names: Any, rows: list[str], inline: str) -> str:
+def _append_item(text: str, sequence: Any, rows: list[str], inline: str) -> str:
     """Return a YAML text with an item added at the end of a sequence.
 
     Args:
         text: the whole text.
-        names: the node of the sequence.
+        sequence: the node of the sequence.
         rows: the lines of the item, without dash or indentation, for a sequence below its key.
         inline: the text of the item for a sequence in brackets.
     """
     end = "\r\n" if "\r\n" in text else "\n"
-    if not names.flow_style:
+    if not sequence.flow_style:
         # Behind the line of the last item, so that its comment stays with it; in the column of the other dashes.
-        end_of_line = text.find("\n", max(_end_positions(names), default=names.end_mark.index))
+        end_of_line = text.find("\n", max(_end_positions(sequence), default=sequence.end_mark.index))
         place = len(text) if end_of_line < 0 else end_of_line + 1
-        dash = " " * names.start_mark.column
+        dash = " " * sequence.start_mark.column
         lines = [f"{dash}{'  ' if number else '- '}{row}" for number, row in enumerate(rows)]
         before = "" if text[:place].endswith("\n") else end
         return f"{text[:place]}{before}{end.join(lines)}{end}{text[place:]}"
-    if names.value:
-        place = names.value[-1].end_mark.index
+    if sequence.value:
+        place = sequence.value[-1].end_mark.index
         return f"{text[:place]}, {inline}{text[place:]}"
-    start, stop = names.start_mark.index, names.end_mark.index
+    start, stop = sequence.start_mark.index, sequence.end_mark.index
     if len(rows) == 1:
         return f"{text[:start]}[{inline}]{text[stop:]}"
     # An empty list of modules becomes one of lines, as people write it.

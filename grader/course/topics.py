@@ -70,12 +70,12 @@ class Coverage:
         page_only = (ids & self.pages.keys()) - by_exercise
         return len(by_exercise), len(page_only), len(ids - by_exercise - page_only)
 
-    def places(self, id: str) -> str:
+    def where_taught(self, id: str) -> str:
         """Return where a topic is taught, as one text: exercise numbers, then "page MODULE"; "" if nowhere."""
         return ", ".join([*self.taught.get(id, ()), *(f"page {module}" for module in self.pages.get(id, ()))])
 
 
-def given_text(root: Path, path: Path) -> bytes:
+def content_for_students(root: Path, path: Path) -> bytes:
     """Return the content of a course's file as students get it: a module's page loses its line of topic ids.
 
     Args:

@@ -17,7 +17,7 @@ from grader.drawing.explanation_parts import (
     remedy,
 )
 from grader.drawing.failures import FailedCall, Operand
-from grader.model.score import counted
+from grader.model.score import pluralize
 
 _SPACE = {"conv1d": ("length",), "conv2d": ("height", "width"), "conv3d": ("depth", "height", "width")}
 """Convolutions, and their dims of space."""
@@ -52,11 +52,11 @@ def _convolution(operands: Sequence[Operand], name: str, groups: int) -> Found |
     if len(first.shape) not in (space + 1, space + 2):
         dims = ", ".join(("channels", *_SPACE[name]))
         takes = f"{name} takes an input of dims ({dims}), or a batch of such inputs, with one dim before"
-        return [f"{takes}: {first.name} {first.shape} has {counted(len(first.shape), 'dim')}."], None
+        return [f"{takes}: {first.name} {first.shape} has {pluralize(len(first.shape), 'dim')}."], None
     channels, dim = weight.shape[1] * groups, len(first.shape) - space - 1
     if first.shape[dim] == channels:
         return None
-    takes = f"The layer takes {counted(channels, 'channel')}, in dim {dim}"
+    takes = f"The layer takes {pluralize(channels, 'channel')}, in dim {dim}"
     said = [
         f"{takes}; {first.name} {first.shape} has {first.shape[dim]} there.",
         *_channels_remedy(first, channels, dim),
@@ -87,8 +87,8 @@ def _linear(operands: Sequence[Operand]) -> Found | None:
     if first.shape[-1:] == (features,):
         return None
     if not first.shape:
-        return [f"The layer takes {counted(features, 'feature')}, and {first.name} has no dims."], None
-    takes = f"The layer takes {counted(features, 'feature')}, in the last dim"
+        return [f"The layer takes {pluralize(features, 'feature')}, and {first.name} has no dims."], None
+    takes = f"The layer takes {pluralize(features, 'feature')}, in the last dim"
     said = [f"{takes}; {first.name} {first.shape} has {first.shape[-1]} there."]
     flat = [dim for dim in range(1, len(first.shape) - 1) if math.prod(first.shape[dim:]) == features]
     if flat and first.code:
@@ -104,14 +104,14 @@ def _embedding(first: Operand, weight: Operand) -> Found | None:
     wrong = _first_outside(first.value, rows)
     if wrong is None:
         return None
-    has = f"the weight {weight.shape} has {counted(rows, 'row')}"
+    has = f"the weight {weight.shape} has {pluralize(rows, 'row')}"
     return [f"Row {wrong} does not exist: {has}, so numbers go from 0 to {rows - 1}."], None
 
 
 def _batch_norm(first: Operand, features: int) -> Found | None:
     if len(first.shape) < 2 or first.shape[1] == features:
         return None
-    takes = f"The layer takes {counted(features, 'feature')}, in dim 1"
+    takes = f"The layer takes {pluralize(features, 'feature')}, in dim 1"
     said = f"{takes}; {first.name} {first.shape} has {first.shape[1]} there."
     return [said, *(_channels_remedy(first, features, 1) if len(first.shape) > 2 else ())], None
 

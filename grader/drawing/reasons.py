@@ -32,7 +32,7 @@ from grader.drawing.facts import drawn_tensors
 from grader.drawing.failures import FailedCall, Operand, mutates, operands_of, student_expression
 from grader.drawing.layers import explain_layer, explain_loss
 from grader.model.picture import NamedShape, Picture, Shapes
-from grader.model.score import counted
+from grader.model.score import pluralize
 
 _MATMUL = ("matmul", "mm", "bmm", "mv", "dot", "addmm", "__matmul__", "__rmatmul__", "inner", "baddbmm")
 _LISTS = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack")
@@ -282,8 +282,8 @@ def _explain_indexing(failed: FailedCall, operands: Sequence[Operand]) -> Found 
     counts = [part for part in parts if part is not None and part is not Ellipsis]
     used = sum(part.dim() if _is_mask(part) else 1 for part in counts)
     if used > len(first.shape):
-        have = counted(len(first.shape), "dim")
-        return [f"{first.name} {first.shape} has {have}, and the index has {counted(used, 'part')}."], None
+        have = pluralize(len(first.shape), "dim")
+        return [f"{first.name} {first.shape} has {have}, and the index has {pluralize(used, 'part')}."], None
     for dim, part in enumerate(parts):
         if part is Ellipsis or part is None:
             break
@@ -419,7 +419,7 @@ def _explain_dim_argument(failed: FailedCall, operands: Sequence[Operand]) -> Fo
 
 
 def _no_dim(first: Operand, dim: int, room: int) -> Found:
-    count = counted(len(first.shape), "dim")
+    count = pluralize(len(first.shape), "dim")
     if not first.shape and room == 0:
         return [f"dim {dim} does not exist: {first.name} is one number without dims."], None
     return [
@@ -435,12 +435,12 @@ def _explain_einsum(failed: FailedCall, operands: Sequence[Operand]) -> Found | 
     parts = equation.replace(" ", "").split("->")[0].split(",")
     values = [value for value in failed.args[1:] if isinstance(value, torch.Tensor)]
     if len(parts) != len(values):
-        return [f"{equation!r} names {counted(len(parts), 'operand')}, and einsum was given {len(values)}."], None
+        return [f"{equation!r} names {pluralize(len(parts), 'operand')}, and einsum was given {len(values)}."], None
     sizes: dict[str, int] = {}
     for letters, value in zip(parts, values, strict=True):
         if len(letters) != value.dim():
             return [
-                f"{letters!r} names {counted(len(letters), 'dim')}, and that operand has shape {tuple(value.shape)}."
+                f"{letters!r} names {pluralize(len(letters), 'dim')}, and that operand has shape {tuple(value.shape)}."
             ], None
         for letter, size in zip(letters, value.shape, strict=True):
             if sizes.setdefault(letter, size) not in (size, 1) and size != 1:

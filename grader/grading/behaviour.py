@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.answers import Answer
-from grader.intake.code import names_used
+from grader.intake.code import names_in_sources
 from grader.model import WITHHELD, GradedCheck, Outcome, Verdict
 
 _PLACE = re.compile(r"^ {4}\S.*\.py, line \d+.*(?:\n {8}.*)?\n?| \([^()\n]+\.py, line \d+\)", re.MULTILINE)
@@ -264,7 +264,7 @@ def names_in_sentence(
     if not quoted:
         return Names()
     right = reference.read_bytes() if reference is not None else b""
-    used, of_reference = (set(names_used(source, functions=functions)) for source in (answer.source, right))
+    used, of_reference = (set(names_in_sources(source, functions=functions)) for source in (answer.source, right))
     # `torch.mean(x, 0)` and `x.mean(0)` are one mistake, of a tensor by any name.
     own = quoted.intersection(used) - _names_introduced_in(answer.source) - of_reference
     # A sentence that lists spellings, such as (`repeat`, `stack`), is true of each, whichever the answer has.

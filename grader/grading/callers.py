@@ -27,7 +27,7 @@ class FailingCallees:
     """
 
     def __init__(self, rows: Iterable[GradedCheck], files: Mapping[str, bytes]) -> None:
-        failing = [row for row in rows if _fails_by_called_function(row)]
+        failing = [row for row in rows if _has_failing_function(row)]
         alone = [row for row in failing if len({name.split(".")[0] for name in row.outcome.called}) == 1]
         faulty = {function_of(row) for row in alone}
         self._wrong = {function_of(row) for row in alone if not _is_of_costs(row)}
@@ -44,7 +44,7 @@ class FailingCallees:
         A function that only costs too much does not make a check of values fail. Of two functions that use each other,
         neither is returned for the other.
         """
-        callees = self._callees.get(function_of(row), frozenset()) if _fails_by_called_function(row) else frozenset()
+        callees = self._callees.get(function_of(row), frozenset()) if _has_failing_function(row) else frozenset()
         return callees if _is_of_costs(row) else callees & self._wrong
 
     def to_fix_first(self, row: GradedCheck) -> list[str]:
@@ -78,7 +78,7 @@ def _with_callees(row: GradedCheck, callees: list[str]) -> GradedCheck:
     return replace(row, outcome=replace(row.outcome, message=message))
 
 
-def _fails_by_called_function(row: GradedCheck) -> bool:
+def _has_failing_function(row: GradedCheck) -> bool:
     """Return whether a check lost points by the behaviour of a function that it called.
 
     A function that does not load, is missing, has other arguments or is not written yet has no behaviour.

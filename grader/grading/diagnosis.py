@@ -383,7 +383,7 @@ class _Comparison:
             alone = [
                 answer
                 for answer, part in parts.items()
-                if group <= part and self._loses_little_elsewhere([answer], group)
+                if group <= part and self._loses_little_on_other_rules([answer], group)
             ]
             # Who explains other functions as well is the likelier one.
             most = max((len(parts[answer]) for answer in alone), default=0)
@@ -673,7 +673,7 @@ class _Comparison:
         pairs = [
             (a, b)
             for a, b in pairs
-            if mine[a] - mine[b] and mine[b] - mine[a] and self._loses_little_elsewhere([a, b], group)
+            if mine[a] - mine[b] and mine[b] - mine[a] and self._loses_little_on_other_rules([a, b], group)
         ]
         pairs = [pair for pair in pairs if self._shows_both_mistakes(pair, group)]
         sentences = [{answer.sentence for answer in pair} for pair in pairs]
@@ -684,7 +684,7 @@ class _Comparison:
         """Return whether an answer, alone or with a second one, may explain these failing checks.
 
         The check that must catch the answer has to be one of them. On other rules these checks lost few points: see
-        `_loses_little_elsewhere`.
+        `_loses_little_on_other_rules`.
 
         Args:
             answer: the wrong answer.
@@ -693,10 +693,10 @@ class _Comparison:
         """
         others = [other for other in answers if other.caught_by in group]
         return answer.caught_by in group and any(
-            self._loses_little_elsewhere([answer, other], group) for other in others
+            self._loses_little_on_other_rules([answer, other], group) for other in others
         )
 
-    def _loses_little_elsewhere(self, answers: Collection[Answer], group: _Ids) -> bool:
+    def _loses_little_on_other_rules(self, answers: Collection[Answer], group: _Ids) -> bool:
         """Return whether failing checks lost few points on the rules that none of these wrong answers breaks.
 
         Few points are at most the share `MOST_ON_OTHERS` of the exercise's points.

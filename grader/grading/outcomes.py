@@ -89,7 +89,7 @@ class Outcomes:
 
     def graded(self, exercise: Exercise) -> GradedExercise:
         """Return the graded exercise, with the points that the course gives now."""
-        graded = GradedExercise.untouched(exercise)
+        graded = GradedExercise.of_untouched_starter(exercise)
         if self.checks or (exercise.is_by_staff and self.state != graded.state):
             graded = graded_from(exercise, self.checks, self.outcomes)
         if self.state == "not_started":

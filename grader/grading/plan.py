@@ -70,9 +70,9 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
     if exercise.is_by_staff:
         return _staff_result(exercise, submission)
     if not plan.runs_untouched and submission.of(exercise).untouched:
-        return as_handed_in(GradedExercise.untouched(exercise), submission)
+        return as_handed_in(GradedExercise.of_untouched_starter(exercise), submission)
     if plan.compiles and (why := submission.of(exercise).error):
-        blank = as_handed_in(GradedExercise.untouched(exercise), submission)
+        blank = as_handed_in(GradedExercise.of_untouched_starter(exercise), submission)
         check = Check("load", exercise.id, "The file loads", category="error")
         outcome = Outcome(check.id, Verdict.ERROR, why, cause="load")
         row = GradedCheck(check, outcome, Score(0, exercise.points - exercise.withheld.points))
@@ -83,7 +83,7 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
 def _staff_result(exercise: Exercise, submission: Submission) -> GradedExercise:
     """Return the result of an exercise that a person grades; its points are undecided if something was handed in."""
     own = submission.of(exercise)
-    blank = as_handed_in(GradedExercise.untouched(exercise), submission)
+    blank = as_handed_in(GradedExercise.of_untouched_starter(exercise), submission)
     if own.untouched:
         return blank
     if own.problem or not own.files:

@@ -278,12 +278,12 @@ class Store:
     def save_even_if_random(self, one: WorkResult) -> int | None:
         """Save a result even if another run may have a different one; return its number, or None if writing fails."""
         try:
-            return self.add(one)
+            return self.insert_result(one)
         except sqlite3.Error as error:
             self.unsaved = str(error)
             return None
 
-    def add(self, one: WorkResult, path: str | None = None, text: bytes | None = None) -> int:
+    def insert_result(self, one: WorkResult, path: str | None = None, text: bytes | None = None) -> int:
         """Write a result with the present time, and return its number.
 
         Args:
@@ -292,9 +292,11 @@ class Store:
             text: the text of the file, if it is kept.
         """
         author, key, outcomes = one.work.submission.author, self.keys.of(one.work), Outcomes.of(one.graded)
-        return self.write(Saved(0, author, one.work.exercise.id, key, utc_now(), one.confinement, outcomes, path, text))
+        return self.insert_saved(
+            Saved(0, author, one.work.exercise.id, key, utc_now(), one.confinement, outcomes, path, text)
+        )
 
-    def write(self, saved: Saved) -> int:
+    def insert_saved(self, saved: Saved) -> int:
         """Write a saved result under a new number, and return the number."""
         ending = saved.at, saved.confinement, to_json(saved.outcomes).decode("ascii")
         return self.insert(

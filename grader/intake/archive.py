@@ -257,19 +257,19 @@ class LeftOut:
             self._marks.add(mark)
             self._known.clear()
 
-    def find(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
+    def path_and_reason(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
         """Return which left-out path a folder belongs to, and why that is left out; (None, "") if its files are read.
 
         The path may be that of the file that shows it, such as `pyvenv.cfg`. The reason is "" if no row reports it.
         """
         if folder not in self._known:
-            self._known[folder] = self._find_uncached(folder)
+            self._known[folder] = self._path_and_reason_uncached(folder)
         return self._known[folder]
 
-    def _find_uncached(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
+    def _path_and_reason_uncached(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
         if folder == ALL_OF_IT:
             return None, ""
-        if (above := self.find(folder.parent))[0] is not None:
+        if (above := self.path_and_reason(folder.parent))[0] is not None:
             return above
         name, parent = folder.name.lower(), folder.parent
         if name in _INSTALLED:

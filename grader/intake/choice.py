@@ -56,9 +56,9 @@ def submissions_of(
     course: Sequence[Exercise],
     wanted: Sequence[Exercise],
     *,
-    every: bool = False,
+    with_earlier_attempts: bool = False,
     root: Path | None = None,
-    direct: bool = False,
+    keeps_archives_closed: bool = False,
 ) -> tuple[list[Submission], list[Unmatched]]:
     """Return an author's submissions, first the one that counts, and the files that match no exercise.
 
@@ -66,23 +66,23 @@ def submissions_of(
         handed: what the author handed in.
         course: all exercises of the course, so that a file of an unwanted exercise is not taken for a wanted one's.
         wanted: the exercises that are graded.
-        every: whether earlier attempts become submissions, too.
+        with_earlier_attempts: whether earlier attempts become submissions, too.
         root: the folder from which paths are shown, if there is one.
-        direct: whether archives stay closed.
+        keeps_archives_closed: whether archives stay closed.
 
     Returns:
         The submission that counts, then those of earlier attempts, each with the exercises that have such an attempt;
         and the files that could not be matched.
     """
-    contents = Contents(handed.parts, match.answer_name_test(course), direct=direct)
+    contents = Contents(handed.parts, match.answer_name_test(course), keeps_archives_closed=keeps_archives_closed)
     candidates, left = _candidates(contents, course)
     is_own = any(is_course(folder) for folder in (root, *(part.path for part in handed.parts)) if folder is not None)
-    copies = {item.id: _copies(item, candidates.get(item.id, []), is_own=is_own) for item in wanted}
+    copies = {item.id: _find_copies(item, candidates.get(item.id, []), is_own=is_own) for item in wanted}
     ordered = {
         item.id: _sort_candidates(item, [one for one in candidates.get(item.id, []) if one not in copies[item.id]])
         for item in wanted
     }
-    most = max(1, *map(len, ordered.values())) if every and ordered else 1
+    most = max(1, *map(len, ordered.values())) if with_earlier_attempts and ordered else 1
     submissions = [
         _submission_of_attempt(handed, contents, wanted, ordered, copies, attempt, root)
         for attempt in range(min(most, _MOST_ATTEMPTS))
@@ -209,7 +209,7 @@ def _notebook_candidates(path: PurePosixPath, data: bytes, course: Sequence[Exer
     return candidates
 
 
-def _copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: bool) -> list[_Candidate]:
+def _find_copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: bool) -> list[_Candidate]:
     """Return the candidates that do not count because they lie beside or below the file at the course's path.
 
     The course's folder may lie in another one, or in an archive. If the file at the course's path is the unchanged
@@ -276,8 +276,10 @@ def _submission_of_attempt(
     for exercise in wanted:
         own = ordered[exercise.id]
         if attempt < len(own):
-            every = [*own, *copies[exercise.id]]
-            exercises[exercise.id] = _read_or_explain(exercise, own[attempt], every, contents, root, late=handed.late)
+            candidates = [*own, *copies[exercise.id]]
+            exercises[exercise.id] = _read_or_explain(
+                exercise, own[attempt], candidates, contents, root, late=handed.late
+            )
         elif attempt == 0:
             problem, unread = _why_absent(exercise, contents, wanted)
             exercises[exercise.id] = ExerciseFiles(path=contents.disk[unread] if unread else None, problem=problem)
@@ -327,14 +329,14 @@ def _files_of(
 
 
 def _notes_on_origin(
-    exercise: Exercise, one: _Candidate, every: Sequence[_Candidate], contents: Contents, *, late: bool
+    exercise: Exercise, one: _Candidate, candidates: Sequence[_Candidate], contents: Contents, *, late: bool
 ) -> Iterator[str]:
     """Yield notes for staff about the origin of a file.
 
     Args:
         exercise: the exercise.
         one: the candidate that becomes the module.
-        every: all candidates of the exercise.
+        candidates: all candidates of the exercise.
         contents: the files that the author handed in.
         late: whether the platform says that it was handed in late.
     """
@@ -343,7 +345,7 @@ def _notes_on_origin(
     # The starter is in every copy of the course, beside a notebook that was worked on, and the other way round.
     others = [
         str(other.path)
-        for other in every
+        for other in candidates
         if other is not one and not (is_starter(exercise, other.source) and (other.module or not other.how))
     ]
     if others:

@@ -26,7 +26,7 @@ def unreadable_because(error: Exception) -> str:
     return f"reading it failed ({type(error).__name__}: {error}); hand it in as plain text in UTF-8, or ask your staff"
 
 
-def names_used(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str]:
+def names_in_sources(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str]:
     """Yield the names in sources, also those of attributes, keywords and modules; skip sources that are not Python.
 
     Args:
@@ -187,7 +187,7 @@ def _own_modules(tree: ast.Module) -> set[str]:
     return {name for name in names if name.startswith(".") or util.find_spec(name) is None}
 
 
-def _without_people(code: str, people: Iterable[str], taken: set[str], attributes: Collection[str]) -> str:
+def _without_people(code: str, people: Iterable[str], kept: set[str], attributes: Collection[str]) -> str:
     """Return code with `student` in place of people's names and e-mail addresses, in identifiers and in strings.
 
     Long numbers of people become 0.
@@ -195,11 +195,11 @@ def _without_people(code: str, people: Iterable[str], taken: set[str], attribute
     Args:
         code: the code.
         people: the names of its authors.
-        taken: the words that stay, even if somebody has such a name.
+        kept: the words that stay, even if somebody has such a name.
         attributes: the attributes in the code, whose words stay, too.
     """
     code = _ADDRESS.sub(_SOMEBODY, code)
-    known = taken | {part for name in attributes for part in name.split("_")}
+    known = kept | {part for name in attributes for part in name.split("_")}
     for person in people:
         for number in re.findall(rf"\d{{{_LEAST_DIGITS},}}", person):
             code = code.replace(number, "0")

@@ -27,7 +27,7 @@ from grader.model import Exercise, Submission
 from grader.model.errors import GraderError, StartError, SubmissionError
 from grader.model.files import from_json, to_json
 from grader.model.report import ExerciseFiles
-from grader.model.score import counted
+from grader.model.score import pluralize
 from grader.sandbox.child import end, tail
 from grader.sandbox.process import clean_environment, isolated_command
 
@@ -87,7 +87,7 @@ def collect(
     course: Sequence[Exercise],
     wanted: Sequence[Exercise],
     *,
-    every: bool = False,
+    with_earlier_attempts: bool = False,
     root: Path | None = None,
 ) -> tuple[list[Submission], list[Unmatched]]:
     """Read what an author handed in, in the reading process; return the submissions and the files without an exercise.
@@ -98,14 +98,14 @@ def collect(
         handed: what the author handed in.
         course: every exercise of the course.
         wanted: the exercises that are graded.
-        every: whether each version that was handed in becomes a submission, and not the last alone.
+        with_earlier_attempts: whether each version that was handed in becomes a submission, and not the last alone.
         root: the folder that paths are shown from.
 
     Raises:
         GraderError: an error of ours.
     """
     ids, course = tuple(exercise.id for exercise in wanted), tuple(course)
-    request = Request(CPU_S, wanted=ids, handed=handed, every=every, root=root)
+    request = Request(CPU_S, wanted=ids, handed=handed, with_earlier_attempts=with_earlier_attempts, root=root)
     try:
         reply = _ask_shared_reader(request, course)
     except SubmissionError as error:
@@ -113,7 +113,7 @@ def collect(
         row = Unmatched("", handed.key, why)
         # What lies beside a file that is too much for us, unless that is what was handed in.
         with suppress(SubmissionError):
-            reply = _ask_shared_reader(replace(request, direct=True), course)
+            reply = _ask_shared_reader(replace(request, keeps_archives_closed=True), course)
             if any(own.files for own in reply.submissions[0].exercises.values()):
                 return list(reply.submissions), [*reply.unmatched, row]
         unread = ExerciseFiles(path=handed.parts[0].path if handed.parts else None, problem=why)
@@ -247,9 +247,9 @@ class Intake:
         """Return a line that says how many files, authors and submissions there are, and in which layout."""
         parts = sum(len(item.parts) for item in self.handed)
         people = len({author for item in self.handed for author in item.authors})
-        groups = f", {counted(len(self.handed), 'submission')}" if len(self.handed) != people else ""
-        files = f"{counted(parts, 'file')} of " if parts > len(self.handed) else ""
-        return f"{self.layout}: {files}{counted(people, 'author')}{groups}"
+        groups = f", {pluralize(len(self.handed), 'submission')}" if len(self.handed) != people else ""
+        files = f"{pluralize(parts, 'file')} of " if parts > len(self.handed) else ""
+        return f"{self.layout}: {files}{pluralize(people, 'author')}{groups}"
 
 
 # -- the process that reads --------------------------------------------------------------------------------------------
@@ -298,9 +298,9 @@ class Request:
         course: all exercises, in the first request.
         wanted: the ids of those that are graded.
         handed: what an author handed in.
-        every: whether earlier attempts are wanted too.
+        with_earlier_attempts: whether earlier attempts are wanted too.
         root: the folder that paths are shown from.
-        direct: whether archives stay closed, as reading it all took too much.
+        keeps_archives_closed: whether archives stay closed, as reading it all took too much.
         download: the download of a class, in place of what one author handed in.
         text: a text, in place of files.
     """
@@ -309,9 +309,9 @@ class Request:
     course: tuple[Exercise, ...] = ()
     wanted: tuple[str, ...] = ()
     handed: Handed | None = None
-    every: bool = False
+    with_earlier_attempts: bool = False
     root: Path | None = None
-    direct: bool = False
+    keeps_archives_closed: bool = False
     download: Download | None = None
     text: Text | None = None
 

@@ -34,7 +34,7 @@ from grader.intake.archive import (
     most_bytes,
 )
 from grader.model.errors import SubmissionError
-from grader.model.score import counted
+from grader.model.score import pluralize
 
 LATE = "handed in late, as Canvas says"
 """The note of what Canvas marks as late; it does not say how late."""
@@ -129,7 +129,7 @@ class Contents:
     Args:
         parts: the files and folders that were handed in. Links are not followed, and what is not code is not read.
         is_answer: whether a file of that name is likely to be an answer, so that it is read before others.
-        direct: whether archives stay closed.
+        keeps_archives_closed: whether archives stay closed.
 
     Attributes:
         files: the contents of the files that were read.
@@ -139,14 +139,16 @@ class Contents:
         disk: the path of each of them on this disk, or of the archive that it is in.
     """
 
-    def __init__(self, parts: Iterable[Part], is_answer: Callable[[str], bool], *, direct: bool = False) -> None:
+    def __init__(
+        self, parts: Iterable[Part], is_answer: Callable[[str], bool], *, keeps_archives_closed: bool = False
+    ) -> None:
         self.files: dict[PurePosixPath, bytes] = {}
         self.notebooks: set[PurePosixPath] = set()
         self.left: dict[PurePosixPath, str] = {}
         self.others: dict[PurePosixPath, str] = {}
         self.disk: dict[PurePosixPath, Path] = {}
         self._is_answer = is_answer
-        self._direct = direct
+        self._keeps_archives_closed = keeps_archives_closed
         self._bytes = _MOST_BYTES
         self._names = _MOST_NAMES
         self._archives = 0
@@ -158,7 +160,7 @@ class Contents:
             self._add_entries(list(self._walk(part)), part.path)
         for path, disk in self._surplus:
             limits = f"more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB"
-            self.note_unread(path, disk, f"too much was handed in, {limits}: {counted(self._more, 'file')} not read")
+            self.note_unread(path, disk, f"too much was handed in, {limits}: {pluralize(self._more, 'file')} not read")
 
     def _walk(self, part: Part) -> Iterator[Entry]:
         """Yield the files of a part, those of outer folders first: a large inner folder must not crowd them out."""
@@ -178,7 +180,7 @@ class Contents:
             for name in (name for name, is_folder in listed if is_folder):
                 if name.lower().endswith(PYTHON):  # its files are looked at all the same
                     self.note_unread(part.name / inside / name, folder / name, _FOLDER, always=True)
-                where, why = left_out.find(inside / name)
+                where, why = left_out.path_and_reason(inside / name)
                 if why and where is not None:
                     self.note_unread(part.name / where, folder / name, why, always=True)
                 elif where is None and len(inside.parts) < DEEPEST:
@@ -202,7 +204,7 @@ class Contents:
         return listed
 
     def _add_entries(
-        self, entries: Iterable[Entry], place: Path, above: PurePosixPath = ALL_OF_IT, deep: int = 0
+        self, entries: Iterable[Entry], place: Path, above: PurePosixPath = ALL_OF_IT, archive_depth: int = 0
     ) -> None:
         """Add the files of a folder or an archive, except those in folders that are left out.
 
@@ -210,7 +212,7 @@ class Contents:
             entries: the files: a list, or an iterator over a stream.
             place: the path on the disk of the folder or of the outermost archive.
             above: the path of the archive in what was handed in; `ALL_OF_IT` for a folder.
-            deep: the number of archives around the archive at `above`.
+            archive_depth: the number of archives around the archive at `above`.
         """
         left_out = LeftOut()
         if isinstance(entries, list):  # all names are known beforehand
@@ -220,12 +222,12 @@ class Contents:
         for entry in entries:
             left_out.add(entry.folder, entry.name)
             disk = entry.file or place
-            where, why = left_out.find(entry.folder)
+            where, why = left_out.path_and_reason(entry.folder)
             if why and where is not None:
                 self.note_unread(above / where, disk, why, always=True)
             elif where is None:
                 try:
-                    self._add_file(above / entry.path, entry, disk, deep)
+                    self._add_file(above / entry.path, entry, disk, archive_depth)
                 except SubmissionError as error:
                     self.note_unread(above / entry.path, disk, str(error))
 
@@ -234,7 +236,7 @@ class Contents:
         seen = set[PurePosixPath]()
         code, others = list[Entry](), list[Entry]()
         for entry in entries:
-            where, _ = left_out.find(entry.folder)
+            where, _ = left_out.path_and_reason(entry.folder)
             if where is None:
                 (code if may_be_code(entry.name, self._is_answer) else others).append(entry)
             elif where not in seen:
@@ -254,14 +256,14 @@ class Contents:
         self._surplus = self._surplus or [(folder / name, disk)]
         self._more += 1
 
-    def _add_file(self, path: PurePosixPath, entry: Entry, disk: Path, deep: int) -> None:
+    def _add_file(self, path: PurePosixPath, entry: Entry, disk: Path, archive_depth: int) -> None:
         """Add a file that is Python or a notebook to `files`; of an archive, add the files in it.
 
         Args:
             path: the path of the file in what was handed in.
             entry: the file.
             disk: the path on the disk of the file, or of the outermost archive that it is in.
-            deep: the number of archives around the one that the file is in; 0 for a file in a folder.
+            archive_depth: the number of archives around the one that the file is in; 0 for a file in a folder.
 
         Raises:
             SubmissionError: the file is not read; the error says why.
@@ -270,7 +272,7 @@ class Contents:
         if entry.why or not may_be_code(path.name, self._is_answer) or (is_packed(path.name) and not packed):
             raise SubmissionError(entry.why or _why_not_read(path))
         if packed and entry.file is not None:  # it is not read as a whole
-            self._take_archive(path, entry.file, disk, deep)
+            self._take_archive(path, entry.file, disk, archive_depth)
             return
         if self._bytes <= 0 or len(self.files) >= _MOST_FILES:
             self._count_unread(path.parent, path.name, disk)
@@ -280,7 +282,7 @@ class Contents:
         if len(data) > most:
             raise SubmissionError(f"it is larger than {most // 1024} KiB")
         if packed:
-            self._take_archive(path, data, disk, deep + 1)
+            self._take_archive(path, data, disk, archive_depth + 1)
             return
         if why := kinds.why_not_code(data):
             raise SubmissionError(why)
@@ -301,16 +303,16 @@ class Contents:
         """Return whether a file name says that the file is Python; if it is not, its author should read why."""
         return is_code(name) or ("." in name and self._is_answer(name))
 
-    def _take_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, deep: int) -> None:
+    def _take_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, archive_depth: int) -> None:
         self._archives += 1
-        if self._direct:
+        if self._keeps_archives_closed:
             raise SubmissionError(
                 "it is not opened, because too much was handed in; hand in only the files of the exercises"
             )
-        if deep >= _ARCHIVES_DEEP or self._archives > _MOST_ARCHIVES:
-            raise SubmissionError(f"it lies in {deep} other archives, or is one of too many; hand in one zip")
+        if archive_depth >= _ARCHIVES_DEEP or self._archives > _MOST_ARCHIVES:
+            raise SubmissionError(f"it lies in {archive_depth} other archives, or is one of too many; hand in one zip")
         with entries(source, path.name, self._room) as inner:
-            self._add_entries(inner, disk, path, deep)
+            self._add_entries(inner, disk, path, archive_depth)
 
     def note_unread(self, path: PurePosixPath, disk: Path, why: str, *, always: bool = False) -> None:
         """Record that a file or a folder is not read, and why: in `left` if it may have been an answer, or in `others`.
@@ -386,7 +388,7 @@ class _Share:
         """Yield one row about the files that were not written, if there are any."""
         if self.surplus is not None:
             limits = f"more than {2 * _MOST_FILES} files or {_MOST_ON_DISK >> 20} MiB"
-            why = f"too much was handed in, {limits}: {counted(self.count, 'file')} not read"
+            why = f"too much was handed in, {limits}: {pluralize(self.count, 'file')} not read"
             yield Unmatched(str(self.surplus), "", why)
 
 
@@ -451,7 +453,7 @@ def _bytes_to_write(
     Raises:
         SubmissionError: the file cannot be read.
     """
-    where, _ = left_out.find(entry.folder)
+    where, _ = left_out.path_and_reason(entry.folder)
     if where is not None:
         is_known = where in share.folders
         share.folders.add(where)

@@ -35,7 +35,12 @@ def reply_to(request: Request, course: Sequence[Exercise]) -> Reply:
         assert request.handed is not None
         wanted = [exercise for exercise in course if exercise.id in request.wanted]
         own, unmatched = submissions_of(
-            request.handed, course, wanted, every=request.every, root=request.root, direct=request.direct
+            request.handed,
+            course,
+            wanted,
+            with_earlier_attempts=request.with_earlier_attempts,
+            root=request.root,
+            keeps_archives_closed=request.keeps_archives_closed,
         )
         return Reply(tuple(own), tuple(unmatched))
     except SubmissionError as error:
@@ -48,7 +53,7 @@ def reply_to(request: Request, course: Sequence[Exercise]) -> Reply:
 
 def _reply_about_text(text: Text) -> Reply:
     if text.wanted == "names":
-        names = set(code.names_used(*text.files, functions=text.known))
+        names = set(code.names_in_sources(*text.files, functions=text.known))
         return Reply(names=tuple(sorted(names)))
     if text.wanted == "functions":
         (function,) = text.known

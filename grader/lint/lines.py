@@ -77,7 +77,7 @@ def _ungraded_functions(source: CheckSource) -> Iterator[Finding]:
         elif is_check:
             yield Finding(line, f"`{name}` is inside `{inside[function]}` and is never run", "move it out of there")
     for node in (node for node in source.nodes if isinstance(node, (ast.Name, ast.Attribute))):
-        path = source.path(node)
+        path = source.import_path(node)
         if _XFAIL.fullmatch(path):
             yield Finding(node.lineno, f"`{path}` has no effect: a check that fails costs its points", "remove it")
         elif _SKIP.fullmatch(path):
@@ -131,11 +131,11 @@ def _process_wide_changes(source: CheckSource) -> Iterator[Finding]:
                 (ast.Attribute(ctx=ast.Store() | ast.Del()) as changed)
                 | ast.Subscript(value=ast.Attribute() as changed, ctx=ast.Store() | ast.Del())
                 | ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[changed, *_])
-            ) if path := source.path(changed):
+            ) if path := source.import_path(changed):
                 instead = HEARD if path in ("sys.stdout", "sys.stderr") else PROBE
                 yield Finding(node.lineno, f"this changes `{path}` in the check process, not for student code", instead)
             case ast.Call() if node not in ends:
-                path = source.path(node)
+                path = source.import_path(node)
                 if _SEEDS.fullmatch(path):
                     yield Finding(node.lineno, f"`{path}` seeds the check process, not student code", _SEEDED)
                 elif _SETTINGS.fullmatch(path):
@@ -210,7 +210,7 @@ def _contexts_without_effect(scope: Scope) -> Iterator[Finding]:
     around = [(item.context_expr, block.body) for block in blocks for item in block.items]
     around += [(one, scope.function.body) for one in scope.function.decorator_list]
     for context, body in around:
-        path = scope.source.path(context)
+        path = scope.source.import_path(context)
         instead = PROBE if _MODES.fullmatch(path) else HEARD if _LISTENERS.fullmatch(path) else ""
         if instead and any(map(scope.calls_student, body)):
             yield Finding(context.lineno, f"`{path}` holds in the check process, not in the calls inside it", instead)
@@ -219,7 +219,7 @@ def _contexts_without_effect(scope: Scope) -> Iterator[Finding]:
 def _unsendable_arguments(scope: Scope, call: ast.Call) -> Iterator[Finding]:
     """Yield a finding for each argument that cannot be sent to student code, such as a function or a model."""
     for value in arguments(call):
-        kind, (library, _, name) = scope.kind(value), scope.source.path(value).partition(".")
+        kind, (library, _, name) = scope.kind(value), scope.source.import_path(value).partition(".")
         what, instead = _UNSENDABLE.get(kind, ("", ""))
         if library in ("torch", "numpy", "math") and not isinstance(value, ast.Call):
             what, instead = "" if _NO_FUNCTION.fullmatch(name) else f"a function or class of {library}", PROBE
@@ -234,7 +234,7 @@ def _lost_gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
     used: list[ast.expr] = []
     if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
         used = [call.func.value] if scope.kind(call.func) is not ExprKind.MEMBER else []
-    elif _GRADIENTS.fullmatch(scope.source.path(call)):
+    elif _GRADIENTS.fullmatch(scope.source.import_path(call)):
         used = arguments(call)
     if {ExprKind.FUNCTION, ExprKind.OBJECT, ExprKind.RESULT, ExprKind.DERIVED}.intersection(map(scope.kind, used)):
         what = "no gradient goes back through student code, whose results arrive as plain values"
@@ -249,7 +249,7 @@ def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
             yield Finding(node.lineno, f"`{ast.unparse(node)}` here is not the gradient of student code", _GRADIENT)
         case ast.Call(func=ast.Attribute(value=tensor, attr=name)) if _IN_PLACE.fullmatch(name):
             copied = tensor
-        case ast.Call(args=[tensor, *_]) if scope.source.path(node).startswith("torch.nn.init."):
+        case ast.Call(args=[tensor, *_]) if scope.source.import_path(node).startswith("torch.nn.init."):
             copied = tensor
         case ast.Attribute(value=tensor, attr="data", ctx=ast.Store()) | ast.Subscript(value=tensor, ctx=ast.Store()):
             copied = tensor
@@ -283,7 +283,7 @@ def _unsupported_operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
         case ast.withitem(context_expr=value) | ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
             used = [value]
         case ast.ExceptHandler(type=ast.expr() as error) | ast.Call(args=[error, *_]):
-            raises = isinstance(node, ast.ExceptHandler) or scope.source.path(node) == "pytest.raises"
+            raises = isinstance(node, ast.ExceptHandler) or scope.source.import_path(node) == "pytest.raises"
             if raises and scope.kind(error) is ExprKind.FUNCTION:
                 instead = "name its builtin base, such as ValueError, or write a probe that catches it"
                 yield Finding(error.lineno, f"no error of student code arrives as `{ast.unparse(error)}`", instead)

@@ -48,14 +48,16 @@ class CheckSource:
             if not module.startswith("."):
                 self._imports[name] = f"{module}.{inner}" if inner else module
 
-    def path(self, node: ast.AST | None) -> str:
+    def import_path(self, node: ast.AST | None) -> str:
         """Return the import path of an expression, or of the function that it calls, as "torch.no_grad"; else ""."""
         match node:
             case ast.Call(func=function):
-                return self.path(function)
+                return self.import_path(function)
             case ast.Name(id=name):
                 return self._imports.get(name, "")
-            case ast.Attribute(value=ast.Name() | ast.Attribute() as value, attr=name) if base := self.path(value):
+            case ast.Attribute(value=ast.Name() | ast.Attribute() as value, attr=name) if base := self.import_path(
+                value
+            ):
                 return f"{base}.{name}"
         return ""
 
@@ -65,7 +67,7 @@ class CheckSource:
 
     def decorator(self, function: Function, *paths: str) -> ast.expr | None:
         """Return the first decorator of a function whose import path is one of `paths`; None without one."""
-        return next((one for one in function.decorator_list if self.path(one) in paths), None)
+        return next((one for one in function.decorator_list if self.import_path(one) in paths), None)
 
 
 def _body_of(text: str) -> list[ast.stmt]:
@@ -221,7 +223,7 @@ class Scope:
             return (
                 None if (kind is ExprKind.MEMBER and name != "forward") or ExprKind.OBJECT in kinds else ExprKind.RESULT
             )
-        if (kind is ExprKind.LOCAL and name in self.source.classes) or _MADE.fullmatch(self.source.path(call)):
+        if (kind is ExprKind.LOCAL and name in self.source.classes) or _MADE.fullmatch(self.source.import_path(call)):
             return ExprKind.MADE
         if name in ("str", "joinpath", "mktemp", "as_posix", "resolve"):
             return _combined_kind({*kinds, self.kind(getattr(call.func, "value", None))})

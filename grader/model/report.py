@@ -240,7 +240,7 @@ class GradedExercise:
     comments: tuple[LineComment, ...] = ()
 
     @classmethod
-    def untouched(cls, exercise: Exercise) -> GradedExercise:
+    def of_untouched_starter(cls, exercise: Exercise) -> GradedExercise:
         """Return the `GradedExercise` of an untouched starter: not started, with 0 points, and no check is run."""
         hidden = exercise.withheld.points
         return cls(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)

@@ -208,7 +208,7 @@ def late_days_text(total: Score, policy: FinalScore | None) -> str:
     if policy is None or not policy.late_days:
         return ""
     before = f"; {points_text(total.earned + policy.penalty)} before" if policy.penalty else ""
-    return f"after {counted(policy.late_days, 'late day')}{before}"
+    return f"after {pluralize(policy.late_days, 'late day')}{before}"
 
 
 def total_parts(total: Total) -> list[str]:
@@ -227,12 +227,12 @@ def in_points(hundredths: int) -> float:
     return hundredths / 100
 
 
-def counted(number: int, what: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """Return a number with its noun, as a person writes it: 1 author, 2 authors."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def listed(names: Sequence[str], most: int = 5) -> str:
+def join_names(names: Sequence[str], most: int = 5) -> str:
     """Return names as one text, with commas; of more than `most`, the first ones and "and N more"."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 

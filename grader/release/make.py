@@ -30,7 +30,7 @@ from grader.course.install import pip_arguments, require_install, wheel_bytes
 from grader.course.layout import ASSISTANTS_PAGE, ZIP, Places, notebook_of, page_of
 from grader.course.load import load_course
 from grader.course.marks import with_caps_text
-from grader.course.topics import given_text
+from grader.course.topics import content_for_students
 from grader.grading.behaviour import (
     COSTS,
     SEALED_SEEDS,
@@ -353,7 +353,7 @@ def copied_files(part: Course) -> Files:
         if source.is_symlink() or not source.is_file():
             problems.append(f"{path.as_posix()}: this is a link or a folder; put the file itself there")
         else:
-            files[path.as_posix()] = given_text(part.root, path)
+            files[path.as_posix()] = content_for_students(part.root, path)
     for exercise in () if problems else part.exercises:
         name = Places.of(exercise).starter.as_posix()
         files[name] = with_caps_text(exercise, files[name])

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.report.safe import columns, for_terminal, shorten
+from grader.report.safe import column_count, for_terminal, shorten
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -158,7 +158,7 @@ def bar_text(done: int, total: int, width: int, *, colours: bool) -> str:
 
     bar = ProgressBar(max(1, total), done, width, style="dim", complete_style="green", finished_style="green")
     (text,) = _render(bar, width, colours=colours) or [""]
-    return text if colours else text + " " * (width - columns(text))
+    return text if colours else text + " " * (width - column_count(text))
 
 
 # -- code
@@ -196,7 +196,7 @@ def coloured_code(lines: Sequence[str]) -> list[str]:
 
 
 def _ansi_text(text: Text) -> str:
-    (line,) = _render(text, max(1, columns(text.plain)), colours=True) or [""]
+    (line,) = _render(text, max(1, column_count(text.plain)), colours=True) or [""]
     return line
 
 

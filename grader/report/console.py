@@ -92,10 +92,10 @@ class Say:
         """
         if self._quiet or not sys.stdout.isatty():
             return
-        from grader.report.safe import columns, for_terminal, shorten
+        from grader.report.safe import column_count, for_terminal, shorten
 
         text, room = for_terminal(what, one_line=True), terminal_width() - len(end) - 3
-        long, bar = min(_BAR, room - columns(text) - 1), ""
+        long, bar = min(_BAR, room - column_count(text) - 1), ""
         if done is not None and long >= _SHORTEST_BAR:
             from grader.report.blocks import bar_text
 
@@ -104,7 +104,7 @@ class Say:
         self.erase()
         click.echo(text, nl=False)
         sys.stdout.flush()
-        Say._running = columns(click.unstyle(text))
+        Say._running = column_count(click.unstyle(text))
 
     def clear(self) -> None:
         """Clear the screen, if the output is a terminal that can do that."""

@@ -13,7 +13,7 @@ import click
 from grader.model import Exercise, GradedExercise, Report, Verdict
 from grader.model.course import WHOLE
 from grader.model.progress import Progress
-from grader.model.score import counted, points_text
+from grader.model.score import pluralize, points_text
 from grader.report.blocks import Rate
 from grader.report.console import Pace, Say, print_error
 from grader.report.safe import csv_text, for_csv, for_terminal
@@ -97,7 +97,7 @@ def needs_points_text(exercise: str, rule: str, count: int) -> str:
         count: the number of submissions.
     """
     name = exercise if rule == WHOLE else f"{exercise} {rule}"
-    return f"{name}: {counted(count, 'submission')} still need{'s' * (count == 1)} points from a person"
+    return f"{name}: {pluralize(count, 'submission')} still need{'s' * (count == 1)} points from a person"
 
 
 def cell_text(graded: GradedExercise | None) -> str:

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from grader.model import GradedExercise, Picture, Report
 from grader.model.report import first_lines, split_at_rule
-from grader.model.score import counted, final_score_text, points_text
+from grader.model.score import final_score_text, pluralize, points_text
 from grader.report import safe, words
 from grader.report.pictures import lines_of, sentence_of, title_of
 
@@ -145,7 +145,7 @@ def _environment() -> Environment:
     environment.globals |= {name: value for name, value in vars(words).items() if callable(value)}
     environment.globals |= {
         "blocks_of": _blocks_of,
-        "counted": counted,
+        "pluralize": pluralize,
         "drawn": lambda picture: Markup(svg_of(picture)),  # noqa: S704  ours
         "points_text": points_text,
         "beginning": lambda output: "\n".join(first_lines(output, _MOST_OUTPUT_LINES)),

@@ -17,8 +17,8 @@ import click
 
 from grader.accelerator.timeline import COPIES, shift_spans, time_text, timeline
 from grader.model.picture import Grid, Moment, Picture, Shapes, View
-from grader.model.score import counted
-from grader.report.safe import columns, for_terminal, pad, shorten, wrap
+from grader.model.score import pluralize
+from grader.report.safe import column_count, for_terminal, pad, shorten, wrap
 
 _GAP = 4
 _LEAST_NAME = 8
@@ -75,7 +75,7 @@ def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool
     fits = not plain
     for part in _parts(picture):
         lines = [for_terminal(line, one_line=True) for line in part.draw(width)]
-        fits = fits and all(columns(line) <= width for line in lines)
+        fits = fits and all(column_count(line) <= width for line in lines)
         drawn += map(_marks_in_red, lines) if colours and part.marked else lines
     return drawn if fits else wrap(for_terminal(sentence_of(picture), one_line=True), "", width, "")
 
@@ -153,7 +153,7 @@ def _view_lines(views: tuple[View, ...], width: int) -> Iterator[str]:
         sizes = f"shape {view.shape}", f"strides {view.strides}", f"offset {view.offset}"
         whole = f"{view.name}: {', '.join(sizes)}"
         parts = [shorten(f"{view.name}:", width), *(f"  {part}" for part in sizes)]
-        yield from [whole] if columns(whole) <= width else parts
+        yield from [whole] if column_count(whole) <= width else parts
         if (before := _earlier_view(views, number)) is not None:
             yield shorten(f"  in the storage of {before.name}:", width)
         elif number:
@@ -262,7 +262,7 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
         for row in rows
     ]
     cell = max((len(text) for row in rows for text in row), default=1) + 2
-    longest = max(map(columns, [*names, "expected" if shapes.expected is not None else ""]))
+    longest = max(map(column_count, [*names, "expected" if shapes.expected is not None else ""]))
     room = min(longest, max(_LEAST_NAME, width - cell * len(fits)))
     for name, row in zip(names, rows, strict=True):
         yield (pad(shorten(name, room), room) + "".join(text.rjust(cell) for text in row)).rstrip()
@@ -318,8 +318,8 @@ def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
     on_device = [one for one in moments if one.place != "host"]
     copies = sum(one.name in _ON_DEVICE_COPIES for one in on_device)
     whole = max(one.end for one in moments) - min(one.start for one in moments)
-    ran = f"{counted(len(on_device) - copies, 'kernel')} and {copies} cop{'y' if copies == 1 else 'ies'} ran"
-    text = f"In {time_text(whole)} of virtual time {ran}, and the host waited {counted(len(waits), 'time')}"
+    ran = f"{pluralize(len(on_device) - copies, 'kernel')} and {copies} cop{'y' if copies == 1 else 'ies'} ran"
+    text = f"In {time_text(whole)} of virtual time {ran}, and the host waited {pluralize(len(waits), 'time')}"
     if waits:
         text += f", for {time_text(sum(one.end - one.start for one in waits))} in all"
     return f"{text}; {left_out:,} more steps follow." if left_out else f"{text}."

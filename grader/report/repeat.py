@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.model import Report
 from grader.model.course import Exercise
 from grader.model.errors import CourseError
-from grader.model.score import listed
+from grader.model.score import join_names
 from grader.report.read import read_report
 from grader.report.schema import ReportFile
 
@@ -43,7 +43,7 @@ def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Ex
     then = {exercise.id for exercise in report.exercises}
     chosen = [exercise for exercise in exercises if exercise.id in then]
     if not chosen:
-        raise CourseError(f"--like: that report lacks these exercises; it has {listed(sorted(then)) or 'none'}")
+        raise CourseError(f"--like: that report lacks these exercises; it has {join_names(sorted(then)) or 'none'}")
     return chosen
 
 

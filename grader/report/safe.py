@@ -44,7 +44,7 @@ def for_terminal(text: str, *, one_line: bool = False) -> str:
     return _spell_out_invisible(text, "\t" if one_line else "\n\t").expandtabs()
 
 
-def columns(text: str) -> int:
+def column_count(text: str) -> int:
     """Return how many columns of a terminal a line of safe text takes, by rich's table of characters.
 
     Chinese, Japanese and Korean characters and emojis take two; an accent, also one that is a character of its own,
@@ -59,7 +59,7 @@ def columns(text: str) -> int:
 
 def pad(text: str, width: int) -> str:
     """Return a line of safe text, padded with blanks to `width` columns."""
-    return text + " " * (width - columns(text))
+    return text + " " * (width - column_count(text))
 
 
 def wrap(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
@@ -79,7 +79,7 @@ def wrap(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
     words, room = _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text).split(" "), width - len(indent + further)
     lines, line, is_empty = list[str](), indent, True
     for word in [part for whole in words for part in _split_wide_word(whole, room)]:
-        if not is_empty and columns(f"{line} {word}".replace("\0", " ")) > width:
+        if not is_empty and column_count(f"{line} {word}".replace("\0", " ")) > width:
             lines.append(line)
             line, is_empty = indent + further, True
             if not word:  # of two blanks the first was at the end of the line
@@ -91,7 +91,7 @@ def wrap(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
 
 def _split_wide_word(word: str, room: int) -> list[str]:
     """Split a word that is wider than `room` and has characters of two columns; return any other word alone."""
-    if "\0" in word or columns(word) <= max(room, 2) or not any(columns(char) == 2 for char in word):
+    if "\0" in word or column_count(word) <= max(room, 2) or not any(column_count(char) == 2 for char in word):
         return [word]
     from rich.cells import chop_cells
 
@@ -113,7 +113,7 @@ def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterato
 
 def shorten(text: str, room: int) -> str:
     """Shorten a line of safe text to at most `room` columns."""
-    if columns(text) <= room:
+    if column_count(text) <= room:
         return text
     from rich.cells import set_cell_size
 
@@ -129,7 +129,7 @@ def two_sided_lines(left: str, right: str, width: int, *, head: str = "") -> lis
         width: columns of all of it.
         head: a safe text before the left one, such as a verdict; further lines stand below `left`.
     """
-    taken = columns(head and unstyle(head))
+    taken = column_count(head and unstyle(head))
     room = width - len(right) - 1 - taken
     first, *rest = wrap(for_terminal(left, one_line=True), "", room, "" if head else "  ")
     # A single word may be too long.

@@ -190,7 +190,7 @@ class ExerciseEntry:
         return self.state == "not_started" and not self.checks
 
     @property
-    def held_text(self) -> str:
+    def held_back_text(self) -> str:
         """Return a sentence on why points that checks earned do not count; "" if all of them count."""
         return held_back_text(sum(row.held_back for row in self.checks), self.held_by)
 

@@ -12,7 +12,7 @@ from grader.model.report import first_lines, split_at_rule
 from grader.model.score import points_text
 from grader.report import words
 from grader.report.pictures import lines_of
-from grader.report.safe import WIDTH, columns, for_terminal, shorten, two_sided_lines, wrap
+from grader.report.safe import WIDTH, column_count, for_terminal, shorten, two_sided_lines, wrap
 
 _MOST_OUTPUT_LINES = 12
 _NARROW = 64
@@ -130,7 +130,7 @@ class _Page:
 
     def heading(self, line: words.CheckLine) -> Iterator[str]:
         """Yield the lines above the message of one check, or of several in one row: verdict, rule, title, points."""
-        row, rules = line.rows[0], for_terminal(words.rules_of(line.rows), one_line=True)
+        row, rules = line.rows[0], for_terminal(words.rules_text(line.rows), one_line=True)
         verdict = line.verdict if line.text else row.verdict
         word, colour = words.VERDICTS[verdict] if verdict else ("", None)
         head = f"  {click.style(f'{word:<7}', fg=colour)} "
@@ -172,7 +172,7 @@ class _Page:
         """Wrap a long line under its own indentation; leave code alone, since a broken line would not run."""
         # A message's own indentation stays, so that what belongs together stays in one column.
         own = indent + line[: len(line) - len(line.lstrip())]
-        if len(indent) + columns(line) <= self.width or line.startswith("    "):
+        if len(indent) + column_count(line) <= self.width or line.startswith("    "):
             return [indent + line]
         return wrap(line.strip(), own, self.width)
 

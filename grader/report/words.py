@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.model import GradedCheck, GradedExercise, Mistake, Outcome, Report, Score, Verdict
-from grader.model.score import Causes, counted, held_back_text, points_text
+from grader.model.score import Causes, held_back_text, pluralize, points_text
 from grader.sandbox.start_messages import WARNED
 
 VERDICTS = {
@@ -83,7 +83,7 @@ def total_score(rows: Sequence[GradedCheck]) -> Score:
     return sum((row.score for row in rows), Score(0, 0))
 
 
-def rules_of(rows: Sequence[GradedCheck]) -> str:
+def rules_text(rows: Sequence[GradedCheck]) -> str:
     """Return a text with the names of the rules of several checks: each once, C2 before C10."""
     rules = {row.check.contract for row in rows if row.check.contract}
     return " ".join(sorted(rules, key=lambda rule: (len(rule), rule)))  # C2 before C10
@@ -150,7 +150,7 @@ def condense(rows: Sequence[GradedCheck]) -> Iterator[CheckLine]:
     for number, row in enumerate(groups.open):
         yield CheckLine((row,), in_full=groups.cause is None and number == 0)
     if groups.passed:
-        yield CheckLine(groups.passed, counted(len(groups.passed), "check"), Verdict.PASSED)
+        yield CheckLine(groups.passed, pluralize(len(groups.passed), "check"), Verdict.PASSED)
 
 
 def has_more_messages(graded: GradedExercise) -> bool:
@@ -209,9 +209,9 @@ def exercise_notes(graded: GradedExercise) -> Iterator[str]:
     if graded.withheld_points:
         checks, points = graded.exercise.withheld.checks, points_text(graded.withheld_points)
         more = "more point" if graded.withheld_points == 100 else "more points"
-        yield f"{counted(checks, 'hidden check')} will decide {points} {more} at hand-in."
+        yield f"{pluralize(checks, 'hidden check')} will decide {points} {more} at hand-in."
     if broken := sum(row.outcome.verdict is Verdict.BROKEN for row in graded.checks):
-        yield f"{counted(broken, 'check')} of the course did not work. You lose no points; tell your instructor."
+        yield f"{pluralize(broken, 'check')} of the course did not work. You lose no points; tell your instructor."
 
 
 def total_text(report: Report) -> str:

@@ -66,7 +66,7 @@ class EarlyProcesses:
             zygote: the zygote that forks workers, if there is one.
         """
         taken, self._server = self._server, None
-        if taken is not None and taken.adapt_to(plan):
+        if taken is not None and taken.prepare_for(plan):
             return taken
         if taken is not None:
             taken.close()

@@ -75,7 +75,7 @@ class JobResult:
     starved: bool = False
 
 
-def _course_folders(exercises: Sequence[Exercise]) -> set[Path]:
+def _folders_of_files(exercises: Sequence[Exercise]) -> set[Path]:
     """Return the folders with the files of these exercises: for each file its course, or else the file's own folder."""
     files = {
         path.resolve() for exercise in exercises for path in PlannedExercise.of(exercise).files if path is not None
@@ -169,7 +169,7 @@ class Lane:
 
     def _send_plan(self) -> None:
         planned = tuple(PlannedExercise.of(exercise) for exercise in self.exercises)
-        new = self._folders_of(self.exercises) - self._folders.keys()
+        new = self._readable_folders(self.exercises) - self._folders.keys()
         self._folders |= {folder: _inode(folder) for folder in new}
         commands, folders = (self._command, self._plain_command), tuple(sorted(self._folders))
         self._send(Plan(Path(self._root), commands[0], self._accelerator, planned, folders, commands[1]))
@@ -183,17 +183,17 @@ class Lane:
         if self._process is not None and self._collected is None:
             self._receive_checks()
         self.exercises = exercises
-        is_strange = not self._folders_of(exercises) <= self._folders.keys()
+        is_strange = not self._readable_folders(exercises) <= self._folders.keys()
         if self._process is not None and (is_strange or self._were_folders_replaced()):
             self.close()  # it has given up the right to read there
         if self._process is not None and _needs_plain(exercises) and not self._has_plain:
             self.close()  # it has no way to such workers
         (self._open if self._process is None else self._send_plan)()
 
-    def _folders_of(self, exercises: Sequence[Exercise]) -> set[Path]:
+    def _readable_folders(self, exercises: Sequence[Exercise]) -> set[Path]:
         """Return the folders that checks of these exercises may read: `_readable`, and course folders outside of it."""
         return self._readable | {
-            folder for folder in _course_folders(exercises) if self._readable.isdisjoint(folder.parents)
+            folder for folder in _folders_of_files(exercises) if self._readable.isdisjoint(folder.parents)
         }
 
     @property

@@ -65,10 +65,10 @@ class WorkerServer(WorkerSource):
         if plan.plain and not is_plain:
             self._start_plain()
 
-    def adapt_to(self, plan: SandboxPlan) -> bool:
-        """Return True if another plan confines workers as this server does.
+    def prepare_for(self, plan: SandboxPlan) -> bool:
+        """Prepare for another plan if it confines workers as this server does; return whether it does.
 
-        If True, the server of workers without PyTorch is started, too, if the plan needs one.
+        To prepare is to start the server of workers without PyTorch, if the plan needs one.
 
         Args:
             plan: the other plan; its `readable`, the file that probes try to read, is not compared.

@@ -36,16 +36,16 @@ class Sandbox:
         self._memory = address_space_of_self(proc)
         self._tasks = tasks_of_user()
 
-    def fork(self, *, many: bool = False) -> int:
+    def fork(self, *, starts_processes: bool = False) -> int:
         """Fork a worker; return 0 in the child, which must call `give_up_rights` next, and its pid in the parent.
 
         Args:
-            many: whether the worker may start processes.
+            starts_processes: whether the worker may start processes.
 
         Raises:
             OSError: the system refuses a process or namespaces, at the moment.
         """
-        del many
+        del starts_processes
         return os.fork()
 
     def open_peak_reset(self) -> list[int]:
@@ -142,32 +142,32 @@ class Full(Sandbox):
         self._shared: Namespaces | None = None
         self._namespaces_of: dict[int, Namespaces] = {}
         self._ended: list[int] = []
-        self._many = False
+        self._starts_processes = False
         self._filters = seccomp.load("base")
         self._alone = seccomp.load("alone")
         writable = [PRIVATE_PARENT, *(f"/dev/{name}" for name in DEVICES)]
         # Built once, here; a worker inherits the descriptor and applies it in one call.
         self._rules = landlock.make_ruleset(["/"], writable) if landlock.abi() else None
 
-    def fork(self, *, many: bool = False) -> int:
-        """Fork a worker into shared namespaces; if it may start processes (`many`), into namespaces of its own."""
+    def fork(self, *, starts_processes: bool = False) -> int:
+        """Fork a worker into shared namespaces; if it may start processes, into namespaces of its own."""
         self._ended = [pid for pid in self._ended if os.waitpid(pid, os.WNOHANG) == (0, 0)]
-        if many or self._shared is None:
-            namespaces = open_namespaces(self._proc, self._here, of_one=many)
+        if starts_processes or self._shared is None:
+            namespaces = open_namespaces(self._proc, self._here, private=starts_processes)
         else:
             namespaces = self._shared
-        if not many:
+        if not starts_processes:
             self._shared = namespaces
         try:
             pid = fork_into(namespaces, self._proc, self._here)
         except OSError:
             # Whatever it was: the next one gets new ones, unless other workers are at work in these. With the process
             # that holds them, those have ended, too.
-            if many or _has_ended(namespaces.pidfd):
+            if starts_processes or _has_ended(namespaces.pidfd):
                 self._close(namespaces)
             raise
-        self._many = many
-        if many:
+        self._starts_processes = starts_processes
+        if starts_processes:
             self._namespaces_of[pid] = namespaces
         return pid
 
@@ -176,7 +176,7 @@ class Full(Sandbox):
         os.setsid()
         # In its own user namespace it had all rights; no step from here on needs them.
         _give_up_privileges()
-        if self._many:
+        if self._starts_processes:
             # The server counts its memory. Nobody else is in its namespaces, and no filter lets it trace anybody.
             kernel.take_back_proc_files()
         _live_in(WORK)
@@ -193,10 +193,10 @@ class Full(Sandbox):
             OSError: the kernel refuses, or the worker may start processes and shares its namespaces.
         """
         del folder
-        if not self._many and limits.processes > 1:
+        if not self._starts_processes and limits.processes > 1:
             raise OSError("a worker that may start processes needs namespaces of its own")
         limit_resources(limits, self._memory, tasks=1)  # the holder of its namespaces
-        if not self._many:
+        if not self._starts_processes:
             seccomp.apply([*self._alone, seccomp.signals_to_itself_only(os.getpid())])
         return WORK
 

@@ -36,8 +36,8 @@ def require_room(proc: int) -> None:
     kinds = [True] * AT_ONCE + [False]  # and the namespaces that workers share
     try:
         # All are begun before the first is waited for: it is the children that take the time.
-        for of_one in kinds:
-            begun.append(retry_while_out_of_namespaces(partial(begin_namespaces, proc, here, of_one=of_one)))
+        for private in kinds:
+            begun.append(retry_while_out_of_namespaces(partial(begin_namespaces, proc, here, private=private)))
         while begun:
             opened.append(_wait_or_make_again(begun.pop(0), partial(open_namespaces, proc, here)))
     except OSError as error:
@@ -68,7 +68,7 @@ def _wait_or_make_again(begun: Opening, again: Callable[..., Namespaces]) -> Nam
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-    return retry_while_out_of_namespaces(partial(again, of_one=begun.of_one))
+    return retry_while_out_of_namespaces(partial(again, private=begun.private))
 
 
 def retry_while_out_of_namespaces(action: Callable[[], Result]) -> Result:

@@ -39,12 +39,12 @@ class Namespaces(NamedTuple):
     Attributes:
         holder: the pid of that process, which is process 1 in there.
         pidfd: a descriptor of it.
-        of_one: whether one worker, with all that it starts, has them to itself.
+        private: whether one worker, with all that it starts, has them to itself.
     """
 
     holder: int
     pidfd: int
-    of_one: bool
+    private: bool
 
 
 class Opening(NamedTuple):
@@ -53,12 +53,12 @@ class Opening(NamedTuple):
     Attributes:
         holder: see `Namespaces`.
         refusal: a pipe with the error of the step that the kernel refused; it closes when all is set up.
-        of_one: see `Namespaces`.
+        private: see `Namespaces`.
     """
 
     holder: int
     refusal: int
-    of_one: bool
+    private: bool
 
     def wait(self) -> Namespaces:
         """Wait until the namespaces are set up, and return them; call this only once.
@@ -67,10 +67,10 @@ class Opening(NamedTuple):
             OSError: the kernel refuses a step.
         """
         _wait_until_set_up(self.holder, self.refusal)
-        return Namespaces(self.holder, os.pidfd_open(self.holder), self.of_one)
+        return Namespaces(self.holder, os.pidfd_open(self.holder), self.private)
 
 
-def begin_namespaces(proc: int, here: int, *, of_one: bool) -> Opening:
+def begin_namespaces(proc: int, here: int, *, private: bool) -> Opening:
     """Begin to make namespaces for workers, and return an `Opening`, whose `wait` returns them when they are set up.
 
     Namespaces of one worker get a user, a private file system and a loopback device, over which its processes talk.
@@ -80,30 +80,30 @@ def begin_namespaces(proc: int, here: int, *, of_one: bool) -> Opening:
     Args:
         proc: a descriptor of a proc file system's folder.
         here: a pidfd of this process, which names its own process namespace.
-        of_one: whether they are for one worker.
+        private: whether they are for one worker.
 
     Raises:
         OSError: the kernel refuses the first step.
     """
-    set_up = partial(_set_up_namespaces, proc, of_one=of_one)
+    set_up = partial(_set_up_namespaces, proc, private=private)
     pid, refusal = _fork_child(partial(kernel.unshare, kernel.CLONE_NEWPID), set_up, here)
     if pid == 0:
         _wait_until_killed()
-    return Opening(pid, refusal, of_one)
+    return Opening(pid, refusal, private)
 
 
-def open_namespaces(proc: int, here: int, *, of_one: bool) -> Namespaces:
+def open_namespaces(proc: int, here: int, *, private: bool) -> Namespaces:
     """Make namespaces for workers, and wait until they are set up; the arguments are those of `begin_namespaces`.
 
     Args:
         proc: a descriptor of a proc file system's folder.
         here: a pidfd of this process, which names its own process namespace.
-        of_one: whether they are for one worker.
+        private: whether they are for one worker.
 
     Raises:
         OSError: the kernel refuses a step.
     """
-    return begin_namespaces(proc, here, of_one=of_one).wait()
+    return begin_namespaces(proc, here, private=private).wait()
 
 
 def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
@@ -180,10 +180,10 @@ def _wait_until_set_up(pid: int, refusal: int) -> None:
         raise OSError(int(number), text)
 
 
-def _set_up_namespaces(proc: int, *, of_one: bool) -> None:
+def _set_up_namespaces(proc: int, *, private: bool) -> None:
     """Enter new namespaces in the process that will hold them; if for one worker, set up its user, files, loopback."""
-    kernel.unshare(kernel.OF_A_WORKER if of_one else kernel.SHARED)
-    if of_one:
+    kernel.unshare(kernel.OF_A_WORKER if private else kernel.SHARED)
+    if private:
         kernel.map_user(proc, _USER, 0, 0)  # root of the namespaces around it
         view.mount_private(_DISK_MB, _FILES)
         # A new network has a loopback device that is down. Ranks of one worker talk over it.
@@ -195,7 +195,7 @@ def _set_up_namespaces(proc: int, *, of_one: bool) -> None:
 
 def _join_namespaces(namespaces: Namespaces, proc: int) -> None:
     """Enter, in a worker, the namespaces of a holder, and make new namespaces of the kinds that are not shared."""
-    if namespaces.of_one:
+    if namespaces.private:
         kernel.setns(namespaces.pidfd, kernel.OF_A_WORKER)
     else:
         kernel.setns(namespaces.pidfd, kernel.SHARED)

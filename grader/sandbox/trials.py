@@ -58,9 +58,9 @@ class _Probes:
     It returns what is wrong, or ""; or it yields attempts that must fail, each with what is wrong if it does not.
     """
 
-    def __init__(self, targets: TryOut, *, many: bool) -> None:
+    def __init__(self, targets: TryOut, *, starts_processes: bool) -> None:
         self._targets = targets
-        self._many = many
+        self._starts_processes = starts_processes
 
     def imports(self) -> str:
         for name in (*_LATE_MODULES, *[_LATE_MODULE_OF_TORCH] * _has_torch()):
@@ -142,7 +142,7 @@ class _Probes:
 
     def see_processes(self) -> _Attempts:
         yield "the grader's process could be seen", partial(os.stat, f"/proc/{self._targets.pid}")
-        if not self._many:  # else process 1 is its own, and holds its namespaces
+        if not self._starts_processes:  # else process 1 is its own, and holds its namespaces
             for call in (os.getpgid, os.getsid, os.sched_getaffinity, os.sched_getscheduler, _cpu_clock, _kill):
                 yield f"{call.__name__} works on process 1", partial(call, 1)
 
@@ -249,7 +249,9 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     )
     allowed = [name for name in _NAMES if name != "processes"]
     folders = wanted.own_folders
-    begin_first = partial(_start_worker, sandbox, folders[0], alone, lambda: _run_probes(wanted, _NAMES, many=False))
+    begin_first = partial(
+        _start_worker, sandbox, folders[0], alone, lambda: _run_probes(wanted, _NAMES, starts_processes=False)
+    )
     begin_second = partial(_start_worker, sandbox, folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
     begun: list[_ThrowAwayWorker] = []
     try:
@@ -300,7 +302,7 @@ def _start_worker(
     """
     ours, theirs = (end.detach() for end in socket.socketpair())
     try:
-        pid = sandbox.fork(many=limits.processes > 1)
+        pid = sandbox.fork(starts_processes=limits.processes > 1)
     except OSError:
         os.close(ours)
         os.close(theirs)
@@ -365,7 +367,7 @@ def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
 
     It keeps the socket open, which shows whether it outlives the worker.
     """
-    found = _run_probes(targets, names, many=True)
+    found = _run_probes(targets, names, starts_processes=True)
     try:
         pid = os.fork()
     except OSError:  # the sandbox starts no process, so none can stay
@@ -381,15 +383,15 @@ def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _run_probes(targets: TryOut, names: Iterable[str], *, many: bool) -> dict[str, str]:
+def _run_probes(targets: TryOut, names: Iterable[str], *, starts_processes: bool) -> dict[str, str]:
     """Run the named probes in this process; return what each found, by its name, "" if its promise holds.
 
     Args:
         targets: the message with the files and processes that the probes try to reach.
         names: the names of the probes.
-        many: whether this worker may start processes.
+        starts_processes: whether this worker may start processes.
     """
-    probes, results = _Probes(targets, many=many), {}
+    probes, results = _Probes(targets, starts_processes=starts_processes), {}
     for name in names:
         try:
             answer = getattr(probes, name)()

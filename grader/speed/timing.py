@@ -220,7 +220,7 @@ class TimedWorker:
         return []
 
     def _request(self, tree: dict[str, Any], data: list[Any], seconds: float, mapped: Any = None) -> Frame:
-        return self.connection.exchange(tree, data, self._what, seconds, mapped)
+        return self.connection.exchange_messages(tree, data, self._what, seconds, mapped)
 
     def _results(self, frame: Frame, count: int) -> list[Any]:
         """Return the result of each call; if any call raised, raise the first exception."""

@@ -10,7 +10,7 @@ from grader.course.golf import operations
 from grader.course.topics import read_topics
 from grader.model import Course, Exercise, Report
 from grader.model.report import PASSES_HERE
-from grader.model.score import counted, points_text
+from grader.model.score import pluralize, points_text
 from grader.report.safe import prose
 from grader.student import folder
 from grader.student.folder import CourseProgress
@@ -57,7 +57,7 @@ def unchanged_lines(count: int, width: int) -> Iterator[str]:
     """Yield the lines of a sentence on how many exercises were not run again because they are unchanged."""
     if count:
         since = "has not changed since it was" if count == 1 else "have not changed since they were"
-        text = f"{counted(count, 'exercise')} {since} last run, so this is the result of that run (--fresh runs all)"
+        text = f"{pluralize(count, 'exercise')} {since} last run, so this is the result of that run (--fresh runs all)"
         yield from prose(text, width, "", "  ")
 
 
@@ -96,7 +96,7 @@ def advice(
 
 def _lines_after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
     if exercise.reference is not None and saved:
-        others = f" and {counted(len(exercise.right), 'other right solution')}" if exercise.right else ""
+        others = f" and {pluralize(len(exercise.right), 'other right solution')}" if exercise.right else ""
         yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"
     source = exercise.starter.read_bytes()
     try:
@@ -112,7 +112,7 @@ def _lines_after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]
 def _golf_line(count: int, par: int) -> str:
     over = count - par
     how = f"{over} over par" if over > 0 else f"{-over} under par" if over else "par"
-    return f"Golf: your functions have {counted(count, 'operation')} (calls, operators, indexes): {how}."
+    return f"Golf: your functions have {pluralize(count, 'operation')} (calls, operators, indexes): {how}."
 
 
 def ending_lines(course: Course, rows: Sequence[Row]) -> Iterator[str]:
@@ -122,21 +122,21 @@ def ending_lines(course: Course, rows: Sequence[Row]) -> Iterator[str]:
     earned, withheld = sum(row.earned for row in done), sum(row.exercise.withheld.points for row in done)
     yield ""
     if withheld:
-        yield f"The shown checks of {counted(len(done), 'exercise')} pass: {points_text(earned)} points."
+        yield f"The shown checks of {pluralize(len(done), 'exercise')} pass: {points_text(earned)} points."
         yield f"Hidden checks decide {points_text(withheld)} more at hand-in. To hand in:  grade pack"
         return
-    yield f"You have finished {course.title}: {counted(len(done), 'exercise')}, {points_text(earned)} points."
+    yield f"You have finished {course.title}: {pluralize(len(done), 'exercise')}, {points_text(earned)} points."
     taught = read_topics(course)
     ids = dict.fromkeys(id for row in done for id in row.exercise.topics if id in taught)
     if learned := [taught[id].name for id in ids]:
         more = f"; and {len(learned) - _FEW_TOPICS} more topics" if len(learned) > _FEW_TOPICS else ""
         yield f"Your code shows that you know: {'; '.join(learned[-_FEW_TOPICS:])}{more}."
     if known:
-        yield f"You skipped {counted(known, 'exercise')} of modules that you know:  grade list --state known"
+        yield f"You skipped {pluralize(known, 'exercise')} of modules that you know:  grade list --state known"
     if done:
         hardest = max(done, key=lambda row: row.exercise.difficulty).exercise
         yield f"Can you still debug the hardest one? Find the fault in your own code:  grade break {hardest.id}"
         if hardest.reference is not None and hardest.wrong:
-            mistakes = counted(len(hardest.wrong), "known mistake")
+            mistakes = pluralize(len(hardest.wrong), "known mistake")
             yield f"Can you test it? Write a check that catches {mistakes}:  grade catch {hardest.id}"
     yield "Then write an exercise of your own:  grade new --course DIR"

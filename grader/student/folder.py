@@ -22,7 +22,7 @@ from pydantic import Field, FiniteFloat, NonNegativeInt
 from grader.course import layout
 from grader.course.answers import starter_digest
 from grader.course.load import load_course
-from grader.course.topics import given_text
+from grader.course.topics import content_for_students
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report
 from grader.model.errors import CourseError, FormatError
@@ -53,7 +53,7 @@ def start(source: Path, folder: Path) -> Course:
         CourseError: something else is there, or nothing can be written.
     """
     _refuse_used_folder(folder)
-    texts = _given_texts(load_course(source))
+    texts = _read_student_files(load_course(source))
     with failing_as(f"{folder} cannot be written to", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
         # First: if this ends half-way, `grade update` knows what is missing.
@@ -90,13 +90,13 @@ def update(source: Path, folder: Path) -> list[str]:
     if not layout.is_student_folder(folder):
         what = "has a course of its own" if layout.is_course(folder) else "has no course"
         raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update")
-    texts, given = _given_texts(load_course(source)), given_digests(folder)
+    texts, originals = _read_student_files(load_course(source)), original_digests(folder)
     remedy = "your files are unchanged; fix this, then run  grade update  again"
     with failing_as(f"{folder} cannot be written to", remedy):
-        paths = dict.fromkeys((*texts, *given))
-        done = [said for path in paths if (said := _update_file(folder, path, texts.get(path), given.get(path)))]
+        paths = dict.fromkeys((*texts, *originals))
+        done = [said for path in paths if (said := _update_file(folder, path, texts.get(path), originals.get(path)))]
         now = {path: _digest(text) for path, text in texts.items()}
-        if now != given:  # last: the next update finds what this one did not reach
+        if now != originals:  # last: the next update finds what this one did not reach
             _save_digests(folder, now)
     if not done:
         return [
@@ -107,30 +107,30 @@ def update(source: Path, folder: Path) -> list[str]:
     return [*done, f"Your own files are unchanged.{copied}"]
 
 
-def _update_file(folder: Path, path: Path, text: bytes | None, given: str | None) -> str:
+def _update_file(folder: Path, path: Path, text: bytes | None, original: str | None) -> str:
     """Update one file in a student's folder, and return a sentence on what was done; "" if nothing was.
 
     Args:
         folder: the student's folder.
         path: the path of the file in this folder.
         text: the content of the file in the course now; None if the course has no such file.
-        given: the digest of the file that was given out; None if none was.
+        original: the digest of the file that was given out; None if none was.
     """
     place, name, here = folder / path, path.as_posix(), _digest_of(folder / path)
     if text is None:
-        if here == given:
+        if here == original:
             place.unlink()
             return f"{name} is removed: the course no longer has it"
         return f"{name} stays: the course no longer has it, but you changed it" if here else ""
     if here == _digest(text):
         return ""
-    if here in ("", given):
+    if here in ("", original):
         said = f"{name} is {'corrected' if here else 'new'}"
     elif layout.is_check_or_probe(path.name) or layout.is_description(path) or path.name == layout.COURSE_FILE:
         old = free_name(place)
         os.replace(place, old)
         said = f"{name} is restored; your version is beside it, as {old.name}"
-    elif _digest(text) == given:
+    elif _digest(text) == original:
         return ""
     else:
         place = place.with_name(f"{path.name}.new")  # it is never graded
@@ -141,8 +141,11 @@ def _update_file(folder: Path, path: Path, text: bytes | None, given: str | None
 
 def is_behind(root: Path) -> bool:
     """Return whether a file that `start` copied into a folder has changed in the installed course since."""
-    source, given = layout.bundled_course(), given_digests(root)
-    return any(not (source / path).is_file() or _digest(given_text(source, path)) != given[path] for path in given)
+    source, originals = layout.bundled_course(), original_digests(root)
+    return any(
+        not (source / path).is_file() or _digest(content_for_students(source, path)) != originals[path]
+        for path in originals
+    )
 
 
 def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
@@ -150,12 +153,12 @@ def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
 
     The result is empty outside a folder that `start` made, since only such a folder has the digests to compare with.
     """
-    places, given = layout.Places.of(exercise), given_digests(course.root)
-    paths = (path for path in (places.shown_checks, places.probes[0]) if path in given)
-    return [path for path in paths if _digest_of(course.root / path) not in ("", given[path])]
+    places, originals = layout.Places.of(exercise), original_digests(course.root)
+    paths = (path for path in (places.shown_checks, places.probes[0]) if path in originals)
+    return [path for path in paths if _digest_of(course.root / path) not in ("", originals[path])]
 
 
-def given_digests(folder: Path) -> dict[Path, str]:
+def original_digests(folder: Path) -> dict[Path, str]:
     """Return the saved digests of the files that `start` copied, by path; {} if no digests can be read."""
     try:
         files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
@@ -166,8 +169,8 @@ def given_digests(folder: Path) -> dict[Path, str]:
     return {path: digest for path, digest in digests.items() if not path.is_absolute() and ".." not in path.parts}
 
 
-def _given_texts(course: Course) -> dict[Path, bytes]:
-    return {path: given_text(course.root, path) for path in layout.given_files(course)}
+def _read_student_files(course: Course) -> dict[Path, bytes]:
+    return {path: content_for_students(course.root, path) for path in layout.student_files(course)}
 
 
 def _digest(text: bytes) -> str:

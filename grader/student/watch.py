@@ -29,7 +29,7 @@ from grader.model import Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.model.progress import Progress
-from grader.model.score import counted
+from grader.model.score import pluralize
 from grader.report.console import Say, shows_colours, terminal_width
 from grader.report.safe import wrap
 from grader.report.terminal import exercise_lines, mistake_lines, summary_lines
@@ -212,7 +212,7 @@ class Watch(Progress):
             before = self._passed.get(graded.exercise.id, passed)
             self._passed[graded.exercise.id] = passed
             changes = ((passed - before, "more check", "passed"), (before - passed, "check", "no longer passed"))
-            if texts := [f"{counted(len(ids), what)} {how}" for ids, what, how in changes if ids]:
+            if texts := [f"{pluralize(len(ids), what)} {how}" for ids, what, how in changes if ids]:
                 yield f"Since the last save: {' and '.join(texts)}."
 
     def _progress_bar(self) -> str:

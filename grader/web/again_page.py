@@ -11,7 +11,7 @@ from nicegui import ui
 
 from grader.batch.changes import RegradedExercise
 from grader.model.errors import GraderError
-from grader.model.score import counted, points_text
+from grader.model.score import pluralize, points_text
 from grader.report.safe import for_html
 from grader.web import look
 from grader.web.class_data import ClassFolder, Snapshot
@@ -111,7 +111,7 @@ async def show_changes(folder: ClassFolder) -> None:
         look.html("<p>Nothing was graded again yet: every score is the first one.</p>")
     else:
         when = for_html(at[:16].replace("T", " "))
-        look.html(f"<p>Graded again on {when} UTC: {counted(len(changes), 'exercise')} with another result.</p>")
+        look.html(f"<p>Graded again on {when} UTC: {pluralize(len(changes), 'exercise')} with another result.</p>")
     _show_changes(changes, "By a regrade")
     look.heading("By staff: as checks give it, and as it counts")
     if not by_staff:

@@ -11,7 +11,7 @@ from nicegui import ui
 from grader.model import Exercise
 from grader.model.errors import CourseError, GraderError
 from grader.model.progress import Progress
-from grader.model.score import counted
+from grader.model.score import pluralize
 from grader.report.safe import for_html
 from grader.student.games import breaking, catching, drilling
 from grader.student.lines_to_try import run_lines
@@ -67,7 +67,7 @@ class DrillPage:
         self._question.clear()  # only now: two clicks on "Next question" show it once
         with self._question:
             look.html(pre("\n".join(f">>> {line}" for line in question.lines)))
-            left = f'<span class="soft">{counted(len(self._drill.left), "question")} left</span>'
+            left = f'<span class="soft">{pluralize(len(self._drill.left), "question")} left</span>'
             look.html(f"<p>{for_html(question.asked)} {left}</p>")
             self._said = look.html("").props('role="status" aria-live="polite"')
             self._choices = ui.element("div").classes("in-line")

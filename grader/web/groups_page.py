@@ -11,7 +11,7 @@ from nicegui import ui
 from grader.batch.drafts import STEPS
 from grader.grading.unexplained import SimilarSubmissions, lost_checks
 from grader.model.errors import GraderError
-from grader.model.score import counted, listed
+from grader.model.score import join_names, pluralize
 from grader.report.html import fragment
 from grader.report.safe import for_html
 from grader.report.words import VERDICTS
@@ -43,15 +43,15 @@ def _show_group_card(folder: ClassFolder, now: Snapshot, group: SimilarSubmissio
         with ui.element("h2"):
             function = f", {group.function}" if group.function else ""
             words = f"{group.exercise.number} {group.exercise.title}{function}, group {group.name}"
-            ui.link(f"{words}: {counted(len(members), 'answer')}", address_of(group))
-        look.html(f'<p class="soft">{for_html(listed([folder.name_on_page(now, one) for one in members]))}</p>')
+            ui.link(f"{words}: {pluralize(len(members), 'answer')}", address_of(group))
+        look.html(f'<p class="soft">{for_html(join_names([folder.name_on_page(now, one) for one in members]))}</p>')
         graded = now.graded(members[0], group.exercise.id)
         rows = lost_checks(graded, group.function) if graded is not None else []
         lost = "".join(
             f"<li><b>{VERDICTS[row.verdict][0]}</b> {for_html(f'{row.check.contract} {row.check.title}')}</li>"
             for row in rows[:_FEW]
         )
-        more = f"<li>{counted(len(rows) - _FEW, 'more check')}</li>" if len(rows) > _FEW else ""
+        more = f"<li>{pluralize(len(rows) - _FEW, 'more check')}</li>" if len(rows) > _FEW else ""
         look.html(f"<ul>{lost}{more}</ul>")
 
 
@@ -77,7 +77,7 @@ def show_group(folder: ClassFolder, now: Snapshot, exercise: str, name: str) -> 
     members = now.members(group)
     function = f" in <code>{for_html(group.function)}</code>" if group.function else ""
     alike = f" behave alike{function}" if len(members) > 1 else function
-    look.html(f"<p>{counted(len(members), 'answer')}{alike}.</p>")
+    look.html(f"<p>{pluralize(len(members), 'answer')}{alike}.</p>")
     if len(members) > 1:
         _show_two_answers(folder, now, exercise, members)
     else:

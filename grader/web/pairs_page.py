@@ -11,7 +11,7 @@ from nicegui import ui
 
 from grader.model import Exercise
 from grader.model.progress import Progress
-from grader.model.score import counted
+from grader.model.score import pluralize
 from grader.report.console import extra_words
 from grader.report.safe import for_html
 from grader.web import look
@@ -90,7 +90,7 @@ def _show_found(found: Sequence[SimilarPairs]) -> None:
     for item in found:
         with ui.element("section").style("width:100%"):
             look.heading(f"{item.exercise.number} {item.exercise.title}")
-            look.html(f'<p class="soft">{counted(item.compared, "submission")}: {for_html(item.in_words)}.</p>')
+            look.html(f'<p class="soft">{pluralize(item.compared, "submission")}: {for_html(item.in_words)}.</p>')
             for number, pair in enumerate(item.pairs):
                 with ui.element("details").classes("card").props("" if number else "open"):
                     look.html(" and ".join(f"{for_html(author)} ({share:.0%})" for author, share, _ in pair), "summary")
@@ -98,7 +98,7 @@ def _show_found(found: Sequence[SimilarPairs]) -> None:
                         for side, place in zip(pair, ("task", "edit"), strict=True):
                             _show_side(side, place)
             if item.more:
-                look.html(f'<p class="soft">{counted(item.more, "more pair")}, which have less in common.</p>')
+                look.html(f'<p class="soft">{pluralize(item.more, "more pair")}, which have less in common.</p>')
     if not found:
         look.html("<p>Fewer than two files of an exercise were handed in.</p>")
 

@@ -18,7 +18,7 @@ from grader.course.layout import find_course
 from grader.model import GradedExercise, Report, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
-from grader.model.score import counted, points_text
+from grader.model.score import pluralize, points_text
 from grader.report.gradebook import SIGNS, rules_without_points
 from grader.report.safe import for_html
 from grader.report.words import VERDICTS
@@ -140,7 +140,7 @@ _STATES = {
 
 def _show_class(folder: ClassFolder, now: Snapshot) -> None:
     overview = now.overview
-    look.heading(counted(len(now.reports), "submission"), 1)
+    look.heading(pluralize(len(now.reports), "submission"), 1)
     spread = overview.mean_and_median
     look.html(f"<p>{for_html(spread[:1].upper() + spread[1:])}.</p>")
     tallies = overview.exercises

@@ -168,7 +168,7 @@ class _Server:
                 self._spare.orders.close()
                 self._spare = None
         if wanted.limits.processes > 1:  # which few exercises allow
-            return self._fork_worker(many=True)
+            return self._fork_worker(starts_processes=True)
         spare, self._spare = self._spare or self._fork_worker(), None
         return spare
 
@@ -232,15 +232,15 @@ class _Server:
             if work.lane == lane and (all_of_them or not work.spared):
                 self._sandbox.end(pid)
 
-    def _fork_worker(self, *, many: bool = False) -> _Spare | None:
+    def _fork_worker(self, *, starts_processes: bool = False) -> _Spare | None:
         """Fork a worker that waits for its `StartWorker` message; return None if the system refuses to fork.
 
         Args:
-            many: whether the worker may start processes; see `Sandbox.fork`.
+            starts_processes: whether the worker may start processes; see `Sandbox.fork`.
         """
         ours, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            pid = self._sandbox.fork(many=many)
+            pid = self._sandbox.fork(starts_processes=starts_processes)
         except OSError as error:
             self._no_room = str(error)
             ours.close()

@@ -217,15 +217,15 @@ def test_a_large_course_keeps_all_its_results(home: Path, monkeypatch: pytest.Mo
     def kept_after(*names: str) -> str:
         with open_store(path) as opened:
             for name in names:
-                opened.write(result(name))
+                opened.insert_saved(result(name))
         with open_store(path) as opened:
             return "".join(saved.key.files for saved in reversed(opened.saved_results_of("right")))
 
     assert kept_after("a", "b", "c", "a") == "abca"
     assert kept_after("d", "e") == "bcade"
     with open_store(path) as opened:  # as a check of speed, which each command tries again
-        tried = [opened.write(result("speed")) for _ in range(9)]
-        opened.write(result("f"))
+        tried = [opened.insert_saved(result("speed")) for _ in range(9)]
+        opened.insert_saved(result("f"))
         opened.forget_results(tried)
     assert kept_after("g", "h") == "bcadefgh"
     assert kept_after("i") == "cadefghi"

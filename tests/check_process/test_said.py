@@ -8,7 +8,7 @@ import pytest
 from check_process.courses import course_with, graded
 from support import Grade, message, verdicts
 
-from grader.course.load import contract_lines
+from grader.course.load import rule_texts
 
 CHECKS = """
 import torch
@@ -94,7 +94,7 @@ def test_an_unrelated_function_is_not_proposed(grade: Grade) -> None:
 
 def test_a_rule_keeps_its_layout() -> None:
     """A matrix and a list keep their lines; prose is joined, before them and behind."""
-    rules = contract_lines(
+    rules = rule_texts(
         "C1  `f(n)` returns the\n    matrix of\n      1 2\n      3 4\n    for any n,\n    and no other.\n"
         "C2  `g(x)` returns one of\n    - a list,\n      also an empty one\n    - None.\n"
         "C3  Plain\n    prose.\n"

@@ -13,7 +13,7 @@ import pytest
 import torch
 from support import ROOT, WarmGrade, run_grade
 
-from grader.course.layout import bundled_course, given_files
+from grader.course.layout import bundled_course, student_files
 from grader.course.load import load_course
 
 pytestmark = pytest.mark.lane
@@ -90,7 +90,7 @@ def test_start_in_this_folder_and_from_a_checkout(type_grade: WarmGrade, tmp_pat
     assert "exercises are in this folder" in ran.stdout
     assert ran.stdout.endswith("  grade next\n  grade\nOr in a browser:  grade web\n")
     laid = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
-    assert laid == {*given_files(load_course(bundled_course())), Path(".grade-given.json")}
+    assert laid == {*student_files(load_course(bundled_course())), Path(".grade-given.json")}
     again = type_grade("start", ".", cwd=tmp_path)
     assert again.returncode == 2
     assert "has the course already" in again.stderr

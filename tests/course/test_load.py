@@ -11,7 +11,7 @@ from support import COURSES
 
 from grader.course.answers import starter_digest
 from grader.course.layout import find_course
-from grader.course.load import contract_lines, find_exercises, load_course
+from grader.course.load import find_exercises, load_course, rule_texts
 from grader.model.errors import CourseError
 
 
@@ -35,7 +35,7 @@ def test_pretend_course_loads() -> None:
     assert course.exercises[0].contract["C2"] == "The dtype stays as it is."
     assert course.handins[0].exercises == ("double",)
     source = '"""Title\n\nC1  One rule\n    goes on.\nC2. Two.\n\n    not a rule\n"""\n'
-    assert contract_lines(source) == {"C1": "One rule goes on.", "C2": "Two."}
+    assert rule_texts(source) == {"C1": "One rule goes on.", "C2": "Two."}
 
 
 def test_all_problems_at_once(home: Path) -> None:

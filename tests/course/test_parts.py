@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
-from grader.course.layout import course_files, given_files, released_files, stray_files
+from grader.course.layout import course_files, released_files, stray_files, student_files
 from grader.course.load import load_course
 from grader.grading.store import Keys
 from grader.model.errors import CourseError
@@ -29,7 +29,7 @@ def test_every_file_has_its_place(root: Path) -> None:
     """Data are given out and released, shared code is staff's, and neither is a stray file."""
     course = load_course(root)
     assert stray_files(course) == []
-    for files in (given_files(course), released_files(course)):
+    for files in (student_files(course), released_files(course)):
         names = {path.as_posix() for path in files}
         assert DATA in names
         assert SHARED not in names

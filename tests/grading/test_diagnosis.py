@@ -15,7 +15,7 @@ from grader.course.load import load_course
 from grader.grading.behaviour import Names, names_in_sentence
 from grader.grading.diagnosis import KnownMistakes, diagnose, share_of_same_results
 from grader.grading.store import open_store
-from grader.intake.code import functions_used, names_used
+from grader.intake.code import functions_used, names_in_sources
 from grader.intake.collect import names_in
 from grader.model import Check, Course, Exercise, Submission
 from grader.model.messages import CheckSelection
@@ -228,10 +228,10 @@ def helper(x): return F.relu(x)
 
 def other(x): return [v.clone() for v in x]
 """
-    assert {"relu", "functional", "ones"} <= set(names_used(text, functions=["wrong"]))
-    assert "clone" not in set(names_used(text, functions=["wrong"]))
+    assert {"relu", "functional", "ones"} <= set(names_in_sources(text, functions=["wrong"]))
+    assert "clone" not in set(names_in_sources(text, functions=["wrong"]))
     assert "clone" in names_in({"a.py": text}, ["other"]) - names_in({"a.py": text}, ["wrong"])
-    assert "clone" in set(names_used(text)) & set(names_used(text, functions=["nothing"]))
+    assert "clone" in set(names_in_sources(text)) & set(names_in_sources(text, functions=["nothing"]))
 
 
 def test_functions_used_are_those_that_the_code_leads_to() -> None:

@@ -115,7 +115,7 @@ RECORDS = {
     "module_place",  # a search line by line, of a text that was read
     "move_to_rostered_authors",  # sorts records
     "functions_used",  # of the course's references
-    "names_used",  # of the course's known answers
+    "names_in_sources",  # of the course's known answers
     "starter_names",  # of the course's starters
     "python_of",  # of an author's own notebooks, which become a course
 }

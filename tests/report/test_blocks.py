@@ -7,7 +7,7 @@ import pytest
 
 from grader.report import console
 from grader.report.blocks import Cell, Rate, TableColumn, bar_text, code_lines, coloured_code, table_lines
-from grader.report.safe import columns
+from grader.report.safe import column_count
 
 HEADS = (TableColumn("in", 5), TableColumn("mean", 4), TableColumn("exercise", is_text=True))
 ROWS: list[list[Cell]] = [
@@ -32,7 +32,7 @@ def test_a_table_fits(width: int) -> None:
     """Texts are wrapped, by columns of the terminal, and nothing of them is lost, also of a word that is too long."""
     text = "01-1 " + "\u5f62\u72b6\u3068" * 9 + " a_name_without_any_blank_in_it"
     drawn = list(table_lines(HEADS, [["8", "5", text]], width))
-    assert max(map(columns, drawn)) <= width
+    assert max(map(column_count, drawn)) <= width
     assert "".join("".join(drawn[1:]).split()) == "85" + text.replace(" ", "")
 
 
@@ -75,7 +75,7 @@ def test_a_marked_line_of_code_has_a_sign() -> None:
     assert [click.unstyle(line).rstrip() for line in coloured] == plain
     assert "\x1b[1;31m  >" in coloured[1]
     assert all("\x1b[2J" not in line for line in coloured)
-    assert [columns(line) for line in code_lines([(1, "x" * 99, False)], "", 40, colours=False)] == [40]
+    assert [column_count(line) for line in code_lines([(1, "x" * 99, False)], "", 40, colours=False)] == [40]
 
 
 def test_code_to_copy_is_whole() -> None:
@@ -100,10 +100,10 @@ def test_a_bar_shows_a_part() -> None:
     """It has its columns at the beginning and at the end, with colours and without."""
     for colours in (True, False):
         bars = [click.unstyle(bar_text(done, 4, 20, colours=colours)) for done in (0, 2, 4)]
-        assert [columns(bar) for bar in bars] == [20] * 3
+        assert [column_count(bar) for bar in bars] == [20] * 3
         assert bars[2] == "\u2501" * 20
     assert bars[:2] == [" " * 20, "\u2501" * 10 + " " * 10]
-    assert columns(bar_text(0, 0, 20, colours=False)) == 20
+    assert column_count(bar_text(0, 0, 20, colours=False)) == 20
 
 
 @pytest.mark.parametrize("seconds", [0.5, 40])

@@ -86,8 +86,8 @@ def test_what_a_terminal_shows(text: str, shown: str) -> None:
 )
 def test_columns(text: str, taken: int) -> None:
     """Characters of two columns count twice, accents of their own not at all; Korean also in parts."""
-    assert safe.columns(text) == taken
-    assert safe.columns(safe.pad(text, 9)) == 9
+    assert safe.column_count(text) == taken
+    assert safe.column_count(safe.pad(text, 9)) == 9
 
 
 @pytest.mark.parametrize("width", [20, 33])
@@ -95,14 +95,14 @@ def test_wide_text_is_wrapped_and_cut_by_columns(width: int) -> None:
     """Japanese has no blanks, so a line ends at any of its characters; a path stays whole."""
     text = "\u5f62\u72b6\u3068\u30b9\u30c8\u30e9\u30a4\u30c9\u3092" * 5 + "\u3002 see exercises/a/b.py"
     lines = safe.wrap(text, "  ", width)
-    assert max(map(safe.columns, lines)) <= width
+    assert max(map(safe.column_count, lines)) <= width
     assert "".join("".join(lines).split()) == text.replace(" ", "")
     assert any("exercises/a/b.py" in line for line in lines)
-    assert safe.columns(safe.shorten(text, width)) <= width
+    assert safe.column_count(safe.shorten(text, width)) <= width
     command = "grade start \u5f62\u72b6\u3068\u30b9\u30c8\u30e9/\u30a4\u30c9\u3092"
     assert f"  {command}" in safe.wrap(f"\u5f62\u72b6:  {command}", "", width)
     (row,) = safe.two_sided_lines("\u5f62\u72b6", "5 / 10", width)
-    assert safe.columns(row) == width
+    assert safe.column_count(row) == width
 
 
 FORMULA = re.compile(r"[\s\"']*[=+\-@%|]")

@@ -12,7 +12,7 @@ from grader.course.load import load_course
 from grader.model import Check, Environment, GradedCheck, GradedExercise, Mistake, Outcome, Report, Score, Verdict
 from grader.model.picture import Grid, Picture
 from grader.model.score import Causes
-from grader.report.safe import columns
+from grader.report.safe import column_count
 from grader.report.terminal import exercise_lines, message_lines, summary_lines
 from grader.sandbox.start_messages import WARNED
 
@@ -218,7 +218,7 @@ def test_lines_fit_the_terminal(width: int) -> None:
         *(row(f"p{i}", "passed", rule=f"C{i}") for i in range(12)),
     )
     shown = lines(*rows, width=width)
-    assert [line for line in shown if columns(line) > width] == []
+    assert [line for line in shown if column_count(line) > width] == []
     assert any("0 / 0.5" in line for line in shown)
 
 

@@ -49,8 +49,8 @@ from grader.sandbox.trials import try_out
 class Unlucky(Sandbox):
     lost = 0
 
-    def fork(self, *, many=False):
-        pid = super().fork(many=many)
+    def fork(self, *, starts_processes=False):
+        pid = super().fork(starts_processes=starts_processes)
         if pid and self.lost < int(sys.argv[2]):
             self.lost += 1
             os.kill(pid, signal.SIGKILL)

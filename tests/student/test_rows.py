@@ -14,7 +14,7 @@ from support import add_module
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
-from grader.report.safe import columns
+from grader.report.safe import column_count
 from grader.student.folder import CourseProgress, ExerciseProgress, restore_starter, save_starters, write_progress
 from grader.student.list_page import list_data, list_lines, next_exercise_lines
 from grader.student.rows import Row, filter_rows, next_row, rows_of
@@ -144,7 +144,7 @@ def test_list_of_wide_titles_is_aligned(course: Course) -> None:
     file.write_text(file.read_text().replace("Double it", "\u628a\u5f20\u91cf\u52a0\u500d"))
     course = load_course(course.root)
     lines = [click.unstyle(line) for line in list_lines(course, rows_of(course), 80)]
-    assert [columns(line[: line.index("not started")]) for line in lines if "not started" in line] == [47] * 3
+    assert [column_count(line[: line.index("not started")]) for line in lines if "not started" in line] == [47] * 3
 
 
 def test_task_as_it_is_shown(course: Course) -> None:

@@ -44,8 +44,10 @@ def convert_to_pytest(text: str) -> str:
     text = _with_setups(text)
     tree = ast.parse(text)
     source, edits = CheckSource(tree), Edits(text)
-    owners = {id(node): owner for owner, method in _methods(tree) for node in ast.walk(method)}
-    caught = {name for node in source.nodes if isinstance(node, ast.With) for name in _names_of_errors(node, owners)}
+    self_names = {id(node): owner for owner, method in _methods(tree) for node in ast.walk(method)}
+    caught = {
+        name for node in source.nodes if isinstance(node, ast.With) for name in _names_of_errors(node, self_names)
+    }
     used = list[str]()
     for node in source.nodes:
         match node:
@@ -53,11 +55,11 @@ def convert_to_pytest(text: str) -> str:
                 is_alone = any(getattr(one, "body", None) == [node] for one in source.nodes)
                 edits.replace(node, "pass") if is_alone else edits.drop(node)
             case ast.Expr(value=ast.Call() as call) if plain := _as_assert(
-                _assert_name(call, owners, source), call, caught
+                _assert_name(call, self_names, source), call, caught
             ):
                 edits.replace(node, ast.unparse(plain))
                 used.append(ast.unparse(plain))
-            case ast.Call() if (name := _assert_name(node, owners, source)) in _RAISES:
+            case ast.Call() if (name := _assert_name(node, self_names, source)) in _RAISES:
                 edits.replace(node.func, _RAISES[name])
                 used.append(_RAISES[name])
             case ast.Attribute(value=ast.Name(id=name), attr="exception") if name in caught:
@@ -89,36 +91,38 @@ def _methods(tree: ast.Module) -> Iterator[tuple[str, Function]]:
             yield from ((parameters(one)[0], one) for one in methods if parameters(one))
 
 
-def _assert_name(call: ast.Call, owners: dict[int, str], source: CheckSource) -> str:
+def _assert_name(call: ast.Call, self_names: dict[int, str], source: CheckSource) -> str:
     """Return the name of the `unittest` or nose assert that is called, such as "Equal"; "" for any other call.
 
     Args:
         call: the call.
-        owners: the name of the first parameter, such as "self", of the method that a node is in, by the node's `id`.
+        self_names: the name of the first parameter, such as "self", of the method that a node is in, by the `id` of
+            the node.
         source: the file of the call.
     """
     match call.func:
-        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == owners.get(id(call)):
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == self_names.get(id(call)):
             return attribute.removeprefix("assert") if attribute.startswith("assert") else ""
-    module, _, name = source.path(call).rpartition(".")
+    module, _, name = source.import_path(call).rpartition(".")
     if module != "nose.tools":
         return ""
     return _SHORT.get(name) or "".join(part.capitalize() for part in name.removeprefix("assert_").split("_"))
 
 
-def _names_of_errors(node: ast.With, owners: dict[int, str]) -> Iterator[str]:
+def _names_of_errors(node: ast.With, self_names: dict[int, str]) -> Iterator[str]:
     """Yield the names that `with self.assertRaises(...) as NAME` binds to expected errors.
 
     Args:
         node: the `with` statement.
-        owners: the name of the first parameter, such as "self", of the method that a node is in, by the node's `id`.
+        self_names: the name of the first parameter, such as "self", of the method that a node is in, by the `id` of
+            the node.
     """
     for item in node.items:
         match item:
             case ast.withitem(
                 context_expr=ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=attribute)) as call,
                 optional_vars=ast.Name(id=name),
-            ) if owner == owners.get(id(call)) and attribute.removeprefix("assert") in _RAISES:
+            ) if owner == self_names.get(id(call)) and attribute.removeprefix("assert") in _RAISES:
                 yield name
 
 

@@ -189,12 +189,12 @@ class Port:
             ):
                 yield test
 
-    def _check_file(self, docstring: str, above: str, tests: Sequence[str]) -> str:
+    def _check_file(self, docstring: str, comment: str, tests: Sequence[str]) -> str:
         """Return the source of a check file with checks for these tests, and with all that the checks need.
 
         Args:
             docstring: the docstring of the file.
-            above: a line with a comment that is put above each check; "" for none.
+            comment: a line with a comment that is put above each check; "" for none.
             tests: the names of the tests; without any, "" is returned.
         """
         names = {self._plain.name_in_checks(name): name for name in self._plain.tests}
@@ -203,7 +203,7 @@ class Port:
         for item in (item for item in self._items if names.get(item.name) in tests):
             name = names[item.name]
             text = self._plain.check_by_probe(self._plain.tests[name], item) if name in self._beside else item.text
-            items += top_statements(above + _with_rule(text, self._rules[name], self._share(name)))
+            items += top_statements(comment + _with_rule(text, self._rules[name], self._share(name)))
         wanted = [*autouse, *map(self._plain.name_in_checks, tests)]
         text = source_of_file(docstring, statements_needed(items, wanted))
         return with_todos(text, of_checks=True) if tests else ""
@@ -410,7 +410,7 @@ def _find_todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator
 
 def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data: Container[str]) -> str:
     """Return what is left to do about a call in a ported file, as the text of a TODO; "" if nothing is."""
-    path = source.path(call) or ast.unparse(call.func)
+    path = source.import_path(call) or ast.unparse(call.func)
     if _reads_file(source, call) and _first_literal(call) not in data:
         return _ELSEWHERE
     if _CLOCKS.fullmatch(path):
@@ -430,7 +430,7 @@ def _classes_of_packages(source: CheckSource, call: ast.Call) -> Iterator[str]:
     """Yield the classes in a call of `isinstance` that belong to packages other than PyTorch and NumPy."""
     kinds = call.args[1].elts if len(call.args) == 2 and isinstance(call.args[1], ast.Tuple) else call.args[1:]
     for kind in kinds:
-        path = source.path(kind)
+        path = source.import_path(kind)
         if "." in path and path.split(".")[0] not in _VALUES:
             yield ast.unparse(kind)
 
@@ -452,7 +452,7 @@ def _first_literal(call: ast.Call) -> str:
 
 def _reads_file(source: CheckSource, call: ast.Call) -> bool:
     reads = isinstance(call.func, ast.Attribute) and call.func.attr in ("read_text", "read_bytes")
-    return reads or _FILES.fullmatch(source.path(call) or ast.unparse(call.func)) is not None
+    return reads or _FILES.fullmatch(source.import_path(call) or ast.unparse(call.func)) is not None
 
 
 def _files_in_literals(text: str, folder: Path) -> Iterator[str]:
@@ -544,7 +544,7 @@ def _is_reassigned(node: ast.AST, body: Sequence[ast.stmt]) -> bool:
 
 def _parametrize_names(source: CheckSource, decorator: ast.expr) -> list[str]:
     """Return the parameter names of a `pytest.mark.parametrize`; an empty list for another decorator."""
-    if source.path(decorator) != "pytest.mark.parametrize" or not isinstance(decorator, ast.Call):
+    if source.import_path(decorator) != "pytest.mark.parametrize" or not isinstance(decorator, ast.Call):
         return []
     words = [word.value for word in decorator.keywords if word.arg == "argnames"]
     match [*decorator.args, *words][:1]:

@@ -73,7 +73,9 @@ def _uses_packages(node: ast.AST, source: CheckSource, packages: Collection[str]
         path
         for one in names
         for path in (
-            [module for module, _ in imported_names(one).values()] if isinstance(one, ast.stmt) else [source.path(one)]
+            [module for module, _ in imported_names(one).values()]
+            if isinstance(one, ast.stmt)
+            else [source.import_path(one)]
         )
     ]
     return any(path.split(".")[0] in packages for path in paths)
@@ -104,7 +106,7 @@ class _ProxySupport:
                 if self._is_students(value):
                     self._results |= {one.id for one in targets if isinstance(one, ast.Name)}
                 return self._allows_value(value)
-            case ast.Expr(value=ast.Call() as call) if self._source.path(call) in _CLOSE:
+            case ast.Expr(value=ast.Call() as call) if self._source.import_path(call) in _CLOSE:
                 return self._allows_close_call(call)
             case ast.Expr(value=value):
                 return self._allows_value(value)
@@ -125,7 +127,7 @@ class _ProxySupport:
                 # With a literal: two tables would be compared element by element.
                 is_plain = len(of_students) <= 1 and not any(map(self._is_students, inside))
                 return is_plain and all(map(self._allows_operand, of_students))
-            case ast.Call() if self._source.path(node) in _CLOSE:
+            case ast.Call() if self._source.import_path(node) in _CLOSE:
                 return self._allows_close_call(node)
         return self._allows_value(node)
 

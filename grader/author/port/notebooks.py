@@ -22,7 +22,7 @@ from grader.course.files import parse_yaml
 from grader.intake.cells import python_of
 from grader.lint.scope import Function, imported_names, parameters
 from grader.model.errors import CourseError
-from grader.model.score import counted
+from grader.model.score import pluralize
 
 MODULE = "solution"
 """From which the test file of a notebook imports what students write."""
@@ -247,7 +247,7 @@ def _read_nbgrader(rows: Sequence[Row]) -> Assignment:
             made.add_code(code, is_solution=solved)
             continue
         if autotests := _AUTOTEST.findall(code):
-            lines = f"{counted(len(autotests), 'line')} such as AUTOTEST {autotests[0].strip()}"
+            lines = f"{pluralize(len(autotests), 'line')} such as AUTOTEST {autotests[0].strip()}"
             made.autotests.append(f"{name} has {lines}: compare each with `reference` in a hidden check")
         shown = _HIDDEN.sub("", code)
         parts = {name: shown, f"{name}_hidden": "\n".join(_HIDDEN.findall(code))}

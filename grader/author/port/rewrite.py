@@ -221,7 +221,7 @@ class Tests:
         for call in ast.walk(node):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self._helpers:
                 name = self.name_in_checks(call.func.id) if prefix else call.func.id
-                edits.replace_head(call, name, needs[call.func.id], before=bool(call.args or call.keywords))
+                edits.replace_head(call, name, needs[call.func.id], others_follow=bool(call.args or call.keywords))
 
     # -- check files ----------------------------------------------------------------------------------------------
 
@@ -233,7 +233,7 @@ class Tests:
         if not isinstance(node, Function):
             return item.text
         needs = self.needs[item.name]
-        edits.replace_head(node, self.name_in_checks(item.name), needs, before=bool(ast.unparse(node.args)))
+        edits.replace_head(node, self.name_in_checks(item.name), needs, others_follow=bool(ast.unparse(node.args)))
         if item.name in self.tests:
             above = node.decorator_list[0] if node.decorator_list else node
             edits.insert(edits.start(above) - bool(node.decorator_list), '@check("C1")\n')
@@ -254,7 +254,7 @@ class Tests:
                 if statement in own:
                     edits.replace(statement, own[statement])
                     continue
-                path = self._source.path(getattr(statement, "value", None))
+                path = self._source.import_path(getattr(statement, "value", None))
                 if keeps and path == _TORCH_SEED:
                     edits.comment(statement.lineno, f"TODO: {_KEPT_SEED}")
                     edits.replace(statement, f"{name} = {self._torch_generator(edits, statement)}")
@@ -276,18 +276,18 @@ class Tests:
         if not isinstance(node, Function) or not _has_expected_numbers(node):
             return False
         calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
-        seeds = [one for one in calls if self._source.path(one) == _TORCH_SEED]
+        seeds = [one for one in calls if self._source.import_path(one) == _TORCH_SEED]
         draws = [one for one in calls if self._draws_at_random(one)]
         at_top = [one.value for one in node.body if isinstance(one, ast.Expr)]
         return (
-            bool(seeds and draws and not any(self._source.path(one).startswith("torch.nn.") for one in calls))
+            bool(seeds and draws and not any(self._source.import_path(one).startswith("torch.nn.") for one in calls))
             and all(seed in at_top and len(seed.args) == 1 for seed in seeds)
             and min(draw.lineno for draw in draws) > min(seed.lineno for seed in seeds)
         )
 
     def _generator_name(self, node: Function, module: str) -> str:
         """Return the variable name for the generator that replaces a module's global generator in a function."""
-        paths = {self._source.path(statement.value).rpartition(".")[0] for statement in ast.walk(node)
+        paths = {self._source.import_path(statement.value).rpartition(".")[0] for statement in ast.walk(node)
                  if isinstance(statement, ast.Expr) and self._is_seed(statement)}  # fmt: skip
         return _GENERATOR if paths <= {module} else f"{module.split('.')[0]}_{_GENERATOR}"
 
@@ -301,7 +301,7 @@ class Tests:
             assert isinstance(seed, ast.Expr)
             match seed.value:
                 case ast.Call(func=ast.Attribute(value=module), args=[_], keywords=[]) as call:
-                    path = self._source.path(module)
+                    path = self._source.import_path(module)
                 case _:
                     continue
             draws = [
@@ -309,7 +309,7 @@ class Tests:
                 for one in ast.walk(node)
                 if isinstance(one, ast.Attribute)
                 and isinstance(one.value, ast.Name | ast.Attribute)
-                and self._source.path(one.value) == path
+                and self._source.import_path(one.value) == path
                 and one.attr in _DRAWN_BY.get(path, ())
             ]
             if draws and all(one.lineno > seed.lineno for one in draws):
@@ -338,7 +338,7 @@ class Tests:
 
     def _rewrite_decorators(self, edits: Edits, item: TopStatement, node: Function) -> None:
         for one in node.decorator_list:
-            path = self._source.path(one)
+            path = self._source.import_path(one)
             if item.name in self.tests and path.startswith("pytest.mark.") and path not in _MARKS_OF_CHECKS:
                 edits.drop(one)
                 mark = ast.unparse(one).removeprefix("pytest.mark.")
@@ -349,11 +349,11 @@ class Tests:
                 edits.replace(one, f"pytest.fixture({', '.join(words)})" if words else "pytest.fixture")
 
     def _is_seed(self, node: ast.stmt) -> bool:
-        return isinstance(node, ast.Expr) and _SEEDS.fullmatch(self._source.path(node.value)) is not None
+        return isinstance(node, ast.Expr) and _SEEDS.fullmatch(self._source.import_path(node.value)) is not None
 
     def _draws_at_random(self, node: ast.AST) -> bool:
         """Return whether a node is a call such as `torch.rand` without the argument `generator`."""
-        is_draw = isinstance(node, ast.Call) and self._source.path(node) in _DRAWS
+        is_draw = isinstance(node, ast.Call) and self._source.import_path(node) in _DRAWS
         return is_draw and not has_generator(node)
 
     def check_by_probe(self, test: TopStatement, check: TopStatement) -> str:
@@ -445,7 +445,7 @@ def _as_functions(item: TopStatement, source: CheckSource) -> str:
         (node,) = ast.parse(text).body
     if not isinstance(node, ast.ClassDef):
         return text
-    bases = [source.path(base).rpartition(".")[2] for base in node.bases]
+    bases = [source.import_path(base).rpartition(".")[2] for base in node.bases]
     return _class_body_as_functions(node, text) if node.name.startswith("Test") or "TestCase" in bases else text
 
 
@@ -539,7 +539,11 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
     match test:
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):
             # Of an object that stays in the worker, `isinstance` knows nothing.
-            path = scope.source.path(kind) if _is_students(scope, value) or scope.kind(value) is ExprKind.OBJECT else ""
+            path = (
+                scope.source.import_path(kind)
+                if _is_students(scope, value) or scope.kind(value) is ExprKind.OBJECT
+                else ""
+            )
             if path == "torch.Tensor":
                 return f"assert_tensor({edits.text(value)})"
             return f"assert_isinstance({edits.text(value)}, {edits.text(kind)})" if path.startswith("torch.") else ""
@@ -559,7 +563,7 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
 
 def _as_assert_values(scope: Scope, edits: Edits, call: ast.Call) -> str:
     """Return a call such as `torch.allclose` as `assert_values`; "" if `assert_values` does not compare the same."""
-    path, words = scope.source.path(call), {word.arg or "**": edits.text(word.value) for word in call.keywords}
+    path, words = scope.source.import_path(call), {word.arg or "**": edits.text(word.value) for word in call.keywords}
     exact = _EQUAL.fullmatch(path) is not None
     if not (exact or _CLOSE.fullmatch(path)) or not 2 <= len(call.args) <= 4:
         return ""
@@ -587,7 +591,7 @@ def _without_conversions(edits: Edits, node: ast.expr) -> str:
 
 def _is_foreign_dtype(scope: Scope, node: ast.expr) -> bool:
     """Return whether a dtype is one of NumPy or Python, and not of PyTorch: `np.float64`, `"int64"`, `float`."""
-    path = scope.source.path(node)
+    path = scope.source.import_path(node)
     return isinstance(node, ast.Constant) or path in ("float", "int", "bool", "object") or path.startswith("numpy.")
 
 

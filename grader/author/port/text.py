@@ -45,18 +45,18 @@ class Edits:
         """Insert source at an offset in bytes."""
         self._edits.append((place, place, new))
 
-    def replace_head(self, node: Function | ast.Call, name: str, first: Sequence[str], *, before: bool) -> None:
+    def replace_head(self, node: Function | ast.Call, name: str, first: Sequence[str], *, others_follow: bool) -> None:
         """Rename a function or a call, and insert parameters or arguments behind its opening parenthesis.
 
         Args:
             node: the function or the call.
             name: the new name.
             first: the parameters or arguments that are inserted.
-            before: whether the function already has parameters, or the call arguments, so that a comma must end
+            others_follow: whether the function already has parameters, or the call arguments, so that a comma must end
                 `first`.
         """
         start = self.start(node) if isinstance(node, ast.Call) else self._bytes.index(b"def ", self.start(node)) + 4
-        more = ", ".join(first) + ", " * (before and bool(first))
+        more = ", ".join(first) + ", " * (others_follow and bool(first))
         self._edits.append((start, self._bytes.index(b"(", start) + 1, f"{name}({more}"))
 
     def replace_name(self, node: Function, name: str) -> None:

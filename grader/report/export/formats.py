@@ -38,7 +38,7 @@ from typing import Any, Literal
 from grader.model import Score, Verdict
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_named
-from grader.model.score import Causes, counted, final_score_text, points_text
+from grader.model.score import Causes, final_score_text, pluralize, points_text
 from grader.report.safe import for_terminal, for_workflow
 from grader.report.schema import CheckEntry, ExerciseEntry, ReportFile
 
@@ -122,10 +122,10 @@ def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[Rep
     withheld, left_out = exercise.withheld, exercise.left_out
     if withheld.checks:
         what = f"{points_text(withheld.points)} points" if points else "more"
-        text = f"{counted(withheld.checks, 'hidden check')} will decide {what} at hand-in"
+        text = f"{pluralize(withheld.checks, 'hidden check')} will decide {what} at hand-in"
         yield _undecided_item(exercise, "withheld", "Hidden checks", withheld.points, text, shown=False)
     if left_out.checks:
-        text = f"{counted(left_out.checks, 'check')} did not run, because only others were chosen"
+        text = f"{pluralize(left_out.checks, 'check')} did not run, because only others were chosen"
         yield _undecided_item(exercise, "left_out", "Checks left out", left_out.points, text)
     ran = sum(row.graded.score.possible for row in exercise.checks)
     rest = exercise.score.possible - ran - withheld.points - left_out.points
@@ -187,8 +187,8 @@ def _item_of_check(
     if row.set_by:
         text = f"{row.set_by}\n{text}".strip()
     text = "\n".join([*([text] if text else []), *mistakes])
-    if points and exercise.held_text and (is_cause or row.held_back):
-        text = f"{text}\n{exercise.held_text}".strip()
+    if points and exercise.held_back_text and (is_cause or row.held_back):
+        text = f"{text}\n{exercise.held_back_text}".strip()
     if kind == "undecided":
         word = verdict.value.replace("_", " ")
         what = f"{points_text(score.possible)} points are" if points else "this is"
@@ -243,7 +243,7 @@ def cut_text(text: str, most: int) -> str:
     return f"{beginning}\n({len(text) - len(beginning)} more characters)"
 
 
-def number(hundredths: int) -> float | int:
+def json_points(hundredths: int) -> float | int:
     """Return points for JSON, from hundredths: an int if they are whole, else a float."""
     return hundredths // 100 if hundredths % 100 == 0 else hundredths / 100
 
@@ -262,11 +262,15 @@ def gradescope(report: ReportFile, options: Options) -> str:
     top = [f"{report.course}. Grader {report.environment.get('grader')}, torch {report.environment.get('torch')}."]
     items = items_of(report)
     if total.undecided:
-        top.append(f"{number(total.undecided)} points are undecided: neither earned nor lost.")
+        top.append(f"{json_points(total.undecided)} points are undecided: neither earned nor lost.")
         top.append(why_undecided(items))
-    extra = {"undecided": number(total.undecided), "possible": number(total.possible), "digest": report.digest}
+    extra = {
+        "undecided": json_points(total.undecided),
+        "possible": json_points(total.possible),
+        "digest": report.digest,
+    }
     made = {
-        **({"score": number(total.earned)} if total.undecided < total.possible else {}),
+        **({"score": json_points(total.earned)} if total.undecided < total.possible else {}),
         "output": cut_text(for_terminal("\n".join(top)), _MOST_OUTPUT),
         "output_format": "text",
         "stdout_visibility": "hidden",
@@ -278,8 +282,8 @@ def gradescope(report: ReportFile, options: Options) -> str:
 
 def _gradescope_test(item: ReportItem, place: int, options: Options) -> dict[str, Any]:
     decided = {
-        "score": number(item.score.earned),
-        "max_score": number(item.score.possible),
+        "score": json_points(item.score.earned),
+        "max_score": json_points(item.score.possible),
         "status": "passed" if item.kind == "passed" else "failed",
     }
     return {
@@ -311,8 +315,8 @@ def prairielearn(report: ReportFile, options: Options) -> str:
         {
             "name": item.name,
             "description": "",
-            "points": number(item.score.earned),
-            "max_points": number(item.score.possible),
+            "points": json_points(item.score.earned),
+            "max_points": json_points(item.score.possible),
             "message": cut_text(for_terminal(item.text), most),
         }
         for item in items
@@ -343,7 +347,7 @@ def classroom(report: ReportFile, options: Options) -> str:
         {
             "name": item.name,
             "status": _STATUS[item.kind],
-            "score": number(item.score.earned),
+            "score": json_points(item.score.earned),
             "message": cut_text(for_terminal(item.text), _MOST_MESSAGE),
             "test_code": "",
             "filename": for_terminal(item.exercise.file or "", one_line=True),
@@ -355,7 +359,7 @@ def classroom(report: ReportFile, options: Options) -> str:
     made = {
         "version": 3,
         "status": "fail" if "lost" in kinds else "error" if "undecided" in kinds else "pass",
-        "max_score": number(report.total.possible),
+        "max_score": json_points(report.total.possible),
         "message": final_points_text(report),
         "tests": tests,
     }
@@ -405,7 +409,7 @@ def classroom50(report: ReportFile, options: Options) -> str:
 
 
 def _classroom50_test(item: ReportItem) -> dict[str, Any]:
-    points = f"{number(item.score.earned)} of {number(item.score.possible)} points, here in hundredths"
+    points = f"{json_points(item.score.earned)} of {json_points(item.score.possible)} points, here in hundredths"
     return {
         "test-name": item.name,
         "passed": item.kind == "passed",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from grader.course.files import suggestion
 from grader.model.errors import CourseError
-from grader.model.score import counted, listed, points_text
+from grader.model.score import join_names, pluralize, points_text
 from grader.report.csv_table import CsvTable
 from grader.report.moodle_worksheet import Worksheet, is_no, is_yes_no
 from grader.report.numbers import parse_hundredths
@@ -80,12 +80,12 @@ class Filled:
             zeros: whether people who handed in nothing got 0.
         """
         replaced = f", {self.replaced} in place of another score" if self.replaced else ""
-        yield f"{counted(self.scores, 'score')} filled in{replaced}: {place}"
+        yield f"{pluralize(self.scores, 'score')} filled in{replaced}: {place}"
         for why, authors in self.named.items():
             yield from (f"{author} {names.get(author, '')}".rstrip() + f": {why}" for author in authors)
         if self.absent:
             what = "which got 0" if zeros else "left as it was; --zeros fills in 0"
-            yield f"Nothing handed in: {counted(self.absent, 'person')}, {what}."
+            yield f"Nothing handed in: {pluralize(self.absent, 'person')}, {what}."
 
 
 def moodle_upload_notes(done: Filled) -> list[str]:
@@ -202,7 +202,7 @@ def _fill_column(
     unknown = owners[None]
     if zeros and unknown:
         raise CourseError(
-            f"--zeros: {listed(unknown)} cannot be found in {table.path}, so a 0 might be for one of them"
+            f"--zeros: {join_names(unknown)} cannot be found in {table.path}, so a 0 might be for one of them"
         )
     done.named[UNKNOWN] += unknown
     maxima, changeable = _find_most_points(table, people, place), _changeable_column(table, people, place)
