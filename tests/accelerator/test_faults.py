@@ -152,7 +152,8 @@ def test_scripts_know_what_is_replaced() -> None:
     """TorchScript compiles functions that name `torch.device`, autocast's state or another builtin that is replaced."""
     compile_it: Any = torch.jit.script
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
+        for kind in (DeprecationWarning, FutureWarning):  # PyTorch 2.14 says it to all users
+            warnings.simplefilter("ignore", kind)
         script = compile_it(_lower_outside_autocast)
     assert torch.equal(script(torch.ones(3, device="cuda")), 1 + torch.fft.fftfreq(3))
 

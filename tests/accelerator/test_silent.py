@@ -559,3 +559,94 @@ def test_lists_of_tensors_on_several_devices() -> None:
     for pair in ([[a], [c]], [[a, b], [b, a]]):
         with raises(RuntimeError, "Expected all tensors to be on the same device, but found at least two devices"):
             torch._foreach_add(*pair)
+
+
+# -- changes in place --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"foreach": True}, {"foreach": False}], ids=str)
+@in_mode("cuda")
+def test_a_step_between_forward_and_backward_raises(options: dict[str, Any]) -> None:
+    """An optimizer changes parameters that backward needs, also all of them with one operator, and backward raises."""
+    first, second = nn.Linear(3, 3).cuda(), nn.Linear(3, 1).cuda()
+    optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1, **options)
+    for _ in range(2):
+        loss = second(first(torch.ones(2, 3, device="cuda"))).sum()
+        loss.backward(retain_graph=True)
+    optimizer.step()
+    with raises(RuntimeError, "one of the variables needed for gradient computation has been modified by an inplace"):
+        loss.backward()
+
+
+VIEWS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "slice": lambda x: x[1:],
+    "select": lambda x: x[0],
+    "transposed": lambda x: x.T,
+    "all in one row": lambda x: x.view(-1),
+    "a view of a view": lambda x: x[1:][:, 2],
+    "expanded": lambda x: x[:, :1].expand(3, 4),
+    "the tensor": lambda x: x,
+}
+
+CHANGES: dict[str, Callable[[torch.Tensor], Any]] = {
+    "mul_": lambda x: x.mul_(2),
+    "copy_": lambda x: x.copy_(torch.ones_like(x)),
+    "a number for all elements": lambda x: x.__setitem__(..., 1.0),
+    "a list of tensors": lambda x: torch._foreach_mul_([x], 2.0),
+    "lists of two tensors": lambda x: torch._foreach_add_([x, torch.ones_like(x)], [x.detach().sin(), x.detach()]),
+    "no change": lambda x: x,
+}
+
+
+def _names(node: Any) -> Any:
+    return node and (node.name(), [_names(following) for following, _ in node.next_functions])
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@in_mode("cuda")
+def test_a_view_that_is_changed_in_place(view: str) -> None:
+    """Versions, gradients and errors are those of the CPU, and so are the graphs, except for the view's own node."""
+    for name, change in CHANGES.items():
+        seen = []
+        for device in ("cpu", "cuda"):
+            leaf = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], device=device, requires_grad=True)
+            base = leaf * 1
+            part = VIEWS[view](base)
+            try:
+                change(part)
+            except RuntimeError as error:
+                seen.append([str(error)])
+                continue
+            (part * 3).sum().backward()
+            found = [base._version, part._version, part.requires_grad, grad_of(leaf).tolist(), _names(base.grad_fn)]
+            seen.append(found)
+        assert seen[0] == seen[1], name
+
+
+@in_mode("cuda")
+def test_a_number_that_is_written_to_elements() -> None:
+    """One element and elements at indices are copied from the host; a part and a mask are filled, by one kernel."""
+    x, indices = torch.zeros(5, device="cuda"), torch.tensor([0, 2], device="cuda")
+    mask, one = x == 0, torch.ones((), device="cuda")
+    writes: list[tuple[Any, Any, tuple[int, int, int]]] = [
+        *((slice(1, None), 2.0, (1, 0, 0)), (..., True, (1, 0, 0)), (mask, 2, (1, 0, 0))),
+        *((1, 2.0, (0, 1, 1)), (indices, 2.0, (1, 1, 1)), (mask, one, (1, 0, 1)), (indices, one, (1, 0, 0))),
+        *((mask, torch.tensor(2.0), (1, 0, 0)), (indices, torch.tensor(2.0), (1, 1, 1))),
+    ]
+    for index, value, expected in writes:
+        accelerator.reset_counters()
+        x[index] = value
+        assert counted("launches", "host_to_device", "syncs") == expected, (index, value)
+    refused: list[tuple[Any, type[Exception], str]] = [
+        ("a", TypeError, "can't assign a str to a torch.cuda.FloatTensor"),
+        (1j, RuntimeError, "value cannot be converted to type float without overflow"),
+    ]
+    for wrong, error, text in refused:
+        with raises(error, text):
+            x[0] = wrong
+    with (
+        raises(RuntimeError, "Cannot copy between CPU and CUDA tensors during CUDA graph capture"),
+        torch.cuda.graph(torch.cuda.CUDAGraph()),
+    ):
+        x += 1  # PyTorch warns of a graph without any work
+        x[indices] = 1.0

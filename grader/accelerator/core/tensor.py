@@ -60,12 +60,20 @@ class _SimTensorMeta(torch._C._TensorMeta):
         return hash(self.stands_for)
 
 
-def _is_one_element(index: Any, dims: int) -> bool:
-    """Return True if an index selects a single element by Python ints, as `x[0, 2]` does."""
-    parts = index if isinstance(index, tuple) else (index,)
-    if dims == 0:
-        return index is ... or parts == ()
-    return len(parts) == dims and all(type(part) is int for part in parts)
+def _number_on_host(value: Any, target: SimTensor) -> torch.Tensor:
+    """Return a number as a CPU tensor of the dtype of `target`, as python_variable_indexing.cpp does for CUDA.
+
+    One element is then copied from the host, which waits, and a larger part is filled.
+
+    Raises:
+        TypeError: `value` is not a number.
+    """
+    number = torch.empty((), dtype=target.dtype, device="cpu")
+    try:
+        number[...] = value
+    except TypeError as error:
+        raise TypeError(str(error).replace(number.type(), target.type())) from None
+    return number
 
 
 SUBCLASS = (
@@ -240,9 +248,8 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         return torch.Tensor.__getitem__(self, as_index(index, self._place.inner))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if isinstance(value, (bool, int, float, complex)) and self.is_cuda and _is_one_element(index, self.dim()):
-            # CUDA copies this number from the host, and waits; a larger part is filled.
-            value = torch.tensor(value, dtype=self.dtype, device="cpu")
+        if not isinstance(value, torch.Tensor) and self.is_cuda:
+            value = _number_on_host(value, self)
         torch.Tensor.__setitem__(self, as_index(index, self._place.inner), value)
 
     # -- old ways to convert, copies, pickles

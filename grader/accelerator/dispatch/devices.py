@@ -79,6 +79,8 @@ def check_devices(call: Dispatch) -> None:
         _move_indices(call.machine, args, first)
         hosts = [host for host in hosts if not any(host is index for index in args[1])]
         if all(host.dim() == 0 for host in hosts) and isinstance(args[0], SimTensor):
+            if hosts and not fills_through_mask(args):
+                call.machine.transfer(HOST_TO_DEVICE, first.index, args[0].element_size())
             return
     named = call.named_arguments()
     if read := _FOR_THE_HOST.get(facts.name):
@@ -147,6 +149,20 @@ def _move_indices(machine: Machine, args: Any, place: Device) -> None:
     for index in args[1]:
         if isinstance(index, torch.Tensor) and not isinstance(index, SimTensor):
             machine.transfer(HOST_TO_DEVICE, place.index, index.numel() * index.element_size())
+
+
+def fills_through_mask(args: Any) -> bool:
+    """Return True if `index_put_` fills with one number through a mask: `canDispatchToMaskedFill` of PyTorch.
+
+    The kernel takes the number from the host then. Otherwise a number on the host is first copied to the device.
+
+    Args:
+        args: the arguments of an operator that indexes: the tensor, its indices, for `index_put_` also the values.
+    """
+    if len(args) < 3 or args[2].numel() != 1 or (len(args) > 3 and args[3]):
+        return False
+    given = [index for index in args[1] if index is not None]
+    return len(given) == 1 and given[0].dtype in (torch.bool, torch.uint8)
 
 
 def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Tensor]) -> str:

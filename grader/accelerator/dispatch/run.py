@@ -318,6 +318,10 @@ def _wrap_and_count(call: Dispatch, plan: _RunPlan, out: Any) -> Any:
     elif machine.here.follow is not None:
         machine.here.follow()  # a node that hands on its gradient looks at it only
     if facts.writes:
+        if plan.takes_lists:
+            # Autograd learns of a change in place on the way here, but not of one to the tensors of a list: the kernels
+            # of CUDA tell it themselves (`increment_version` in ForeachBinaryOpScalar.cu and its like).
+            torch._C._increment_version(written_by(facts, call.args, call.kwargs))
         for shell in shells:
             # What was written to may have other sizes by now, as after `out=` or `t_`; the shell must say so, too.
             if facts.resizes or shell._inner.layout is not torch.strided:

@@ -7,15 +7,15 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.dispatch.devices import fills_through_mask
 from grader.accelerator.dispatch.record import Dispatch
-from grader.accelerator.schema.facts import OperatorFacts
 
 
 def reason_to_wait(call: Dispatch) -> str:
     """Return the reason for which the host waits for an operator, such as "nonzero"; "" if it does not wait."""
     facts, args, kwargs = call.facts, call.args, call.kwargs
     if facts.indexing:
-        return _reason_for_mask(facts, args)
+        return _reason_for_mask(call)
     if facts.name == "isin":
         return _reason_for_isin(*args[:2])
     if facts.name in ("equal", "_linalg_eigh", "_linalg_svd"):
@@ -58,9 +58,13 @@ def _host_reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> b
     return first.shape == other.shape and first.numel() > 0 and not same
 
 
-def _reason_for_mask(facts: OperatorFacts, args: Any) -> str:
+def _reason_for_mask(call: Dispatch) -> str:
     """Return the operator's name if it indexes with a mask whose True values must be counted first; else ""."""
     # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
+    args = call.args
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
-    fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1
-    return facts.name if masked and not fills else ""
+    if not masked:
+        return ""
+    # In the mode "cuda" a Python number is on the host, as on CUDA, and one that is on the device does not fill.
+    on_host = call.machine.kind != "cuda" or not isinstance(args[2] if len(args) > 2 else None, SimTensor)
+    return "" if on_host and fills_through_mask(args) else call.facts.name
