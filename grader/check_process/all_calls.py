@@ -23,6 +23,7 @@ from grader.connection.raised import raised_by_student
 from grader.connection.record import Record, SentCall
 from grader.connection.student import Student
 from grader.model import DeviceKind, Outcome, Verdict
+from grader.model.check import ENDED
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.wire.table import nested_values
 
@@ -103,7 +104,7 @@ class AllCalls:
         try:
             value = getattr(Student(student), call.name)(*call.args, **call.kwargs)
         except WorkerLost as lost:
-            return f"lost: {lost.verdict}"
+            return ENDED if lost.verdict is Verdict.CRASHED else f"lost: {lost.verdict}"
         except NotUsable:
             return "missing"
         except CheckFailed:
@@ -112,7 +113,7 @@ class AllCalls:
             raised = raised_by_student(error)
             if raised is None:  # a fault of ours
                 raise
-            return f"raised: {raised.builtin}"
+            return ENDED if raised.builtin == "SystemExit" else f"raised: {raised.builtin}"
         return digests_of([value, *call.values])
 
 

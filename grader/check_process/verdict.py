@@ -112,7 +112,30 @@ def outcome_of_check(
         calls=record.calls_made,
         at_weak_input=verdict is Verdict.FAILED and not reason.from_text and record.has_weak_input(),
         got_none=not unwritten and _last_call_returned_none(reason, error, comparison, student),
+        stopped_at=_places_stopped_at(error, student),
+        ended_process=_has_ended_process(error, student),
     )
+
+
+def _places_stopped_at(error: BaseException | None, student: Connection) -> tuple[tuple[str, int], ...]:
+    """Return the files and lines of student code at which an exception or the end of its process stopped a check."""
+    lost = student.record.lost
+    raised = raised_by_student(error) if error is not None else None
+    if lost is not None:
+        lines = existing_lines(map(TracebackLine._make, lost.frames), student.files)
+    elif raised is not None and raised.owner == student.owner:
+        lines = existing_lines(raised.lines, student.files)
+    else:
+        return ()
+    return tuple((line.file, line.line) for line in lines)
+
+
+def _has_ended_process(error: BaseException | None, student: Connection) -> bool:
+    """Return whether student code ended its process, as a crash in C does, or called exit()."""
+    lost = student.record.lost
+    raised = raised_by_student(error) if error is not None else None
+    is_exit = raised is not None and raised.owner == student.owner and raised.builtin == "SystemExit"
+    return lost.verdict is Verdict.CRASHED if lost is not None else is_exit
 
 
 def _reason_of_stub(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:

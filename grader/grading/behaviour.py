@@ -27,6 +27,7 @@ from typing import Any
 from grader.course.answers import Answer
 from grader.intake.code import names_in_sources
 from grader.model import WITHHELD, GradedCheck, Outcome, Verdict
+from grader.model.check import ENDED
 
 _PLACE = re.compile(r"^ {4}\S.*\.py, line \d+.*(?:\n {8}.*)?\n?| \([^()\n]+\.py, line \d+\)", re.MULTILINE)
 _COUNTED = re.compile(rf"^(?:counted: |{re.escape(WITHHELD)}).*\n?", re.MULTILINE)
@@ -67,7 +68,7 @@ class Trace:
     Attributes:
         verdict: the verdict of the check.
         story: a digest of the function that was called last and of the detail that staff read, without what depends on
-            how the code is written.
+            how the code is written; `ENDED` if student code ended its process.
         has_value: whether a wrong number is in the detail.
         same_for_all: whether its inputs are those of all authors, so that it ends like that with every seed.
     """
@@ -82,6 +83,8 @@ class Trace:
         """Return the trace of an outcome; `category` is that of its check."""
         if outcome.verdict is Verdict.PASSED:
             return cls(outcome.verdict, same_for_all=outcome.same_for_all)
+        if outcome.ended_process:
+            return cls(outcome.verdict, ENDED, same_for_all=outcome.same_for_all)
         text = _COUNTED.sub("", outcome.detail)
         if _OWN_ERROR.search(text):  # its words are the student's own
             text = _ANOTHER_ERROR.sub(r"\1", _ERROR.sub(r"\1", text))
@@ -114,7 +117,7 @@ class Trace:
     @property
     def lost(self) -> bool:
         """Return whether the check lost its points in a way that can be compared."""
-        return self.verdict in _LOST
+        return self.verdict in _LOST and self.story != ENDED
 
 
 def _size_of(number: str) -> str:
@@ -129,9 +132,10 @@ def is_comparable(outcome: Outcome) -> bool:
     """Return whether the outcome shows how the student's code behaves, so that it can be compared.
 
     A function that is not written, that is missing or takes other arguments says nothing; nor does a worker that used
-    up its time or memory: that may be any endless loop.
+    up its time or memory, or that ended: that may be any endless loop, and any crash.
     """
-    return outcome.verdict in (Verdict.PASSED, *_LOST) and is_of_written_function(outcome)
+    seen = outcome.verdict in (Verdict.PASSED, *_LOST) and not outcome.ended_process
+    return seen and is_of_written_function(outcome)
 
 
 def is_of_written_function(outcome: Outcome) -> bool:

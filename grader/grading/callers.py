@@ -3,7 +3,8 @@
 A student's function that uses a faulty one of the student's may be right itself: with another result of that one it
 might pass. It could be tried with the reference's function in that place, but student code never runs in a process with
 a reference. So the message of its check says where to look first, and a known mistake is named for it only
-where the fault of the other function is seen not to matter.
+where the fault of the other function is seen not to matter. Where an exception was raised before the other function
+can have been called, as the lines of its traceback say, that one is not named.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from grader.grading.behaviour import COSTS, is_of_written_function
-from grader.intake.collect import functions_used_in
+from grader.intake.collect import functions_reached_in, functions_used_in
 from grader.model import GradedCheck, GradedExercise
 from grader.model.report import split_at_rule
 from grader.model.score import function_of
@@ -37,15 +38,20 @@ class FailingCallees:
         self._callees = {
             name: frozenset(one for one in used if name not in uses.get(one, ())) for name, used in uses.items()
         }
+        self._files = files
 
     def callees_of(self, row: GradedCheck) -> frozenset[str]:
         """Return the faulty functions that may make a check fail, because the function at fault in it uses them.
 
         A function that only costs too much does not make a check of values fail. Of two functions that use each other,
-        neither is returned for the other.
+        neither is returned for the other. Nor is a function that was certainly not called before an exception.
         """
         callees = self._callees.get(function_of(row), frozenset()) if _has_failing_function(row) else frozenset()
-        return callees if _is_of_costs(row) else callees & self._wrong
+        callees = callees if _is_of_costs(row) else callees & self._wrong
+        if not callees or not row.outcome.stopped_at:
+            return callees
+        reached = functions_reached_in(self._files, row.outcome.stopped_at)
+        return callees if reached is None else callees & reached
 
     def to_fix_first(self, row: GradedCheck) -> list[str]:
         """Return the functions of `callees_of` that do not use another one of them: fix these first."""

@@ -55,6 +55,7 @@ from grader.intake.code import functions_used
 from grader.intake.collect import names_in
 from grader.intake.match import starter_names
 from grader.model import Exercise, GradedExercise, Mistake, Submission, Verdict
+from grader.model.check import ENDED
 from grader.model.errors import CourseError
 from grader.model.messages import CheckSelection, Setup
 from grader.model.progress import Progress
@@ -646,7 +647,7 @@ class _Comparison:
         """
         theirs, starved = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.starved |= starved
-        same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
+        same = frozenset(id for id, trace in mine.items() if theirs[id] == trace and (trace.lost or trace.passed))
         # A check of several functions ended at the first thing that is wrong, which may be another mistake, unless it
         # ended in the very function that the answer changes. One that another function ended says nothing of this one.
         changed = self._changed_functions(answer)
@@ -792,9 +793,10 @@ def _results_by_call(results: Results, checks: _Ids, functions: _Ids) -> dict[_C
 def _is_same_result(mine: str, theirs: str) -> bool:
     """Return whether two calls returned the same result.
 
-    Each argument has two digests of a result, separated by a colon. One digest that is equal in both suffices.
+    Each argument has two digests of a result, separated by a colon. One digest that is equal in both suffices. Two
+    calls that end Python are not the same: any crash does that.
     """
-    return any(one == other for one, other in zip(mine.split(":"), theirs.split(":"), strict=False))
+    return mine != ENDED and any(one == other for one, other in zip(mine.split(":"), theirs.split(":"), strict=False))
 
 
 def _select_traces(traces: Traces, ids: Iterable[str]) -> Traces:

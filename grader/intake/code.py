@@ -16,7 +16,9 @@ from grader.model.errors import SubmissionError
 _LEAST_LETTERS, _LEAST_DIGITS = 3, 5
 _SOMEBODY = "student"
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
-_DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINED = (*_FUNCTION, ast.ClassDef)
+_SIMPLE = (ast.Return, ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Assert, ast.Raise, ast.Delete)
 
 
 def unreadable_because(error: Exception) -> str:
@@ -56,6 +58,73 @@ def functions_used(*sources: bytes, function: str) -> Iterator[str]:
     if any(function in _bound_names(statement) for tree in trees for statement in tree.body):
         needed = _statements_used_by([function], trees)
         yield from (each.name for each in needed if isinstance(each, _DEFINED) and each.name != function)
+
+
+def functions_reached(*sources: bytes, places: Iterable[tuple[int, int]]) -> Iterator[str]:
+    """Yield the functions and classes that an exception passed, and those that may have been called before it.
+
+    In each function of the traceback, the code up to its line counts, and in turn all code that this uses. A branch
+    does not count if the line is in the other one, or behind the branch's own return. A loop counts whole.
+
+    Args:
+        sources: the texts, which may import each other.
+        places: an index in `sources` and a line of that text, for each line of the traceback.
+    """
+    trees = [next(_trees_of([source]), ast.Module([], [])) for source in sources]
+    rows = [(each, line) for at, line in places for each in trees[at].body if _has_line(each, line)]
+    called = [getattr(statement, "name", "") for statement, _ in rows]
+    yield from filter(None, called)
+    used: set[str] = set()
+    for index, (statement, line) in enumerate(rows):
+        next_called = "".join(called[index + 1 : index + 2])
+        for part in _code_run_before(statement, line):
+            names = [node.id for node in ast.walk(part) if isinstance(node, ast.Name)]
+            names += [node.attr for node in ast.walk(part) if isinstance(node, ast.Attribute)]
+            # This call is the next line of the traceback: what comes behind that line was not called by it.
+            if next_called in names and isinstance(part, _SIMPLE) and _has_line(part, line) and not _repeats(part):
+                names.remove(next_called)
+            used.update(names)
+    if any(isinstance(each, _DEFINED) and each.name in used for tree in trees for each in tree.body):
+        yield from (each.name for each in _statements_used_by(used, trees) if isinstance(each, _DEFINED))
+
+
+def _repeats(code: ast.AST) -> bool:
+    """Return whether code has a comprehension or a lambda, whose parts may run several times."""
+    return any(isinstance(node, ast.comprehension | ast.Lambda) for node in ast.walk(code))
+
+
+def _has_line(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _code_run_before(statement: ast.stmt, line: int) -> Iterator[ast.AST]:
+    """Yield the code that may have run before, or on, a line of a top-level statement."""
+    functions = [each for each in ast.walk(statement) if isinstance(each, _FUNCTION) and _has_line(each, line)]
+    # The methods of a class are called by names that are not looked up here: all of them count.
+    if isinstance(statement, ast.ClassDef) or not functions:
+        yield statement
+    else:
+        yield from _part_of_block(functions[-1].body, line)
+
+
+def _part_of_block(block: Sequence[ast.stmt], line: int) -> Iterator[ast.AST]:
+    """Yield the code of a block that may have run before, or on, a line in or behind it."""
+    for statement in block:
+        if statement.lineno > line:
+            return
+        is_passed = not _has_line(statement, line)
+        match statement:
+            case ast.If(test=test, body=body, orelse=orelse):
+                yield test
+                for branch in (body, orelse):
+                    ends = bool(branch) and isinstance(branch[-1], ast.Return | ast.Raise)
+                    if branch and (not ends if is_passed else branch[0].lineno <= line <= (branch[-1].end_lineno or 0)):
+                        yield from _part_of_block(branch, line)
+            case ast.With(items=items, body=body):
+                yield from items
+                yield from _part_of_block(body, line)
+            case _:
+                yield statement
 
 
 def _trees_of(sources: Iterable[bytes]) -> Iterator[ast.Module]:

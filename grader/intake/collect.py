@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -201,6 +201,23 @@ def functions_used_in(files: Mapping[str, bytes], function: str) -> frozenset[st
     return frozenset()
 
 
+def functions_reached_in(files: Mapping[str, bytes], places: Iterable[tuple[str, int]]) -> frozenset[str] | None:
+    """Return the functions and classes of a submission that may have been called before an exception was raised.
+
+    None is returned if the code cannot be read within the limits.
+
+    Args:
+        files: the contents of the submission's files, by name.
+        places: the lines of the exception's traceback, as the name of a file and a line.
+    """
+    names = list(files)
+    rows = tuple((names.index(file), line) for file, line in places if file in files)
+    with suppress(SubmissionError):
+        text = Text("reached", tuple(files.values()), places=rows)
+        return frozenset(_ask_shared_reader(Request(CPU_S, text=text)).names)
+    return None
+
+
 def anonymous_code(source: bytes, people: Collection[str], known: Collection[str]) -> str:
     """Have the reading process remove comments, docstrings and people's names from a source, and return the rest.
 
@@ -277,16 +294,18 @@ class Text:
     """A question about texts: which names or functions they use, or the anonymous code or the tokens of one.
 
     Attributes:
-        wanted: "names", "functions", "anonymous" or "tokens".
+        wanted: "names", "functions", "reached", "anonymous" or "tokens".
         files: the texts.
         people: names that must not stand in an anonymous one.
         known: words that stay in it; of "names" and "functions", the functions whose code counts.
+        places: for "reached", an index in `files` and a line of that text for each line of a traceback.
     """
 
     wanted: str
     files: tuple[bytes, ...]
     people: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
+    places: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,8 @@ def _reply_about_text(text: Text) -> Reply:
     if text.wanted == "functions":
         (function,) = text.known
         return Reply(names=tuple(sorted(set(code.functions_used(*text.files, function=function)))))
+    if text.wanted == "reached":
+        return Reply(names=tuple(sorted(set(code.functions_reached(*text.files, places=text.places)))))
     (source,) = text.files
     if text.wanted == "anonymous":
         return Reply(code=code.without_names(source, text.people, text.known))

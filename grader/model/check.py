@@ -58,6 +58,9 @@ LINES_TO_TRY = "To see it in plain Python"
 EXAMPLE_TO_TRY = "Try this:"
 """What stands before a hidden check's example, in a message."""
 
+ENDED = "ended"
+"""In `Outcome.results`, in place of the digests of a call in which student code ended its process or called exit()."""
+
 CATEGORIES = ("correctness", "shape", "dtype", "device", "memory", "gradient", "performance", "error")
 """What a check can be about."""
 
@@ -181,6 +184,9 @@ class Outcome:
         calls: the number of calls of student code that the check made.
         at_weak_input: whether it failed at its first call, with tensors that are all empty or constant.
         results: digests of what each call returned, by function, where a diagnosis compares answers.
+        stopped_at: the files and lines of student code, outermost first, at which an exception or the end of its
+            process stopped the check.
+        ended_process: whether student code ended its process or called exit().
     """
 
     check: str
@@ -202,3 +208,5 @@ class Outcome:
     calls: int = 0
     at_weak_input: bool = False
     results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    stopped_at: tuple[tuple[str, int], ...] = ()
+    ended_process: bool = False

@@ -15,7 +15,7 @@ from grader.course.load import load_course
 from grader.grading.behaviour import Names, names_in_sentence
 from grader.grading.diagnosis import KnownMistakes, diagnose, share_of_same_results
 from grader.grading.store import open_store
-from grader.intake.code import functions_used, names_in_sources
+from grader.intake.code import functions_reached, functions_used, names_in_sources
 from grader.intake.collect import names_in
 from grader.model import Check, Course, Exercise, Submission
 from grader.model.messages import CheckSelection
@@ -240,6 +240,73 @@ def test_functions_used_are_those_that_the_code_leads_to() -> None:
     files = [text, b"class Deep: pass\n\ndef deep(x): return Deep\n\ndef d(x): return x\n"]
     used = {name: set(functions_used(*files, function=name)) for name in ("a", "c", "nothing")}
     assert used == {"a": {"b", "deep", "Deep"}, "c": set(), "nothing": set()}
+
+
+REACHED = b"""
+import helpers
+
+
+def f(x):
+    y = x * 2
+    if len(x) == 3:
+        return g(x)
+    if x:
+        z = [1 / 0]
+    else:
+        z = k(y)
+    with a(z):
+        raise ValueError
+    return g(x)
+
+
+def a(z): return b(z)
+
+
+def b(z):
+    while z:
+        z = z - 1 / 0
+        g(z)
+
+
+def g(x): return x
+
+
+def k(x): return x
+
+
+class C:
+    def m(self): raise ValueError
+
+    def n(self): return g(1)
+
+
+def j(x): return k(x) + g(x)
+def i(x): return [k(each) + j(each) for each in x]
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "reached"),
+    [
+        ([6], {"f"}),
+        ([8], {"f", "g"}),
+        ([8, 27], {"f", "g"}),
+        ([10], {"f"}),
+        ([12], {"f", "k"}),
+        ([14], {"f", "a", "b", "g", "k"}),
+        ([18, 23], {"a", "b", "g"}),
+        ([18, 22], {"a", "b", "g"}),
+        ([39, 30], {"j", "k", "g"}),
+        ([40, 30], {"i", "j", "k", "g"}),
+        ([40, 40, 30], {"i", "j", "k", "g"}),
+        ([34], {"C", "g"}),
+        ([3], set()),
+        ([], set()),
+    ],
+)
+def test_functions_reached_are_those_before_the_lines_of_a_traceback(lines: list[int], reached: set[str]) -> None:
+    """A branch that was not taken does not count; a loop counts whole, and so does a class."""
+    assert set(functions_reached(b"not Python(", REACHED, places=[(1, line) for line in lines])) == reached
 
 
 def test_names_of_other_files_count_if_they_are_imported() -> None:
@@ -542,6 +609,17 @@ def test_a_changed_wrong_answer_is_run_again(double: Exercise, fork_lane: Lane, 
     assert diagnosed(lane, exercise, TRIPLES, known=known) == "No."
 
 
+@pytest.mark.parametrize("end", ["import os; os._exit(0)", "import sys; sys.exit()"])
+def test_an_end_of_python_is_like_no_other(double: Exercise, fork_lane: Lane, tmp_path: Path, end: str) -> None:
+    """It says nothing of the mistake; what another check shows of the function still does."""
+    text = f"def double(x):\n    {end}\n\n\n{IN_PLACE}"
+    known = f'"""Ends.\n\ncaught by: small\n"""\n\n{text}'
+    assert diagnosed(fork_lane, with_wrong(double, tmp_path, known), text) is None
+    some = TRIPLES.replace("    y = x", f"    if x.dtype is __import__('torch').int64:\n        {end}\n    y = x")
+    known = f'"""Triples.\n\ncaught by: small\n"""\n\n{some}'
+    assert diagnosed(fork_lane, with_wrong(double, tmp_path, known), some) == "Triples."
+
+
 def test_a_part_and_an_untouched_starter_tell_nothing(double: Exercise, fork_lane: Lane) -> None:
     """What was left out might tell two mistakes apart, and what the course gave is not the student's."""
     submission = submission_of(double, TRIPLES)
@@ -606,6 +684,8 @@ def test_a_fault_that_leaves_the_user_right_hides_no_mistake_of_its_own(
         (WRONG + WRONG_IN_PLACE, set()),  # they do not use each other
         ("def double(x):\n    return 3 * x if len(x) else double_(x)\n\n\n" + BY_DOUBLE, set()),  # they do
         (BY_DOUBLE.replace("double(x)", "2 * x"), set()),  # a missing function has its own message
+        (WRONG + BY_DOUBLE.replace("    return double", "    x[7]\n    return double"), set()),  # it did not come there
+        (WRONG + BY_DOUBLE.replace("    return double(x)", "    return double(x)[7]"), {"in_place"}),
     ],
 )
 def test_the_message_says_where_to_look_first(double: Exercise, fork_lane: Lane, text: str, said: set[str]) -> None:
@@ -615,5 +695,5 @@ def test_the_message_says_where_to_look_first(double: Exercise, fork_lane: Lane,
     for row in rows:
         if row.check.id in said:
             story, rule = row.outcome.message.split(f"\n{LOOK_FIRST}\n")
-            assert "expected" in story
+            assert "expected" in story or "IndexError" in story
             assert rule.startswith("C3  `double_(x)` doubles x in place and returns x.")

@@ -108,6 +108,7 @@ RECORDS = {
         "read_submission",
         "open_intake",
         "names_in",
+        "functions_reached_in",
         "functions_used_in",
         "anonymous_code",
         "tokens_in",
