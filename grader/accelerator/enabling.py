@@ -209,5 +209,5 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     for patch in (*(PATCHES_FOR_CUDA if mode == "cuda" else ()), *PATCHES):
         patch.install(machine)
     # Modules that the patches import may have asked, as `torch.utils.cpp_extension` does; the program has not.
-    machine.asked_for = False
+    machine.reached_driver = False
     return machine

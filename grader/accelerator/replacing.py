@@ -68,11 +68,11 @@ def _wrap_like(original: Any, new: Any) -> Any:
         return new
     if not callable(original) or not callable(new) or isinstance(new, type) or original is new:
         return new
-    # One function may answer under several names; each is a function of its own, as the originals are.
+    # One function may replace several; each is a function of its own, as the originals are.
     if not isinstance(new, types.FunctionType) or "__wrapped__" in vars(new):
         if original in _wrapped_functions(new):
             return new
-        new = _forwarding_function(new)
+        new = forwarding_function(new)
     return functools.update_wrapper(new, original)
 
 
@@ -126,8 +126,10 @@ def _wrapped_functions(function: Any) -> Iterator[Any]:
         yield function
 
 
-def _forwarding_function(function: Any) -> Any:
-    def answer(*args: Any, **kwargs: Any) -> Any:
+def forwarding_function(function: Any) -> Any:
+    """Return a new function that calls `function` with the same arguments."""
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    return answer
+    return forward

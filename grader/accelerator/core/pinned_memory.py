@@ -26,7 +26,7 @@ def storage_is_pinned(storage: torch.UntypedStorage) -> bool:
 
 def register_host_memory(address: int, nbytes: int) -> bool:
     """Pin a range of host memory and return True; if part of it is registered already, return False and do nothing."""
-    the_machine().asked_for = True
+    the_machine().reached_driver = True
     if any(start < address + nbytes and address < start + size for start, size in _registered.items()):
         return False
     _registered[address] = nbytes
@@ -47,7 +47,7 @@ def mark_pinned(tensor: torch.Tensor) -> torch.Tensor:
 
 def mark_storage_pinned(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     """Mark a CPU storage as pinned, and return it."""
-    the_machine().asked_for = True
+    the_machine().reached_driver = True
     storage._pinned = True  # type: ignore[attr-defined]
     return storage
 

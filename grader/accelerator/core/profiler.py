@@ -104,14 +104,14 @@ class Recorder:
                 pass
 
 
-def _is_call(event: FunctionEvent) -> bool:
+def _is_python_call(event: FunctionEvent) -> bool:
     """Return whether an event is a call of a Python function, which the profiler records `with_stack`."""
     return getattr(event, "is_python_function", False)  # before 2.13 the profiler records none as an event
 
 
-def _is_own(event: FunctionEvent) -> bool:
+def _is_own_call(event: FunctionEvent) -> bool:
     """Return whether an event is a call of a function of this package."""
-    return _is_call(event) and event.name.startswith(_OWN)
+    return _is_python_call(event) and event.name.startswith(_OWN)
 
 
 def _is_of_simulation(event: FunctionEvent, around: list[FunctionEvent]) -> bool:
@@ -121,10 +121,10 @@ def _is_of_simulation(event: FunctionEvent, around: list[FunctionEvent]) -> bool
         event: the event.
         around: the events that contain it, the innermost last.
     """
-    if not _is_call(event):
+    if not _is_python_call(event):
         return False
     # What a function of ours calls may be the program's or PyTorch's, which stay; Python's own are ours.
-    of_python = event.name.startswith("<") and around and _is_own(around[-1])
+    of_python = event.name.startswith("<") and around and _is_own_call(around[-1])
     return bool(of_python) or any(other.name == _AROUND for other in around)
 
 
@@ -174,7 +174,7 @@ class EventReader:
         return sorted(ordered, key=lambda event: (event.time_range.start, -event.time_range.end))
 
     def _add_event(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
-        """Add an event to the host's events; of a mark, add the device work that it stands for.
+        """Add an event to the host's events; for a mark, add the events of its step.
 
         Events of the simulation itself are left out. The CPU's memory inside an operator becomes memory of the device.
 
@@ -186,7 +186,7 @@ class EventReader:
         if event.name.startswith(MARK):
             # A kernel belongs to an operator, also where the profiler recorded the functions of Python below it.
             self._add_step(
-                event, [other for other in around if other.name not in (INSIDE, _AROUND) and not _is_call(other)]
+                event, [other for other in around if other.name not in (INSIDE, _AROUND) and not _is_python_call(other)]
             )
         elif event.name == INSIDE:
             for other in () if within else around:
@@ -194,7 +194,7 @@ class EventReader:
                 other.device_memory_usage += other.cpu_memory_usage
                 other.cpu_memory_usage = 0
             around.append(event)
-        elif event.name == _AROUND or _is_own(event):
+        elif event.name == _AROUND or _is_own_call(event):
             around.append(event)
         elif not within and not _is_of_simulation(event, around):
             self.host_events.append(event)

@@ -56,7 +56,7 @@ class SimStorage(torch.UntypedStorage):
     def __getitem__(self, index: Any) -> Any:
         item: Any = super().__getitem__(index)  # type: ignore[no-untyped-call]
         # A slice is a view of the same memory; Python has made it of our class, and without a device.
-        return as_storage(item, self._place) if isinstance(item, torch.UntypedStorage) else item
+        return convert_storage(item, self._place) if isinstance(item, torch.UntypedStorage) else item
 
     def resize_(self, size: int) -> SimStorage:
         """Change the number of bytes in place; the device's count of allocated bytes changes immediately."""
@@ -73,11 +73,11 @@ class SimStorage(torch.UntypedStorage):
 
     def new(self) -> SimStorage:
         """Return an empty storage on the same device."""
-        return as_storage(torch.UntypedStorage(0, device="cpu"), self._place)
+        return convert_storage(torch.UntypedStorage(0, device="cpu"), self._place)
 
     def clone(self) -> SimStorage:
         """Return a copy of the storage on the same device."""
-        return as_storage(plain_copy(self), self._place)
+        return convert_storage(plain_copy(self), self._place)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> SimStorage:
         # Under the key and in the form that PyTorch's own storages use, so that both find each other's copies.
@@ -133,7 +133,7 @@ def plain_copy(storage: Any) -> torch.UntypedStorage:
     return made
 
 
-def as_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage:
+def convert_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage:
     """Make a CPU storage a `SimStorage` of a device, in place, and return it.
 
     The storage keeps its class as long as its memory exists, because PyTorch keeps one Python object for each storage.
@@ -162,4 +162,4 @@ def move_storage(storage: Any, device: Any) -> SimStorage:
         machine.transfer(DEVICE_TO_DEVICE, place.index, storage.nbytes(), source=source, host_waits=False)
     else:
         machine.transfer(HOST_TO_DEVICE, place.index, storage.nbytes())
-    return as_storage(plain_copy(storage), place.public)
+    return convert_storage(plain_copy(storage), place.public)

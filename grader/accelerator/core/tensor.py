@@ -16,9 +16,9 @@ from grader.accelerator.core.copies_and_pickles import deep_copy, reduce_ex_valu
 from grader.accelerator.core.indexing import as_index
 from grader.accelerator.core.printing import text_of
 from grader.accelerator.core.sparse import nbytes_of, parts_of, text_of_sparse, wrapper_options
-from grader.accelerator.core.storage import as_storage
+from grader.accelerator.core.storage import convert_storage
 from grader.accelerator.refusals import refusal
-from grader.accelerator.sim.addresses import address_of_first
+from grader.accelerator.sim.addresses import address_of_first_element
 from grader.accelerator.sim.counters import DEVICE_TO_HOST
 from grader.accelerator.sim.machine import Device, the_machine
 from grader.accelerator.sim.races import Block
@@ -136,7 +136,7 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         if self._inner.layout is not torch.strided:
             raise NotImplementedError("Cannot access storage of SparseTensorImpl")
         # The CPU's own storage, with a label: addresses, sharing and lifetime are then right by themselves.
-        return as_storage(self._inner.untyped_storage(), self._place.public)
+        return convert_storage(self._inner.untyped_storage(), self._place.public)
 
     def _typed_storage(self) -> Any:
         return torch.storage.TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
@@ -148,7 +148,7 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
 
     def data_ptr(self) -> int:
         """Return the address of the first element on the device; as on CUDA, a storage begins at a multiple of 512."""
-        return address_of_first(self._inner)
+        return address_of_first_element(self._inner)
 
     def is_shared(self) -> bool:
         """Return True, as on CUDA."""
@@ -233,7 +233,7 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
     def new(self, *args: Any, device: Any = None) -> torch.Tensor:  # type: ignore[override]
         """Return a new tensor of the same dtype and device: the legacy constructor `Tensor.new`."""
         machine = the_machine()
-        if device is not None and not isinstance(device, int) and not machine.is_ours(device):
+        if device is not None and not isinstance(device, int) and not machine.is_simulated(device):
             raise RuntimeError(LEGACY_DEVICE.format(machine.kind, torch.device(device).type))
         if args and isinstance(args[0], (torch.UntypedStorage, torch.TypedStorage)):
             return TensorBase.new(self, *args)

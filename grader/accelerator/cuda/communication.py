@@ -16,7 +16,7 @@ def _torch_device(index: int) -> torch.device:
     return torch.device("cpu") if index == -1 else the_machine().device(index).public
 
 
-def _require(condition: bool, text: str) -> None:
+def _check(condition: bool, text: str) -> None:
     if not condition:
         raise RuntimeError(text)
 
@@ -24,7 +24,7 @@ def _require(condition: bool, text: str) -> None:
 def broadcast(tensor: torch.Tensor, devices: Sequence[int]) -> list[torch.Tensor]:
     """Return copies of a tensor, one on each device."""
     for index in devices:
-        _require(index >= 0, f"Expected non-negative device index, but got {index}")
+        _check(index >= 0, f"Expected non-negative device index, but got {index}")
     return [tensor.to(_torch_device(index), non_blocking=True) for index in devices]
 
 
@@ -32,7 +32,7 @@ def broadcast_out(tensor: torch.Tensor, out: Sequence[torch.Tensor]) -> list[tor
     """Copy a tensor into each tensor of `out`, and return these."""
     for number, to in enumerate(out):
         _check_is_cuda(to, number, "output")
-        _require(
+        _check(
             to.shape == tensor.shape,
             f"Expected all output tensors to have same shape as the source tensor {list(tensor.shape)}, but output "
             f"tensor at index {number} has shape {list(to.shape)}",
@@ -49,8 +49,8 @@ def _check_is_cuda(tensor: torch.Tensor, number: int, kind: str) -> None:
         kind: "input" or "output", for the error.
     """
     which = "output tensor" if kind == "output" else "tensor"
-    _require(
-        the_machine().is_ours(tensor.device),
+    _check(
+        the_machine().is_simulated(tensor.device),
         f"Expected all {kind} tensors to be CUDA tensors, but {which} at index {number} has device '{tensor.device}'",
     )
 
@@ -66,7 +66,7 @@ def broadcast_coalesced(
         buffer_size: the largest number of bytes of a joined copy; a larger tensor is copied alone.
     """
     for tensor in tensors:
-        _require(tensor.get_device() == devices[0], f"All tensors must be on devices[0]: {devices[0]}")
+        _check(tensor.get_device() == devices[0], f"All tensors must be on devices[0]: {devices[0]}")
     made: list[list[torch.Tensor]] = [list(tensors), *([] for _ in devices[1:])]
     for chunk in _take_tensors(tensors, buffer_size):
         flat = None if chunk[0].is_sparse else _flatten_dense_tensors(chunk)
@@ -91,9 +91,9 @@ def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, 
         dim: the dim along which the tensor is divided.
         streams: the stream on which each part is copied; None means the current one.
     """
-    _require(len(devices) > 0, "Expected at least one device to scatter to")
+    _check(len(devices) > 0, "Expected at least one device to scatter to")
     if sizes is not None:
-        _require(
+        _check(
             len(sizes) == len(devices),
             f"Expected devices and chunk_sizes to be of same length, but got len(devices) = {len(devices)} and "
             f"len(chunk_sizes) = {len(sizes)}",
@@ -102,12 +102,12 @@ def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, 
     made = []
     for number, (part, index) in enumerate(zip(parts, devices, strict=False)):
         given = streams[number] if streams else None
-        _require(
+        _check(
             given is None or given.device_index == index,
             f"Expected the device associated with the stream at index {number} (was "
             f"{given and given.device_index}) to match the device supplied at that index (expected {index})",
         )
-        _require(index >= 0, f"Expected non-negative device index, but got {index}")
+        _check(index >= 0, f"Expected non-negative device index, but got {index}")
         with stream(given):
             made.append(part.to(_torch_device(index), non_blocking=True))
     return made
@@ -125,19 +125,19 @@ def scatter_out(
         streams: not used.
     """
     del streams
-    _require(len(out) > 0, "Expected at least one output tensor to scatter to")
+    _check(len(out) > 0, "Expected at least one output tensor to scatter to")
     dim = dim % tensor.dim()
     for number, to in enumerate(out):
         _check_is_cuda(to, number, "output")
         shape = list(to.shape)
         shape[dim : dim + 1] = [tensor.size(dim)]
-        _require(
+        _check(
             to.dim() == tensor.dim() and shape == list(tensor.shape),
             f"Output tensor at index {number} has incorrect shape: {list(to.shape)}. Expected same shape except for "
             f"scatter dim {dim} as the source tensor: {list(tensor.shape)}",
         )
     total = sum(to.size(dim) for to in out)
-    _require(
+    _check(
         total == tensor.size(dim),
         f"Total size for output tensors along scatter dim {dim} does not match the source tensor size at dim {dim}. "
         f"Expected {tensor.size(dim)}, but got total size {total}",
@@ -170,17 +170,17 @@ def _has_channels_last(tensor: torch.Tensor) -> bool:
 
 def _sizes_together(tensors: Sequence[torch.Tensor], dim: int) -> list[int]:
     """Return the sizes of tensors that are joined along `dim`; raise `RuntimeError` if they do not fit together."""
-    _require(len(tensors) > 0, "Expected at least one tensor to gather from")
+    _check(len(tensors) > 0, "Expected at least one tensor to gather from")
     sizes = list(tensors[0].shape)
     for number, tensor in enumerate(tensors):
         _check_is_cuda(tensor, number, "input")
-        _require(
+        _check(
             tensor.dim() == len(sizes),
             f"Expected all input tensors to have the same number of dimensions, but tensor at index {number}has "
             f"{tensor.dim()} dimensions, (expected {len(sizes)})",
         )
         sizes[dim] = tensor.size(dim)
-        _require(
+        _check(
             list(tensor.shape) == sizes,
             f"Input tensor at index {number} has invalid shape {list(tensor.shape)}, but expected {sizes}",
         )
@@ -197,7 +197,7 @@ def gather_out(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> 
         dim: the dim along which they are joined.
     """
     sizes = _sizes_together(tensors, dim)
-    _require(list(out.shape) == sizes, f"Expected out tensor to have shape {sizes}, but got {list(out.shape)}")
+    _check(list(out.shape) == sizes, f"Expected out tensor to have shape {sizes}, but got {list(out.shape)}")
     for to, part in zip(out.split([one.size(dim) for one in tensors], dim), tensors, strict=True):
         to.copy_(part, non_blocking=True)
     return out

@@ -81,7 +81,7 @@ def _device_of(device: Any = None) -> Device:
 
 def is_available() -> bool:
     """Return whether there is a device: True unless CUDA_VISIBLE_DEVICES hides all devices."""
-    the_machine().asked_for = True
+    the_machine().reached_driver = True
     return device_count() > 0
 
 

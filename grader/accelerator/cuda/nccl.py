@@ -424,7 +424,7 @@ def _advance_clock(
     clock.add_work(name.rstrip("_"), [queue], spec.launch, seconds, "links", seconds - spec.latency, (nbytes, ()))
     for tensor in tensors:
         tensor._block.arrives = clock.ready[queue]
-    machine.awaits = True
+    machine.has_collectives = True
 
 
 def _check_devices(nccl: SimNccl, devices: list[int], index: int) -> None:

@@ -26,7 +26,7 @@ class Ranges:
         """Close the nested range that was opened last; return how many are still open, or -2 if none was open."""
         if not self._open:
             return -2
-        self._note(*self._open.pop())
+        self._record_span(*self._open.pop())
         return len(self._open)
 
     def rangeStartA(self, name: str) -> int:  # noqa: N802
@@ -38,7 +38,7 @@ class Ranges:
     def rangeEnd(self, number: int) -> None:  # noqa: N802
         """Close the range to which `rangeStartA` gave this number."""
         if number in self._started:
-            self._note(*self._started.pop(number))
+            self._record_span(*self._started.pop(number))
 
     def markA(self, name: str) -> None:  # noqa: N802
         """Do nothing: a mark has no duration, and spans show durations only."""
@@ -53,5 +53,5 @@ class Ranges:
         del stream
         self.rangeEnd(number)
 
-    def _note(self, name: str, start: float) -> None:
+    def _record_span(self, name: str, start: float) -> None:
         self._machine.clock.record_span(f"range {name}", "host", start, self._machine.clock.host)

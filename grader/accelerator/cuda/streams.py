@@ -290,7 +290,7 @@ class device_of(device):  # noqa: N801
     """A context in which the device of a tensor is the current one."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
-        super().__init__(tensor.device if the_machine().is_ours(tensor.device) else None)
+        super().__init__(tensor.device if the_machine().is_simulated(tensor.device) else None)
 
 
 stream.__module__, stream.__qualname__ = "torch.cuda", "StreamContext"

@@ -30,7 +30,7 @@ from grader.accelerator.ops.half_precision import compute_in_float32
 from grader.accelerator.ops.overrides import OVERRIDES, copy_between, one_hot
 from grader.accelerator.schema.determinism import check_deterministic
 from grader.accelerator.schema.facts import ATEN, OperatorFacts, facts_of, written_by
-from grader.accelerator.sim.device_asserts import assertion_text, check_memory, placeholder_output
+from grader.accelerator.sim.device_asserts import assertion_text, check_storage_bounds, placeholder_output
 from grader.accelerator.sim.generator import ALWAYS_DRAW, OWNERS, cpu_state_of, makes_empty_tensor, set_cpu_state
 from grader.accelerator.sim.machine import Device, Machine, the_machine
 
@@ -187,7 +187,7 @@ def _check_operands(call: Dispatch, plan: _RunPlan) -> None:
     if facts.checked:
         check_kernel(call)
     if machine.shrunk and facts.works:
-        check_memory(machine.kind, shells)
+        check_storage_bounds(machine.kind, shells)
     if call.hosts or len(shells) > 1:
         check_devices(call)
         if plan.has_dtypes:
@@ -197,10 +197,10 @@ def _check_operands(call: Dispatch, plan: _RunPlan) -> None:
 
 
 def _run_override(facts: OperatorFacts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator by what overrides its CPU kernel: a registered kernel, NCCL, a function here, or other operators.
+    """Run an operator's override: a registered kernel, a collective, a function of `OVERRIDES`, or its decomposition.
 
     Returns:
-        What the operator returns; `NotImplemented` if a CPU kernel is to compute it on inner tensors.
+        What the operator returns; `NotImplemented` without an override: then a CPU kernel computes it on inner tensors.
     """
     if (key := dispatch_key_of(facts, func, machine.kind)) is not None:
         return func.redispatch(key, *args, **kwargs)
@@ -225,7 +225,7 @@ def _target_device(call: Dispatch) -> Device | None:
     """
     machine, named = call.machine, call.named
     if named.get("device") is not None:
-        if not machine.is_ours(named["device"]):
+        if not machine.is_simulated(named["device"]):
             return None
         target = machine.devices[machine.index_of(named["device"])]
         named["device"] = "cpu"
@@ -315,8 +315,8 @@ def _wrap_and_count(call: Dispatch, plan: _RunPlan, out: Any) -> Any:
     launches = facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor))
     if launches or facts.syncs_for:
         _record_accesses(call)
-    elif machine.here.follow is not None:
-        machine.here.follow()  # a node that hands on its gradient looks at it only
+    elif machine.here.switch_streams is not None:
+        machine.here.switch_streams()  # a node that hands on its gradient looks at it only
     if facts.writes:
         if plan.takes_lists:
             # Autograd learns of a change in place on the way here, but not of one to the tensors of a list: the kernels

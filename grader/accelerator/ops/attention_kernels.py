@@ -125,7 +125,7 @@ def _obstacles_of_old_gpu(arguments: AttentionArguments, name: str) -> Iterator[
 
 
 def _obstacles_of_flash(arguments: AttentionArguments) -> Iterator[str]:
-    """Yield the reasons why the kernel of flash attention in particular does not take these arguments."""
+    """Yield the reasons, specific to flash attention, why its kernel does not take these arguments."""
     if arguments.mask is not None:
         yield "Flash Attention does not support non-null attn_mask."
     q, k, v = _sizes(arguments, -1)
@@ -156,7 +156,7 @@ def _obstacles_of_efficient(arguments: AttentionArguments) -> Iterator[str]:
 
 
 def _obstacles_of_cudnn(arguments: AttentionArguments) -> Iterator[str]:
-    """Yield the reasons why the kernel of cuDNN in particular does not take these arguments."""
+    """Yield the reasons, specific to cuDNN, why its kernel does not take these arguments."""
     if torch.are_deterministic_algorithms_enabled() and not torch.is_deterministic_algorithms_warn_only_enabled():
         yield "cuDNN SDPA is not deterministic."
     yield from _obstacles_of_old_gpu(arguments, "cuDNN MHA")

@@ -128,8 +128,8 @@ def _backward(
         mean: the mean of each channel, over all processes.
         inverse: the inverse standard deviation of each channel, over all processes.
         weight: the weight, if there is one.
-        total: the first sum of `_reduce`, over all processes.
-        weighted: the second sum of `_reduce`, over all processes.
+        total: the gradient of the output, summed by channel over all processes.
+        weighted: the gradient of the output times the centered input, summed in the same way.
         counts: the number of elements of a channel in each process.
     """
     count = counts.sum()

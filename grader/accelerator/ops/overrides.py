@@ -95,17 +95,17 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     device = kwargs.get("device")
     options = {name: value for name, value in kwargs.items() if name not in ("device", "non_blocking", "pin_memory")}
     inner = source._inner if isinstance(source, SimTensor) else source
-    if device is not None and not machine.is_ours(device) and torch.device(device).type != "cpu":
+    if device is not None and not machine.is_simulated(device) and torch.device(device).type != "cpu":
         # To `meta` and the like: no bytes of the device go anywhere.
         return func(inner, **options, device=device)
     made = func(inner, **options)
     refuse_unsupported_layout(func, made)
-    here = machine.to_inner_device(device) if device is not None and machine.is_ours(device) else source.device
+    here = machine.to_inner_device(device) if device is not None and machine.is_simulated(device) else source.device
     if capture := machine.capture_on(here.index):
         capture.record_operator(functools.partial(func, inner, **options), made, [made])
     nbytes = nbytes_of(made)
     non_blocking = bool(kwargs.get("non_blocking"))
-    if device is not None and not machine.is_ours(device):
+    if device is not None and not machine.is_simulated(device):
         # PyTorch makes the target of such a copy in pinned memory, too.
         for part in parts_of(made) if non_blocking else ():
             mark_pinned(part)

@@ -1,4 +1,4 @@
-"""`torch.backends.cuda.can_use_flash_attention` and its like answer for the kernels of the GPU."""
+"""`torch.backends.cuda.can_use_flash_attention` and its like know the kernels of the GPU."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.backends.cuda.can_use_flash_attention` and its like, so that they answer for the simulated GPU."""
+    """Replace `torch.backends.cuda.can_use_flash_attention` and its like, so that they know the simulated kernels."""
 
-    def asked_for(kernel: str, original: Any) -> Any:
+    def wrap_query(kernel: str, original: Any) -> Any:
         def can_use(params: Any, debug: bool = False) -> bool:
             if not isinstance(params.query, SimTensor):
                 return bool(original(params, debug))
@@ -30,5 +30,5 @@ def install(machine: Machine) -> None:
 
     for kernel in ("flash", "efficient", "cudnn"):
         name = f"can_use_{kernel}_attention"
-        put(torch.backends.cuda, name, asked_for(kernel, getattr(torch.backends.cuda, name)))
+        put(torch.backends.cuda, name, wrap_query(kernel, getattr(torch.backends.cuda, name)))
     put(torch.backends.cuda, "is_flash_attention_available", lambda: True)

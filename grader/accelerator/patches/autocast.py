@@ -1,4 +1,4 @@
-"""`torch.is_autocast_enabled` and its like answer for the simulated device."""
+"""`torch.is_autocast_enabled` and its like know the simulated device."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from grader.accelerator.sim.machine import INNER, Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.is_autocast_enabled` and its like, so that they answer for the simulated device."""
+    """Replace `torch.is_autocast_enabled` and its like, so that they know the simulated device."""
 
     def inner(device_type: str) -> str:
         # With an index, too: `str(device)` is often given here.
-        return INNER if isinstance(device_type, str) and machine.is_ours(device_type) else device_type
+        return INNER if isinstance(device_type, str) and machine.is_simulated(device_type) else device_type
 
     enabled, set_enabled = torch.is_autocast_enabled, torch.set_autocast_enabled
     dtype_of, set_dtype = torch.get_autocast_dtype, torch.set_autocast_dtype
@@ -44,8 +44,8 @@ def install(machine: Machine) -> None:
     def set_autocast_gpu_dtype(dtype: torch.dtype) -> None:
         set_dtype(INNER, dtype)
 
-    answers = (is_autocast_enabled, set_autocast_enabled, get_autocast_dtype, set_autocast_dtype)
-    for function in (*answers, get_autocast_gpu_dtype, set_autocast_gpu_dtype):
+    named = (is_autocast_enabled, set_autocast_enabled, get_autocast_dtype, set_autocast_dtype)
+    for function in (*named, get_autocast_gpu_dtype, set_autocast_gpu_dtype):
         put(torch, function.__name__, function)
     clear_casts = torch.clear_autocast_cache
 

@@ -104,7 +104,7 @@ def _patch_custom_functions(machine: Machine) -> None:
             if i < len(given) and isinstance(given[i], torch.Tensor) and given[i].dim():
                 wanted = machine.public_device(source._input_metadata[number].device)
                 given_device = machine.public_device(given[i].device)
-                if (machine.is_ours(wanted) or machine.is_ours(given_device)) and wanted != given_device:
+                if (machine.is_simulated(wanted) or machine.is_simulated(given_device)) and wanted != given_device:
                     raise RuntimeError(
                         f"Function {self.name()} returned an invalid gradient at index {i} - expected device {wanted} "
                         f"but got {given_device}"

@@ -31,7 +31,7 @@ def install(machine: Machine) -> None:
 
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call a higher-order operator; with a tensor of the device, run its formula or refuse it."""
-        if not tree_any(_is_ours, (args, kwargs)):
+        if not tree_any(_is_on_device, (args, kwargs)):
             return original(self, *args, **kwargs)
         # What traces a program has its own rules for them. That of `vmap` takes what the compiler makes of them.
         if self._name in _CONTROL_FLOW and _get_current_dispatch_mode() is None:
@@ -50,7 +50,7 @@ def install(machine: Machine) -> None:
     put(HigherOrderOperator, "__call__", call)
 
 
-def _is_ours(value: Any) -> bool:
+def _is_on_device(value: Any) -> bool:
     # A transform of `torch.func` wraps the tensors that a function gets.
     while isinstance(value, torch.Tensor) and torch._C._functorch.is_functorch_wrapped_tensor(value):
         value = torch._C._functorch.get_unwrapped(value)

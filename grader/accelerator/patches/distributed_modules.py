@@ -83,7 +83,7 @@ def _patch_random_numbers(machine: Machine, module: Any) -> None:
     @contextlib.contextmanager
     def distribute_region(self: Any, spec: Any, generator: Any = None) -> Iterator[None]:
         """Let the device's generator draw, within the context, numbers that depend on the shard of this process."""
-        if not self.distribute_region_enabled or not machine.is_ours(self._device):
+        if not self.distribute_region_enabled or not machine.is_simulated(self._device):
             with original(self, spec, generator):
                 yield
             return

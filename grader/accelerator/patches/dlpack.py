@@ -38,10 +38,10 @@ def install(machine: Machine) -> None:
         if given.is_conj():
             raise BufferError("Can't export tensors with the conjugate bit set")
         target = given.device if device is None else torch.device(device)
-        if machine.is_ours(target):
+        if machine.is_simulated(target):
             target = machine.devices[machine.index_of(target)].public
         if copy is False and target != given.device:
-            kind = 2 if machine.is_ours(target) else 1
+            kind = 2 if machine.is_simulated(target) else 1
             raise ValueError(
                 f"cannot move DLPack tensor from device {given.__dlpack_device__()} to {(kind, target.index or 0)} "
                 "without copying. Set copy=None or copy=True."

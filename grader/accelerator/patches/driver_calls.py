@@ -1,4 +1,4 @@
-"""Functions of C++ that ask CUDA's driver raise `NotImplementedError`, unless this or another patch answers them.
+"""Functions of C++ that ask CUDA's driver raise `NotImplementedError`, unless this or another patch replaces them.
 
 A build of PyTorch for the CPU does not have them, so that Python code stumbles over an AttributeError; a build for CUDA
 has them, and they find no driver.
@@ -16,7 +16,7 @@ import torch
 
 from grader.accelerator.cuda import device_module, streams
 from grader.accelerator.refusals import refusing_function
-from grader.accelerator.replacing import put
+from grader.accelerator.replacing import forwarding_function, put
 from grader.accelerator.sim.machine import Machine
 
 _NO_DRIVER = "torch._C.{} asks CUDA's driver, which the simulated device does not have"
@@ -57,10 +57,10 @@ _OF_THE_BUILD = {
 def install(machine: Machine) -> None:
     """Replace each function of `torch._C` that calls CUDA's driver by one that raises `NotImplementedError`."""
     del machine
-    for name, function in _ANSWERED.items():
+    for name, function in _SIMULATED.items():
         # Not the function itself: PyTorch's compiler has other rules for `torch.cuda.set_device`, and one per function.
-        put(torch._C, name, _forward(function))
-    for name in sorted({*_called_driver_functions(), *_CALLED_BY_OTHERS} - _HARMLESS - set(_ANSWERED)):
+        put(torch._C, name, forwarding_function(function))
+    for name in sorted({*_called_driver_functions(), *_CALLED_BY_OTHERS} - _HARMLESS - set(_SIMULATED)):
         of_build = name in _OF_THE_BUILD and hasattr(torch._C, name)
         if not of_build and not isinstance(getattr(torch._C, name, None), type):
             put(torch._C, name, refusing_function(_NO_DRIVER.format(name)))
@@ -68,13 +68,6 @@ def install(machine: Machine) -> None:
         put(torch._C, _CLASS_OF_TREES, type("AllocatorState", (), {}))  # as that module makes it itself without CUDA
     # Fake tensors are CUDA's for C++, too, whose guard asks the driver. This is what PyTorch does without a GPU.
     torch._C._ensureCUDADeviceGuardSet()
-
-
-def _forward(function: Callable[..., Any]) -> Callable[..., Any]:
-    def answer(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
-
-    return answer
 
 
 def _set_stream(stream_id: int, device_index: int, device_type: int) -> None:
@@ -99,7 +92,7 @@ def _do_nothing() -> None:
     """Do nothing: no library has a workspace on the simulated device."""
 
 
-_ANSWERED: dict[str, Callable[..., Any]] = {
+_SIMULATED: dict[str, Callable[..., Any]] = {
     "_cuda_setStream": _set_stream,
     "_cuda_getCurrentStream": lambda index: _numbers_of(streams.current_stream(index)),
     "_cuda_getDefaultStream": lambda index: _numbers_of(streams.default_stream(index)),

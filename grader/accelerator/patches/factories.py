@@ -32,7 +32,7 @@ def install(machine: Machine) -> None:
     """Replace the functions of `torch` that make tensors, so that they take the simulated device."""
     device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
     for name in _FUNCTIONS:
-        put(torch, name, _translate_device(machine, getattr(torch, name)))
+        put(torch, name, translate_device(machine, getattr(torch, name)))
     # It imported this one by name.
     put(torch.utils.data.dataset, "randperm", torch.randperm)
     # After the loop above: these two are wrapped twice, for the device and for the numbers in a list.
@@ -44,7 +44,7 @@ def install(machine: Machine) -> None:
     put(torch, "sparse_coo_tensor", _wrap_sparse_coo_tensor(machine, torch.sparse_coo_tensor))
     put(torch, "ctc_loss", _wrap_ctc_loss(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
-        put(torch.fft, name, _translate_device(machine, getattr(torch.fft, name)))
+        put(torch.fft, name, translate_device(machine, getattr(torch.fft, name)))
 
     # PyTorch's own fills in the default device under its public name. That must be the inner one: what is called from
     # here is the original function, for which nobody translates any more.
@@ -68,7 +68,7 @@ def _wrap_for_compressed_layout(machine: Machine, original: Any) -> Any:
         named = {**dict(zip(("compressed", "plain", "values"), args, strict=False)), **kwargs}
         given = [one for one in named.values() if isinstance(one, SimTensor)]
         device = kwargs.get("device")
-        if not given and not machine.is_ours(device or torch.get_default_device()):
+        if not given and not machine.is_simulated(device or torch.get_default_device()):
             return original(*args, **kwargs)
         if any(one.requires_grad for one in given):
             raise refusal("values that require a gradient are supported in sparse_coo_tensor alone")
@@ -76,11 +76,11 @@ def _wrap_for_compressed_layout(machine: Machine, original: Any) -> Any:
             compressed_columns = by_columns or kwargs.get("layout") in (torch.sparse_csc, torch.sparse_bsc)
             device = _device_of_values(named, columns if compressed_columns else rows)
         # Tensors of the CPU are moved as a whole; where some are on a device, each other one is moved alone.
-        if not given or not machine.is_ours(device):
+        if not given or not machine.is_simulated(device):
             args = tuple(one.cpu() if isinstance(one, SimTensor) else one for one in args)
             kwargs = {name: one.cpu() if isinstance(one, SimTensor) else one for name, one in kwargs.items()}
             made = original(*args, **{**kwargs, "device": "cpu"})
-            return made.to(machine.devices[machine.index_of(device)].public) if machine.is_ours(device) else made
+            return made.to(machine.devices[machine.index_of(device)].public) if machine.is_simulated(device) else made
         place = machine.devices[machine.index_of(device)]
 
         def inner(one: Any) -> Any:
@@ -110,7 +110,7 @@ def _device_of_values(named: dict[str, Any], indices: tuple[str, str]) -> torch.
     return device
 
 
-def _translate_device(machine: Machine, original: Any) -> Any:
+def translate_device(machine: Machine, original: Any) -> Any:
     """Return a wrapper of a function that makes tensors: it takes the device by its public name."""
 
     @functools.wraps(original)
@@ -120,7 +120,9 @@ def _translate_device(machine: Machine, original: Any) -> Any:
             kwargs["device"] = machine.to_inner_device(kwargs["device"])
         if kwargs.get("generator") is not None:
             _check_generator(machine, original, args, kwargs)
-        if kwargs.get("layout") in _COMPRESSED and machine.is_ours(kwargs.get("device") or torch.get_default_device()):
+        if kwargs.get("layout") in _COMPRESSED and machine.is_simulated(
+            kwargs.get("device") or torch.get_default_device()
+        ):
             # C++ makes these without an operator, and a tensor of its own.
             device = machine.inner_device(kwargs.get("device") or torch.get_default_device())
             return original(*args, **{**kwargs, "device": "cpu"}).to(machine.public_device(device))
@@ -141,7 +143,7 @@ def _wrap_sparse_coo_tensor(machine: Machine, original: Any) -> Any:
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         device, before = kwargs.get("device") or torch.get_default_device(), machine.current
-        if machine.is_ours(device):
+        if machine.is_simulated(device):
             machine.current = machine.index_of(device)
         try:
             return original(*args, **kwargs)
@@ -169,12 +171,12 @@ def _wrap_for_lists(machine: Machine, original: Any) -> Any:
             device = kwargs.get("device") or torch.get_default_device()
             moved = given.to(device, kwargs.get("dtype") or given.dtype, copy=original.__name__ == "tensor")
             return moved.requires_grad_() if kwargs.get("requires_grad") else moved
-        return original(*(_lists_on_cpu(machine, arg) for arg in args), **kwargs)
+        return original(*(unwrap_lists(machine, arg) for arg in args), **kwargs)
 
     return call
 
 
-def _lists_on_cpu(machine: Machine, data: Any) -> Any:
+def unwrap_lists(machine: Machine, data: Any) -> Any:
     """Return `data` with inner tensors in place of the wrappers in its lists; the host waits for each of them."""
     # Looking costs less than copying, and nearly all lists hold numbers.
     if not isinstance(data, (list, tuple)) or not _holds_sim_tensors(data):
@@ -185,7 +187,7 @@ def _lists_on_cpu(machine: Machine, data: Any) -> Any:
             machine.read_scalar("item", item._place.index)
             items.append(item._inner)
         else:
-            items.append(_lists_on_cpu(machine, item))
+            items.append(unwrap_lists(machine, item))
     return items
 
 
@@ -217,7 +219,7 @@ def _check_generator(machine: Machine, original: Any, args: Any, kwargs: dict[st
     generator = kwargs["generator"]
     if not isinstance(generator, SimGenerator) or any(isinstance(arg, SimTensor) for arg in args):
         return
-    if machine.is_ours(kwargs.get("device") or torch.get_default_device()):
+    if machine.is_simulated(kwargs.get("device") or torch.get_default_device()):
         return
     if original.__name__ in ALWAYS_DRAW or not makes_empty_tensor(original, args, kwargs):
         raise RuntimeError(f"Expected a 'cpu' device type for generator but found '{generator.device.type}'")

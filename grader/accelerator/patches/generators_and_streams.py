@@ -19,7 +19,7 @@ def install(machine: Machine) -> None:
     """
 
     def make(device: Any) -> SimGenerator | None:
-        if not isinstance(device, int) and not machine.is_ours(device):
+        if not isinstance(device, int) and not machine.is_simulated(device):
             return None
         public = machine.devices[machine.index_of(device)].public
         # A generator has an index only where one was given.

@@ -23,8 +23,8 @@ def install(machine: Machine) -> None:
     mixin: Any = UninitializedParameter.__mro__[1]
     original, move, device_of = mixin.materialize, torch.Tensor.to, torch._C.TensorBase.device
 
-    def lying_on(tensor: Any, device: Any) -> Any:
-        tensor._place = machine.devices[machine.index_of(device)].public if machine.is_ours(device) else None
+    def record_device(tensor: Any, device: Any) -> Any:
+        tensor._place = machine.devices[machine.index_of(device)].public if machine.is_simulated(device) else None
         return tensor
 
     def device(self: Any) -> Any:
@@ -34,11 +34,11 @@ def install(machine: Machine) -> None:
         target = args[0] if args and isinstance(args[0], (str, torch.device)) else kwargs.pop("device", None)
         if target is None:
             return move(self, *args, **kwargs)
-        return lying_on(move(self, "cpu", *args[1:], **kwargs), target)
+        return record_device(move(self, "cpu", *args[1:], **kwargs), target)
 
     def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
         place = vars(self).pop("_place", None) if device is None else device
-        if not machine.is_ours(place):
+        if not machine.is_simulated(place):
             original(self, shape, device, dtype)
             return
         made, wanted = torch.empty(shape, device=place, dtype=dtype or self.data.dtype), self.requires_grad
@@ -61,18 +61,18 @@ def install(machine: Machine) -> None:
     put(mixin, "materialize", materialize)
     put(UninitializedParameter, "__deepcopy__", copied)
     for kind in (UninitializedParameter, UninitializedBuffer):
-        put(kind, "__new__", staticmethod(_new_on_device(machine, lying_on, kind.__new__)))
+        put(kind, "__new__", staticmethod(_wrap_constructor(machine, record_device, kind.__new__)))
 
 
-def _new_on_device(machine: Machine, lying_on: Any, original: Any) -> Any:
+def _wrap_constructor(machine: Machine, record_device: Any, original: Any) -> Any:
     signature = inspect.signature(original)
 
     @functools.wraps(original)
     def new(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs).arguments
         place = torch.get_default_device() if given.get("device") is None else given["device"]
-        if not machine.is_ours(place):
+        if not machine.is_simulated(place):
             return original(**given)
-        return lying_on(original(**{**given, "device": "cpu"}), place)
+        return record_device(original(**{**given, "device": "cpu"}), place)
 
     return new

@@ -24,7 +24,7 @@ class _LegacyTypeMeta(type):
         if cls.layout is not torch.strided and args and isinstance(args[0], torch.Tensor):
             return torch.sparse_coo_tensor(*args, **kwargs)  # of indices and values, where they are
         machine = the_machine()
-        if device is not None and not isinstance(device, int) and not machine.is_ours(device):
+        if device is not None and not isinstance(device, int) and not machine.is_simulated(device):
             raise RuntimeError(LEGACY_DEVICE.format(machine.kind, torch.device(device).type))
         return cls.made_by(*args, **kwargs).cuda(device)
 

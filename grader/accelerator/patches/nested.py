@@ -19,7 +19,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let nested tensors consist of tensors of the device in the jagged layout; raise for the strided one."""
+    """Let nested tensors of the jagged layout be on the device; raise for those of the strided layout."""
     original: Any = torch.Tensor._make_wrapper_subclass
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -43,7 +43,7 @@ def _wrap_constructor(machine: Machine, original: Any) -> Any:
         there = any(
             isinstance(one, SimTensor) for one in (tensors if isinstance(tensors, (list, tuple)) else [tensors])
         )
-        if layout is not torch.jagged and (there or machine.is_ours(kwargs.get("device"))):
+        if layout is not torch.jagged and (there or machine.is_simulated(kwargs.get("device"))):
             raise refusal(STRIDED)
         return original(tensors, *args, **kwargs)
 

@@ -12,11 +12,11 @@ from grader.accelerator.sim.machine import Machine
 
 def install(machine: Machine) -> None:
     """Hide every accelerator but the simulated one."""
-    hide_others(but=machine.kind)
+    hide_others(kept=machine.kind)
 
 
-def hide_others(but: str = "") -> None:
-    """Hide CUDA, XPU, MTIA and MPS, all but the one named `but`, as if PyTorch were built for the CPU."""
+def hide_others(kept: str = "") -> None:
+    """Hide CUDA, XPU, MTIA and MPS, all but the one named `kept`, as if PyTorch were built for the CPU."""
 
     def no() -> bool:
         return False
@@ -25,7 +25,7 @@ def hide_others(but: str = "") -> None:
         return 0
 
     # `_lazy_init` is what PyTorch calls before the first tensor is put on a device; there `.cuda()` has to fail.
-    for name in {"cuda", "xpu", "mtia"} - {but}:
+    for name in {"cuda", "xpu", "mtia"} - {kept}:
         owner = getattr(torch, name, None)
         if owner is None:
             continue
@@ -34,7 +34,7 @@ def hide_others(but: str = "") -> None:
                 put(owner, function, answer)
     put(torch.backends.mps, "is_available", no)
     # With one that is simulated, `torch.accelerator` must answer for that one.
-    if but:
+    if kept:
         return
 
     def no_accelerator(check_available: bool = False) -> None:

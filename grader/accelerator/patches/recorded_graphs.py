@@ -26,18 +26,18 @@ def install(machine: Machine) -> None:
 
     put(tracer, "create_arg", create_public_arg)
     for kind in (torch._ops.OpOverload, torch._ops.OpOverloadPacket):
-        put(kind, "__call__", _with_inner_device(machine, kind.__call__))
+        put(kind, "__call__", _wrap_operator_call(machine, kind.__call__))
     _patch_dispatch_modes(machine)
     for shown in (torch._C.Graph, torch._C.Node, torch._C.Value):
         for name in ("__str__", "__repr__"):
-            put(shown, name, _with_public_name(machine, getattr(shown, name)))
+            put(shown, name, _wrap_text(machine, getattr(shown, name)))
     for script in (torch._C.ScriptFunction, torch._C.ScriptMethod):
         original: Any = vars(script)["code"]
-        put(script, "code", property(_with_public_name(machine, original.__get__)))
+        put(script, "code", property(_wrap_text(machine, original.__get__)))
 
 
-def _with_inner_device(machine: Machine, original: Any) -> Any:
-    """Return a `__call__` that replaces the argument `device` by the device under the inner name that C++ knows."""
+def _wrap_operator_call(machine: Machine, original: Any) -> Any:
+    """Return a wrapper of an operator's `__call__` that passes the device by its inner name, which C++ knows."""
 
     @functools.wraps(original)
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -76,7 +76,7 @@ def _wrap_dispatch(machine: Machine, original: Any) -> Any:
     return dispatch
 
 
-def _with_public_name(machine: Machine, original: Any) -> Any:
+def _wrap_text(machine: Machine, original: Any) -> Any:
     def text(self: Any) -> str:
         return _INNER_NAME.sub(machine.kind, original(self))
 

@@ -27,7 +27,7 @@ def _register_storages(machine: Machine) -> None:
         return str(storage.device) if isinstance(storage, SimStorage) else None
 
     def restored(storage: Any, location: str) -> SimStorage | None:
-        if not machine.is_ours(location):
+        if not machine.is_simulated(location):
             return None
         wanted, there, name = torch.device(location).index or 0, len(machine.devices), machine.kind
         # A file may come from a machine with more devices.

@@ -18,10 +18,10 @@ def install(machine: Machine) -> None:
     del machine
     for kind in ("coo", "compressed", "csr", "csc", "bsr", "bsc"):
         if (original := getattr(torch, name := f"_validate_sparse_{kind}_tensor_args", None)) is not None:
-            put(torch, name, _with_inner_tensors(original))
+            put(torch, name, _wrap_check(original))
 
 
-def _with_inner_tensors(original: Any) -> Any:
+def _wrap_check(original: Any) -> Any:
     def check(*args: Any, **kwargs: Any) -> Any:
         return original(*(getattr(arg, "_inner", arg) for arg in args), **kwargs)
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.pinned_memory import mark_storage_pinned
-from grader.accelerator.core.storage import ELSEWHERE, NO_HANDLES, SimStorage, as_storage, move_storage
+from grader.accelerator.core.storage import ELSEWHERE, NO_HANDLES, SimStorage, convert_storage, move_storage
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.refusals import refusing_function
 from grader.accelerator.replacing import put
@@ -27,7 +27,7 @@ def _patch_moves(machine: Machine) -> None:
     original_to = torch.UntypedStorage.to
 
     def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
-        if machine.is_ours(device):
+        if machine.is_simulated(device):
             return move_storage(self, device)
         if isinstance(self, SimStorage):
             made = self.cpu()
@@ -50,12 +50,12 @@ def _patch_constructors(machine: Machine) -> None:
 
     def new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
         # C++ would ask the device for memory, which has none of its own, and the process would end.
-        if not machine.is_ours(device):
+        if not machine.is_simulated(device):
             # Of a storage of the device, the class makes one on the CPU, too, as PyTorch's only class does.
             cls = torch.UntypedStorage if issubclass(cls, SimStorage) else cls
             return original_new(cls, *args, **({} if device is None else {"device": device}), **kwargs)
         place = machine.devices[machine.index_of(device)]
-        return as_storage(original_new(torch.UntypedStorage, *args, device="cpu", **kwargs), place.public)
+        return convert_storage(original_new(torch.UntypedStorage, *args, device="cpu", **kwargs), place.public)
 
     def wrapped(self: Any, storage: Any) -> Any:
         # PyTorch's own asks for its own class of storages, and for no other.

@@ -11,7 +11,7 @@ import torch
 from grader.accelerator.core.sparse import parts_of, rebuild_sparse
 from grader.accelerator.core.tensor import SimTensor, wrap
 from grader.accelerator.core.unsupported import refuse_strided_nested
-from grader.accelerator.patches.factories import _lists_on_cpu, _translate_device
+from grader.accelerator.patches.factories import translate_device, unwrap_lists
 from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Device, Machine
@@ -42,7 +42,7 @@ def install(machine: Machine) -> None:
         # other type with PyTorch's own TypeError.
         if device is None or not isinstance(self, torch.Tensor):
             return original_to(self, *args, **kwargs)
-        place = machine.inner_device(device) if (ours := machine.is_ours(device)) else device
+        place = machine.inner_device(device) if (ours := machine.is_simulated(device)) else device
         if ours and _is_sparse(self):
             return _move_sparse(self, lambda part: original_to(part, place))
         if "device" in kwargs:
@@ -83,7 +83,7 @@ def install(machine: Machine) -> None:
     lazy: Any = torch.nn.parameter.UninitializedParameter
     lazy._allowed_methods.extend((to, cuda))
     for name in _METHODS:
-        put(torch.Tensor, name, _translate_device(machine, getattr(torch.Tensor, name)))
+        put(torch.Tensor, name, translate_device(machine, getattr(torch.Tensor, name)))
 
 
 def _new_tensor(machine: Machine, original: Any) -> Any:
@@ -91,14 +91,14 @@ def _new_tensor(machine: Machine, original: Any) -> Any:
     def new_tensor(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         # Without a device PyTorch takes that of `self`, but forgets its index.
         device = kwargs.get("device") or (self.device if isinstance(self, SimTensor) else None)
-        args = tuple(_lists_on_cpu(machine, arg) for arg in args)
+        args = tuple(unwrap_lists(machine, arg) for arg in args)
         return original(self, *args, **{**kwargs, "device": machine.to_inner_device(device)})
 
     return new_tensor
 
 
 def _place_of(machine: Machine, device: Any) -> Device:
-    if not (device is None or isinstance(device, int) or machine.is_ours(device)):
+    if not (device is None or isinstance(device, int) or machine.is_simulated(device)):
         raise RuntimeError(f"Invalid device, must be {machine.kind} device")
     return machine.devices[machine.index_of(device)]
 

@@ -41,7 +41,7 @@ def install(machine: Machine) -> None:
 
     @functools.wraps(original)
     def load(f: Any, map_location: Any = None, **options: Any) -> Any:
-        if not machine.is_ours(map_location):
+        if not machine.is_simulated(map_location):
             return original(f, map_location, **options)
         return original(f, "cpu", **options).to(machine.devices[machine.index_of(map_location)].public)
 

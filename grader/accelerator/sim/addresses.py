@@ -20,7 +20,7 @@ def address_of(storage: torch.UntypedStorage) -> int:
     return address
 
 
-def address_of_first(inner: torch.Tensor) -> int:
+def address_of_first_element(inner: torch.Tensor) -> int:
     """Return the address on the device of the first element of a tensor; 0 if it has none.
 
     Args:

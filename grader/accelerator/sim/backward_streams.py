@@ -73,15 +73,15 @@ class StreamsOfForward:
 
     def __enter__(self) -> None:
         here = self._here
-        self._outer = here.follow
+        self._outer = here.switch_streams
         if self._outer is not None:
             self._outer()
         self._caller = dict(here.streams)
         if self._history:
-            here.follow = self._switch_to_node
+            here.switch_streams = self._switch_to_node
 
     def __exit__(self, *unused: object) -> None:
-        self._here.follow = self._outer
+        self._here.switch_streams = self._outer
         self._switch(self._caller)
 
     def _switch_to_node(self) -> None:

@@ -42,7 +42,7 @@ def accelerator_error(text: str) -> Exception:
 _ORDINAL = f"GPU device may be out of range, do you have enough GPUs?{LATER}\n{BY_COMPILER}"
 
 
-def invalid_ordinal(kind: str) -> Exception:
+def invalid_ordinal_error(kind: str) -> Exception:
     """Return the exception for a device index that does not exist.
 
     Args:

@@ -108,7 +108,7 @@ def assertion_text(facts: OperatorFacts, error: Exception) -> str:
     return text and f"/pytorch/aten/src/ATen/native/cuda/{text.format(at=_AT)} failed."
 
 
-def check_memory(kind: str, tensors: list[Any]) -> None:
+def check_storage_bounds(kind: str, tensors: list[Any]) -> None:
     """Raise if a tensor reaches beyond the end of its storage, as after the storage's `resize_`.
 
     On a GPU the kernel would read other memory.

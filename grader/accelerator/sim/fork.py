@@ -33,7 +33,7 @@ def invalidate_in_forked_children(machine: Machine) -> None:
     def lose() -> None:
         # PyTorch notes it when it asks the driver how many devices there are (`THCPModule_getDeviceCount_wrap`, which
         # `torch.cuda.is_available` calls), and pinned memory is the driver's.
-        if machine.used or machine.asked_for:
+        if machine.used or machine.reached_driver:
             for device in machine.devices:
                 device.fault, device.fault_is_reported = ForkedFault(0.0, machine.kind), True
 

@@ -12,7 +12,7 @@ import torch
 from grader.accelerator.sim.capture import Capture
 from grader.accelerator.sim.clock import Clock, Queue
 from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Tally
-from grader.accelerator.sim.cuda_errors import invalid_ordinal, launches_block
+from grader.accelerator.sim.cuda_errors import invalid_ordinal_error, launches_block
 from grader.accelerator.sim.device_asserts import Fault
 from grader.accelerator.sim.generator import SimGenerator
 from grader.accelerator.sim.memory import DeviceMemory
@@ -40,14 +40,14 @@ class ThreadState(threading.local):
     """The current device of a thread, and its current stream on each.
 
     Attributes:
-        follow: while backward runs, a function that makes the streams of its current node current; otherwise None.
+        switch_streams: a function that makes the streams of backward's current node current; None without a backward.
         history: the streams that were current when the thread made the nodes of its autograd graphs.
     """
 
     def __init__(self) -> None:
         self.device = 0
         self.streams: dict[int, int] = {}
-        self.follow: Callable[[], None] | None = None
+        self.switch_streams: Callable[[], None] | None = None
         self.history = StreamHistory()
 
 
@@ -68,15 +68,15 @@ class Device:
     @property
     def stream(self) -> int:
         """The number of the stream that is current on this device in this thread."""
-        if self._here.follow is not None:
-            self._here.follow()
+        if self._here.switch_streams is not None:
+            self._here.switch_streams()
         return self._here.streams.get(self.index, 0)
 
     @stream.setter
     def stream(self, number: int) -> None:
         here = self._here
-        if here.follow is not None:
-            here.follow()
+        if here.switch_streams is not None:
+            here.switch_streams()
         here.streams[self.index] = number
         here.history.record(here.streams)
 
@@ -84,8 +84,8 @@ class Device:
     def queue(self) -> Queue:
         """The queue of the stream that is current on this device in this thread."""
         here = self._here
-        if here.follow is not None:
-            here.follow()
+        if here.switch_streams is not None:
+            here.switch_streams()
         stream = here.streams.get(self.index)
         return self._default if stream is None else (self.index, stream)
 
@@ -109,7 +109,7 @@ class Machine:
         self.blocks: dict[int, weakref.ref[Block]] = {}
         self.clock = Clock()
         self.races = Races()
-        self.awaits = False  # whether there is memory that a collective fills
+        self.has_collectives = False  # whether there is memory that a collective fills
         self.capture: Capture | None = None  # while a graph is recorded
         self.tally = Tally()
         self.blocking = kind == "cuda" and launches_block()
@@ -118,7 +118,7 @@ class Machine:
         self.shrunk = False
         """Whether a storage was ever made smaller: then each kernel checks that tensors are within their storages."""
         self.used = False
-        self.asked_for = False
+        self.reached_driver = False
         """Whether a call reached the driver, to count devices or pin memory: a process forked later has no device."""
         self._settled = kind != "cuda"
         self._indices: dict[str, int | None] = {}
@@ -140,7 +140,7 @@ class Machine:
         if not self.used:
             self.apply_visible_devices()
         if not 0 <= index < len(self.devices):
-            raise invalid_ordinal(self.kind)
+            raise invalid_ordinal_error(self.kind)
         return self.devices[index]
 
     def apply_visible_devices(self, *, use: bool = True) -> None:
@@ -196,7 +196,7 @@ class Machine:
             raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
         return index
 
-    def is_ours(self, device: Any) -> bool:
+    def is_simulated(self, device: Any) -> bool:
         """Return whether a device argument, a string or a `torch.device`, means a simulated device."""
         if isinstance(device, _Device):
             return device.type in (self.kind, INNER)
@@ -204,7 +204,7 @@ class Machine:
 
     def to_inner_device(self, device: Any) -> Any:
         """Return a simulated device as C++ takes it, by its inner name; return any other device argument unchanged."""
-        return self.inner_device(device) if self.is_ours(device) else device
+        return self.inner_device(device) if self.is_simulated(device) else device
 
     def inner_device(self, device: Any) -> torch.device:
         """Return a simulated device by the inner name that C++ knows, such as `sim:0`.
@@ -282,7 +282,7 @@ class Machine:
         """
         queue = place.queue
         self.races.record_use(queue, name, reads, writes)
-        if self.awaits:
+        if self.has_collectives:
             # A program waits for a collective before it uses what it fills, and then its stream does.
             ready = self.clock.ready
             arrives = max((block.arrives for block in (*reads, *writes)), default=0.0)

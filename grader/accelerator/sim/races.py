@@ -53,7 +53,7 @@ class Block:
 
     __slots__ = (
         *("__weakref__", "_races", "_taken", "address", "blocks", "key", "memory", "storage"),
-        *("arrives", "born", "home", "reads", "requested", "shared", "written"),
+        *("arrives", "home", "is_new", "reads", "requested", "shared", "written"),
     )
 
     def __init__(
@@ -67,7 +67,7 @@ class Block:
         # queues that `record_stream` named.
         self._races = races
         self.home = home
-        self.born = True
+        self.is_new = True
         self.arrives = 0.0
         """When a collective will have filled it, in virtual seconds."""
         self.written: Access | None = None
@@ -243,7 +243,7 @@ class Races:
         for block in (*reads, *writes):
             if block.written is not None and not self._is_done(block.written, queue):
                 conflicts.append((_OLD, block.written))
-            if block.written is None and block.born:
+            if block.written is None and block.is_new:
                 conflicts += [(_REUSED, access) for access in self._pending_accesses(block, queue)]
         for block in writes:
             conflicts += [(_WRITES, access) for access in block.reads.values() if not self._is_done(access, queue)]
@@ -290,7 +290,7 @@ class Races:
             block: the new block.
             queue: the queue whose work uses the block; the list is empty unless it is the block's own queue.
         """
-        block.born = False
+        block.is_new = False
         if queue != block.home or queue not in self._left:
             return []
         left = [(nbytes, access) for nbytes, access in self._left[queue] if not self._is_done(access, queue)]
