@@ -134,7 +134,7 @@ def _map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> 
 
 
 def _cast_to_lower(always: torch.dtype | None = None) -> Callable[..., tuple[Any, Any]]:
-    """Return a rule that casts the arguments of an operator to one of autocast's lower-precision dtypes.
+    """Return a function that casts the arguments of an operator to a half-precision dtype.
 
     Args:
         always: the dtype; None means the dtype of the autocast region that is active in the call.

@@ -40,7 +40,7 @@ class _NoDerivative(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Raise `NotImplementedError`, as the backward pass of cuDNN's backward pass does."""
+        """Raise `NotImplementedError`, as cuDNN does in a double backward."""
         del ctx, grads
         raise NotImplementedError(_DOUBLE)
 

@@ -16,7 +16,7 @@ def install(machine: Machine) -> None:
 
 
 def hide_others(kept: str = "") -> None:
-    """Hide CUDA, XPU, MTIA and MPS, all but the one named `kept`, as if PyTorch were built for the CPU."""
+    """Hide CUDA, XPU, MTIA and MPS, except the one named `kept`, as in a build of PyTorch for the CPU."""
 
     def no() -> bool:
         return False

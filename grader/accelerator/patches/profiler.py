@@ -26,7 +26,7 @@ _USE_CUDA = "The attribute `use_cuda` will be deprecated soon, please use ``use_
 
 
 def install(machine: Machine) -> None:
-    """Let PyTorch's profilers show the device, by the virtual clock."""
+    """Let PyTorch's profilers show the work of the device, with virtual times."""
     profile: Any = torch.autograd.profiler.profile
     _replace_profile(machine, profile)
     parse, export = profile._parse_kineto_results, profile.export_chrome_trace

@@ -83,7 +83,7 @@ def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: An
     Raises:
         RuntimeError: `torch.use_deterministic_algorithms` is on, and does not only warn.
     """
-    if not torch.are_deterministic_algorithms_enabled() or _is_exempt(name, args, kwargs):
+    if not torch.are_deterministic_algorithms_enabled() or _is_deterministic_call(name, args, kwargs):
         return
     # Sentences name the kind in capital letters, functions in small ones.
     caller = caller.format(kind.upper() if " {}" in caller else kind)
@@ -96,8 +96,8 @@ def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: An
     )
 
 
-def _is_exempt(name: str, args: Any, kwargs: Any) -> bool:
-    """Return whether CUDA's kernel of an operator is deterministic for these arguments, though it is not for others."""
+def _is_deterministic_call(name: str, args: Any, kwargs: Any) -> bool:
+    """Return whether an operator is deterministic on CUDA in this call, though it is not in every call."""
     name = name.removesuffix("_")
     if name in _MODES:
         place = _MODES[name]
