@@ -547,3 +547,47 @@ def test_graphs_of_other_threads(forward_in_a_thread: bool) -> None:
         backward()
     assert seen == [side]
     assert accelerator.the_machine().races.count == 0
+
+
+def _apart(x: torch.Tensor, side: cuda.Stream) -> torch.Tensor:
+    return _on(side, lambda: (x * 2).sum()) + (x * 3).sum()
+
+
+def _passed_on(x: torch.Tensor, side: cuda.Stream) -> torch.Tensor:
+    first = (x + 1).sum()  # whose backward hands its gradient on, and computes nothing
+    return first + _on(side, lambda: (x + 1).sum())
+
+
+def _on(side: cuda.Stream, call: Callable[[], torch.Tensor]) -> torch.Tensor:
+    side.wait_stream(cuda.current_stream())
+    with cuda.stream(side):
+        made = call()
+    cuda.current_stream().wait_stream(side)
+    made.record_stream(cuda.current_stream())
+    return made
+
+
+LEAVES: dict[str, tuple[Callable[[torch.Tensor, cuda.Stream], torch.Tensor], bool]] = {
+    "two streams": (_apart, True),
+    "two streams, with nothing to compute": (_passed_on, True),
+    "one stream, and the loss on another": (lambda x, side: _on(side, lambda: (x * 2).sum()) * 3, False),
+    "a copy of the leaf for each stream": (lambda x, side: _apart(x * 1, side), False),
+}
+
+
+@pytest.mark.parametrize("backward", ["backward", "grad"])
+@pytest.mark.parametrize("name", LEAVES)
+@in_mode("cuda")
+def test_a_leaf_that_two_streams_use_in_one_forward(name: str, backward: str) -> None:
+    """PyTorch warns, once, if a gradient comes from another stream than the leaf's first use; also in autograd.grad."""
+    forward, warns = LEAVES[name]
+    x, side = fresh().requires_grad_(), cuda.Stream()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            loss = forward(x, side)
+            if backward == "grad":
+                torch.autograd.grad(loss, x)
+            else:
+                loss.backward()
+    assert ["AccumulateGrad node's stream does not match" in str(one.message) for one in told] == [True] * warns

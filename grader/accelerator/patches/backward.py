@@ -39,7 +39,8 @@ def _patch_backward(machine: Machine) -> None:
                 machine.record_use(grad._place, "backward", [grad._block], [])
         args = (args[0], tuple(_check_initial_gradients(machine, args[0], args[1])), *args[2:])
         try:
-            with RaiseAtEnd(), StreamsOfForward(machine, _queue_of_first_tensor(args[0])):
+            inputs = args[4] if len(args) > 4 else kwargs.get("inputs") or ()
+            with RaiseAtEnd(), StreamsOfForward(machine, _queue_of_first_tensor(args[0]), args[0], inputs):
                 return original(*args, **kwargs)
         finally:
             torch._C._set_multithreading_enabled(before)

@@ -7,6 +7,7 @@ within backward, first looks which node runs.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -63,10 +64,14 @@ class StreamsOfForward:
     Args:
         machine: the simulated machine.
         home: the queue on which the tensor was made that backward starts from.
+        outputs: the tensors, or edges of the graph, that backward starts from.
+        inputs: those that it goes to; without any, all leaves.
     """
 
-    def __init__(self, machine: Machine, home: Queue) -> None:
+    def __init__(self, machine: Machine, home: Queue, outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
         self._machine = machine
+        self._outputs = outputs
+        self._inputs = inputs
         self._here = machine.here
         self._history = machine.here.history.of_graph(home)
         self._node: Any = None
@@ -79,10 +84,29 @@ class StreamsOfForward:
         self._caller = dict(here.streams)
         if self._history:
             here.switch_streams = self._switch_to_node
+            self._compare_streams_of_leaves()
 
     def __exit__(self, *unused: object) -> None:
         self._here.switch_streams = self._outer
         self._switch(self._caller)
+
+    def _compare_streams_of_leaves(self) -> None:
+        """Record on which streams the AccumulateGrad nodes were made; warn if a gradient comes from another stream.
+
+        The first node that uses a leaf makes its AccumulateGrad node, unless an earlier graph kept that alive. In
+        PyTorch's engine, `InputBuffer::add` compares its stream with that of each node that adds to the gradient.
+        """
+        differs = False
+        for node, users in _users_of_leaves(self._outputs, self._inputs).items():
+            place = getattr(node.variable, "_place", None)
+            if place is None:
+                continue  # a leaf on the CPU
+            numbers = {user._sequence_nr() for user in users}
+            record_streams_of_accumulator(node, self._history.streams_at(min(numbers)))
+            stream = node.metadata[_STREAMS].get(place.index, 0)
+            differs |= any(self._history.streams_at(number).get(place.index, 0) != stream for number in numbers)
+        if differs and self._machine.capture is None:
+            _warn_of_mismatch()
 
     def _switch_to_node(self) -> None:
         """Switch to the streams of the autograd node that runs, unless an earlier call did so for the same node.
@@ -103,9 +127,7 @@ class StreamsOfForward:
     def _switch_to_accumulator(self, node: Any) -> None:
         """Switch to the streams on which an AccumulateGrad node was made; warn if its gradient is on another stream.
 
-        In forward, the first node that uses the leaf makes the AccumulateGrad node. In backward, that first node is the
-        last one that runs before it. An AccumulateGrad node that an earlier graph kept alive has the streams of that
-        graph: `InputBuffer::add` of PyTorch's engine warns of it.
+        In a capture, its stream may be replaced by the capturing stream, and only then it is known whether both differ.
         """
         place = getattr(node.variable, "_place", None)
         if place is None:
@@ -153,7 +175,32 @@ class StreamsOfForward:
         return bool(overrides())
 
 
-@functools.cache
+def _users_of_leaves(outputs: Sequence[Any], inputs: Sequence[Any]) -> dict[Any, list[Any]]:
+    """Return the AccumulateGrad nodes that a backward pass reaches, each with the nodes that add to its gradient.
+
+    Args:
+        outputs: the tensors, or edges of the graph, that backward starts from.
+        inputs: those that it goes to; without any, all leaves.
+    """
+    found: dict[Any, list[Any]] = {}
+    waiting = [getattr(one, "grad_fn", None) or getattr(one, "node", None) for one in outputs]
+    seen = set(waiting)
+    while waiting:
+        node = waiting.pop()
+        for following, _ in node.next_functions if node is not None else ():
+            if following is not None and following._sequence_nr() == _ACCUMULATES:
+                found.setdefault(following, []).append(node)
+            elif following not in seen:
+                seen.add(following)
+                waiting.append(following)
+    if not inputs:
+        return found
+    nodes = {getattr(one, "node", None) for one in inputs}
+    return {
+        node: users for node, users in found.items() if node in nodes or any(node.variable is one for one in inputs)
+    }
+
+
 def _warn_of_mismatch() -> None:
     """Warn that an AccumulateGrad node has another stream than its gradient; only once in a process.
 
@@ -161,4 +208,9 @@ def _warn_of_mismatch() -> None:
     """
     native: Any = torch._C
     if native._warn_on_accumulate_grad_stream_mismatch():
-        warn_at_program_line(_MISMATCH)
+        _warn_once()
+
+
+@functools.cache
+def _warn_once() -> None:
+    warn_at_program_line(_MISMATCH)
