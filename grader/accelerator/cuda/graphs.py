@@ -117,6 +117,8 @@ class CUDAGraph(Unpicklable):
         machine.races.record_use(place.queue, "replay", reads, writes)
         for pinned in self._done.pinned:
             machine.races.record_copy_from(pinned)
+        for pinned in self._done.filled:
+            machine.races.record_copy_to(pinned)
         machine.tally.launches += 1
         # The numbers, with nothing switched on that the program had switched off when it captured.
         with _disable_current_modes(), torch.inference_mode():
@@ -125,6 +127,7 @@ class CUDAGraph(Unpicklable):
         replay = Replay(machine.clock, machine.spec.launch, self._done, place.queue)
         for tell in self._done.timed:
             tell(replay)
+        machine.races.on_arrivals()
         if machine.blocking:
             machine.clock.wait("graph", [place.queue])
 

@@ -53,13 +53,15 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     elif ours and theirs:
         machine.transfer(DEVICE_TO_DEVICE, to._place.index, nbytes, source=source._place.index, host_waits=False)
     elif ours:
-        pinned = is_pinned(origin)
+        pinned = is_pinned(origin) and _is_one_memcpy(origin, target)
         if pinned and non_blocking:
             _record_pinned_read(machine, capture, origin)
         machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, host_waits=not non_blocking)
     else:
-        # To the host PyTorch waits for pageable memory, with non_blocking too: read too early, it holds old numbers.
-        pinned = is_pinned(target)
+        # To the host PyTorch waits for pageable memory, with non_blocking too.
+        pinned = is_pinned(target) and _is_one_memcpy(target, origin)
+        if pinned and non_blocking:
+            _record_pinned_write(machine, capture, target)
         machine.transfer(
             DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, host_waits=not (non_blocking and pinned)
         )
@@ -72,6 +74,25 @@ def _record_pinned_read(machine: Machine, capture: Capture | None, pinned: torch
         machine.races.record_copy_from(pinned)
     else:
         capture.pinned.append(pinned)
+
+
+def _record_pinned_write(machine: Machine, capture: Capture | None, pinned: torch.Tensor) -> None:
+    """Record a copy that fills pinned memory while the host goes on; in a capture, record it for each replay."""
+    if capture is None:
+        machine.races.record_copy_to(pinned)
+    else:
+        capture.filled.append(pinned)
+
+
+def _is_one_memcpy(host: torch.Tensor, other: torch.Tensor) -> bool:
+    """Return whether a copy uses the host's memory itself, and not a contiguous copy of it in pageable memory.
+
+    It does so if one cudaMemcpyAsync is enough: `copy_requires_temporaries` of aten/src/ATen/native/cuda/Copy.cu.
+    """
+    if host.is_contiguous():
+        return True
+    dense: bool = torch.ops.aten.is_non_overlapping_and_dense(host)
+    return dense and host.dtype == other.dtype and host.stride() == other.stride()
 
 
 def _record_accesses(name: str, source: Any, to: Any) -> None:
@@ -106,17 +127,22 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     nbytes = nbytes_of(made)
     non_blocking = bool(kwargs.get("non_blocking"))
     if device is not None and not machine.is_simulated(device):
-        # PyTorch makes the target of such a copy in pinned memory, too.
-        for part in parts_of(made) if non_blocking else ():
-            mark_pinned(part)
         _record_accesses("_to_copy", source, made)
-        machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, host_waits=not non_blocking)
+        host_waits = not non_blocking
+        # PyTorch makes the target of such a copy in pinned memory, too.
+        for part, origin in zip(parts_of(made), parts_of(inner), strict=True) if non_blocking else ():
+            mark_pinned(part)
+            if _is_one_memcpy(part, origin):
+                _record_pinned_write(machine, capture, part)
+            else:
+                host_waits = True
+        machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=not host_waits, host_waits=host_waits)
         return made
     place = source._place if device is None else machine.devices[machine.index_of(device)]
     result = wrap(made, place)
     _record_accesses("_to_copy", source, result)
     if not isinstance(source, SimTensor):
-        pinned = is_pinned(inner)
+        pinned = is_pinned(inner) and _is_one_memcpy(inner, made)
         if pinned and non_blocking:
             _record_pinned_read(machine, machine.capture_on(place.index), inner)
         machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, host_waits=not non_blocking)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.core.pinned_memory import is_pinned
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.counters import DEVICE_TO_HOST
@@ -66,6 +67,10 @@ def _patch_stager(machine: Machine, module: Any) -> None:
         made = original(self, x._inner, memo, non_blocking)
         memo[id(x)] = made
         nbytes = made.numel() * made.element_size()
+        machine.record_use(x._place, "copy_", [x._block], [])
+        if non_blocking and is_pinned(made):
+            machine.races.record_copy_to(made)
+            machine.races.on_arrivals()
         machine.transfer(DEVICE_TO_HOST, x._place.index, nbytes, pinned=non_blocking, host_waits=not non_blocking)
         return made
 

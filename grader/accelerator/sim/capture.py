@@ -42,6 +42,7 @@ class Capture:
     Attributes:
         queues: the queues that capture: the one on which the capture began, and those that waited for it.
         pinned: the pinned tensors that copies will read at each replay.
+        filled: the pinned tensors that copies will write to at each replay.
     """
 
     def __init__(self, races: Races, queue: Queue, generators: Sequence[SimGenerator]) -> None:
@@ -53,6 +54,7 @@ class Capture:
         self.reads: list[weakref.ref[Block]] = []
         self.writes: list[weakref.ref[Block]] = []
         self.pinned: list[torch.Tensor] = []
+        self.filled: list[torch.Tensor] = []
         self.broken = False
         self._generators = generators
         self._states = [generator.get_state() for generator in generators]

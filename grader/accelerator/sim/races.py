@@ -12,7 +12,8 @@ from __future__ import annotations
 import importlib
 import weakref
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -42,8 +43,13 @@ _OVERWRITTEN = (
     "numbers may be wrong. Wait for the stream, or for an event after the copy, before you write to that memory again."
 )
 
+_EARLY = (
+    "{user} pinned memory that {name} on {queue} may not have filled yet ({site}): on a GPU the numbers may be wrong. "
+    "Let {waits} wait for {queue}, or for an event after the copy, before this line."
+)
+
 _MOST_COPIES = 64
-"""As many copies from pinned memory are kept in mind."""
+"""As many copies from pinned memory, and to it, are kept in mind."""
 
 _NOBODY: frozenset[Queue] = frozenset()
 
@@ -122,6 +128,21 @@ class Block:
             del self.blocks[self.key]
 
 
+@dataclass(eq=False, slots=True)
+class Arrival:
+    """An asynchronous copy to pinned memory that the host has not waited for.
+
+    Attributes:
+        target: the CPU tensor that it writes to.
+        access: the copy.
+        reported: whether a use of the memory was reported; a missing wait is reported once, not for all that follows.
+    """
+
+    target: torch.Tensor
+    access: Access
+    reported: bool = False
+
+
 class Races:
     """The race detector: it knows which work of each queue is done.
 
@@ -129,6 +150,8 @@ class Races:
         several: True if there ever was a stream beside the default streams; before, there is no race.
         strict: True if a race raises, as in PyTorch's own sanitizer; otherwise it warns.
         count: the number of races that were found.
+        arriving: the asynchronous copies to pinned memory that the host has not waited for.
+        on_arrivals: a callback, called outside operators after `arriving` became empty, or may have got a copy.
     """
 
     def __init__(self) -> None:
@@ -142,6 +165,8 @@ class Races:
         self._left: dict[Queue, list[tuple[int, Access]]] = {}
         # Pinned memory that copies may be reading still: looks at it, with their versions, and the copies.
         self._copied: deque[tuple[torch.Tensor, int, Access]] = deque(maxlen=_MOST_COPIES)
+        self.arriving: deque[Arrival] = deque(maxlen=_MOST_COPIES)
+        self.on_arrivals: Callable[[], None] = lambda: None
         self._last: Access
 
     # -- who waits for whom
@@ -165,6 +190,8 @@ class Races:
                 known[other] = number
         if queue is None and self._copied:
             self._forget_finished_copies()
+        if queue is None and self.arriving:
+            self._forget_arrived_copies()
 
     def record_host_wait(self, queues: Iterable[Queue]) -> None:
         """Record that the host waits until all work of these queues is done."""
@@ -175,6 +202,41 @@ class Races:
         """Record that the last recorded use is a copy from pinned memory, for which the host does not wait."""
         if not pinned.is_inference():
             self._copied.append((pinned, pinned._version, self._last))
+
+    def record_copy_to(self, pinned: torch.Tensor) -> None:
+        """Record that the last recorded use is a copy to pinned memory, for which the host does not wait."""
+        if pinned.numel():
+            self.arriving.append(Arrival(pinned, self._last))
+
+    def _forget_arrived_copies(self) -> None:
+        """Forget the copies to pinned memory that the host has waited for: everybody may use that memory now."""
+        for copy in list(self.arriving):
+            queue, number, *_ = copy.access
+            if number <= self._host.get(queue, 0):
+                self.arriving.remove(copy)
+        if not self.arriving:
+            self.on_arrivals()
+
+    def record_host_memory_use(self, user: str, tensor: torch.Tensor, queue: Queue | None) -> None:
+        """Report a race if a CPU tensor is used while an asynchronous copy may still write to its memory.
+
+        Args:
+            user: the name of the user and a verb, such as "sum reads".
+            tensor: a dense CPU tensor.
+            queue: the queue of a copy to a device, which runs after all work of this queue; None for the host.
+        """
+        start, end = _address_range(tensor)
+        for copy in list(self.arriving):
+            first, last = _address_range(copy.target)
+            if copy.reported or first >= end or start >= last:
+                continue
+            if queue is None or not self._is_done(copy.access, queue):
+                copy.reported = True
+                other, _, name, site = copy.access
+                waits = "the host" if queue is None else queue_text(queue)
+                self._report_race(
+                    _EARLY.format(user=user, name=name, queue=queue_text(other), site=site_text(site), waits=waits)
+                )
 
     def warn_of_overwritten_copies(self, *, at_end: bool = False) -> None:
         """Warn of each asynchronous copy whose pinned memory the host wrote to before it waited for the copy.
@@ -297,6 +359,15 @@ class Races:
         fitting = [entry for entry in left if _may_reuse(block.nbytes, entry[0])]
         self._left[queue] = [entry for entry in left if entry not in fitting[:1]]
         return [access for _, access in fitting[:1]]
+
+
+def _address_range(tensor: torch.Tensor) -> tuple[int, int]:
+    """Return the addresses at which the memory of a tensor's elements begins and ends; (0, 0) if it has none."""
+    if not tensor.numel():
+        return 0, 0
+    span = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)) + 1
+    start = tensor.data_ptr()
+    return start, start + span * tensor.element_size()
 
 
 def _may_reuse(wanted: int, free: int) -> bool:

@@ -1,0 +1,179 @@
+"""Find uses of pinned memory that an asynchronous copy from the device may not have filled yet.
+
+While there is such a copy, a dispatch mode looks at the CPU tensors of each operator, and the methods by which Python
+or other libraries read a CPU tensor look at that tensor. Once the host has waited for the copy, the mode is removed.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode, _pop_mode, _push_mode
+
+from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.replacing import put
+from grader.accelerator.schema.facts import NO_KERNEL, facts_of
+from grader.accelerator.sim.clock import Queue
+from grader.accelerator.sim.machine import Machine
+from grader.accelerator.sim.races import Races
+
+_READING = {"numpy": "numpy", "tolist": "tolist", "__reduce_ex__": "pickle", "__deepcopy__": "deepcopy"}
+"""Methods of a CPU tensor that read its memory, or give it to a library, without an operator: names in warnings."""
+
+_COPYING = ("to", "copy_", "type", "cpu", "item", "tolist")
+"""Methods of tensors that begin such a copy, or let the host wait for one.
+
+Within the operator it is too early to change the stack of modes: PyTorch restores the thread's dispatch keys after it.
+"""
+
+_ASKS_ONLY = {"is_pinned", "is_same_size", "is_set_to", "is_non_overlapping_and_dense", "record_stream", "pin_memory"}
+"""Operators that read no element, beside views and those in `NO_KERNEL`."""
+
+
+class _Thread(threading.local):
+    """The state of the mode in a thread.
+
+    Attributes:
+        on: whether the mode is on the thread's stack.
+        runs: whether it runs an operator; meanwhile PyTorch has taken it off the stack.
+    """
+
+    on = False
+    runs = False
+
+
+class _HostReads(TorchDispatchMode):
+    """A dispatch mode that reports operators which use memory that a copy may not have filled yet."""
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.machine = machine
+        self.thread = _Thread()
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Return False, so that PyTorch does not import its compiler at the first operator."""
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Report races of an operator with copies to pinned memory, and run it."""
+        del types
+        kwargs = kwargs or {}
+        thread = self.thread
+        before, thread.runs = thread.runs, True
+        try:
+            if self.machine.races.arriving:
+                with torch._C.DisableTorchFunction():
+                    self._check(func, args, kwargs)
+            return func(*args, **kwargs)
+        finally:
+            thread.runs = before
+
+    def switch(self) -> None:
+        """Put this mode on the thread's stack of modes if there are copies to look for, otherwise remove it.
+
+        It lies at the bottom: the modes of the program stay above it in their order, so that each `with` ends its own.
+        """
+        thread, wanted = self.thread, bool(self.machine.races.arriving)
+        if thread.on == wanted or thread.runs:
+            return
+        stack = [_pop_mode() for _ in range(torch._C._len_torch_dispatch_stack())]
+        for mode in ([self] if wanted else []) + [mode for mode in reversed(stack) if mode is not self]:
+            _push_mode(mode)
+        thread.on = wanted
+
+    def _check(self, func: Any, args: Any, kwargs: dict[str, Any]) -> None:
+        if not isinstance(func, torch._ops.OpOverload):
+            return
+        facts = facts_of(func)
+        if facts.is_view or facts.shapes_only or facts.name in _ASKS_ONLY:
+            return
+        is_item = facts.name == "_local_scalar_dense"
+        if facts.name in NO_KERNEL and not is_item:
+            return
+        tensors = [(name, tensor) for name, value in _named_values(facts.names, args, kwargs) for tensor in _in(value)]
+        queue = self._queue_of(tensors, kwargs.get("device"))
+        for name, tensor in tensors:
+            user = f"{'item' if is_item else facts.name} {'writes to' if name in facts.writes else 'reads'}"
+            # A copy to the device, or from it, uses the memory in its queue; numbers without dims are read by the host.
+            copies = facts.name in ("copy_", "_to_copy") or tensor.dim() > 0
+            self.machine.races.record_host_memory_use(user, tensor, queue if copies else None)
+
+    def _queue_of(self, tensors: list[tuple[str, torch.Tensor]], device: Any) -> Queue | None:
+        """Take the tensors of the device out of a list, and return the queue of the operator; None for the host's."""
+        ours = [tensor for _, tensor in tensors if isinstance(tensor, SimTensor)]
+        tensors[:] = [entry for entry in tensors if _is_plain(entry[1])]
+        if ours:
+            return ours[0]._place.queue
+        if device is not None and self.machine.is_simulated(device):
+            return self.machine.devices[self.machine.index_of(device)].queue
+        return None
+
+
+def install(machine: Machine) -> None:
+    """Let the race detector see how the host uses memory that asynchronous copies fill."""
+    mode = _HostReads(machine)
+    machine.races.on_arrivals = mode.switch
+    for name, shown in _READING.items():
+        put(torch.Tensor, name, _checking(machine.races, getattr(torch.Tensor, name), shown))
+    # Parameters without a shape refuse all functions but those on a list, and the list holds the originals.
+    lazy: Any = torch.nn.parameter.UninitializedParameter
+    for name in _COPYING:
+        put(torch.Tensor, name, _switching(mode, original := getattr(torch.Tensor, name)))
+        if original in lazy._allowed_methods:
+            lazy._allowed_methods.append(getattr(torch.Tensor, name))
+    put(torch, "_foreach_copy_", _switching(mode, torch._foreach_copy_))
+
+
+def _checking(races: Races, original: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a method of tensors that reports a race before it calls the original."""
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if races.arriving and isinstance(self, torch.Tensor):
+            with torch._C.DisableTorchFunction():
+                if not isinstance(self, SimTensor) and _is_plain(self):
+                    races.record_host_memory_use(f"{name} reads", self, None)
+        return original(self, *args, **kwargs)
+
+    return method
+
+
+def _switching(mode: _HostReads, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of tensors that switches the mode on or off after it has called the original."""
+
+    @functools.wraps(original)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(*args, **kwargs)
+        finally:
+            mode.switch()
+
+    return method
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """Return whether a tensor is a dense CPU tensor with memory of its own: not a wrapper, and not a fake tensor."""
+    keys = torch._C._dispatch_keys(tensor)
+    return (
+        tensor.layout is torch.strided
+        and keys.has(torch._C.DispatchKey.CPU)
+        and not keys.has(torch._C.DispatchKey.Python)
+        and not keys.has(torch._C.DispatchKey.Functionalize)
+    )
+
+
+def _named_values(names: tuple[str, ...], args: Any, kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    yield from zip(names, args, strict=False)
+    yield from kwargs.items()
+
+
+def _in(value: Any) -> list[torch.Tensor]:
+    """Return the tensors in a value of an argument: one, or those of a list."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [item for item in value if isinstance(item, torch.Tensor)] if isinstance(value, (list, tuple)) else []
