@@ -145,8 +145,8 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
     doc = ast.get_docstring(tree, clean=False) or ""
     doc_lines = len(doc.strip().splitlines())  # the closing quotes stand on a line of their own
     code_lines = _written_lines(text.decode()) - _written_lines(doc)
-    # One file may have many functions, each with its points.
-    defined = sum(isinstance(node, (ast.FunctionDef, ast.ClassDef)) for node in tree.body)
+    # One file may have many functions and variables to write, each with its points.
+    defined = sum(map(_is_to_be_written, tree.body))
     most_doc, most_code = (max(1, defined) * most for most in (_DOCSTRING_LINES, _CODE_LINES))
     problems = {
         f"the docstring has {doc_lines} lines; shorten it to {most_doc}": doc_lines > most_doc,
@@ -159,6 +159,14 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
     if exercise.starter_digest != (digest := starter_digest(text)):
         how = f"write  starter: {digest}  or run  grade verify --write-digests"
         yield f"{places.description.as_posix()}: starter: the starter was changed; {how}"
+
+
+def _is_to_be_written(node: ast.stmt) -> bool:
+    """Return whether a statement of a starter is a function, a class, or a variable such as `x = None`."""
+    match node:
+        case ast.Assign(value=ast.Constant(value=None)):
+            return True
+    return isinstance(node, (ast.FunctionDef, ast.ClassDef))
 
 
 def _par_problems(exercise: Exercise) -> Iterator[str]:

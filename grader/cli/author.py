@@ -60,7 +60,8 @@ def new_command(
             raise CourseError("there is no course here: make one with  grade new --course DIR  and go there")
         root = find_course(start)
         refuse_student_folder(root, "new")
-        written += new_exercise(root, name, draft.files if draft else None, data, draft.points if draft else None)
+        parts = (draft.files, data, draft.points, draft.by_hand) if draft else ()
+        written += new_exercise(root, name, *parts)
     if not written:
         raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
     say = Say()
@@ -85,11 +86,12 @@ def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[s
             named = [solution, literals_for_student_code(f"{draft.shown}\n{draft.hidden}")]
             data, left_out = read_data_files(folder, named=named)
             return draft, [*left_out.values(), *missing_part_sentences(solution, [*data, *left_out])], data
-        text, listed = assignment.test_file(), assignment.files
+        text, listed = assignment.test_file(), [*assignment.files, *assignment.modules(folder)]
         # Which students have beside the notebook.
         data, left_out = read_data_files(folder, named=[solution or assignment.reference(), text], listed=listed)
         solution = solution or assignment.reference(data)
-        port = Port(text, solution, MODULE, assignment.points, assignment.hidden, assignment.given_code(), data)
+        facts = (assignment.points, assignment.hidden, assignment.given_code(), data)
+        port = Port(text, solution, MODULE, *facts, notebook=assignment)
         draft = port.draft("@title@")
         lost = [name for name in listed if not (folder / name).exists()]
         notes = [f"the notebook lists {name!r}, which is not beside it: put it there, and start again" for name in lost]

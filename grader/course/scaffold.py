@@ -51,6 +51,7 @@ def new_exercise(
     files: Callable[[Places], dict[Path, str]] | None = None,
     data: Mapping[str, bytes] | None = None,
     points: float | None = None,
+    by_staff: Mapping[str, float] | None = None,
 ) -> list[Path]:
     """Write the files of a new exercise, list it in course.yaml unless it is there, and return the paths of the files.
 
@@ -60,6 +61,7 @@ def new_exercise(
         files: returns the texts of its files besides exercise.yaml, by path from the course; by default an example.
         data: the contents of data files for student code, by the name under which it reads them.
         points: the points of the exercise; by default those of the example.
+        by_staff: the points of the rules that a person grades, by rule; they are among the exercise's points.
 
     Raises:
         CourseError: the name is not usable, the exercise exists, or something cannot be written.
@@ -88,6 +90,9 @@ def new_exercise(
         filled[places.description] = re.sub(r"(?m)^points: .*$", whole, filled[places.description])
     if data:
         filled[places.description] += f"files: [{', '.join(data)}]\n"
+    if by_staff:
+        rules = [f"  {rule}: {{by: staff, points: {round(most, 2):g}}}\n" for rule, most in by_staff.items()]
+        filled[places.description] += "".join(["rules:\n", *rules])
     filled[places.description] += f"starter: {starter_digest(filled[places.starter].encode())}\n"
     if not (root / page_of(module)).exists():
         filled[page_of(module)] = f"# {module}\n\nTODO: one screen of prose that this module's exercises need.\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 from fractions import Fraction
@@ -11,8 +12,9 @@ from typing import Any
 import pytest
 from support import COURSES, WarmGrade
 
-from grader.author.port.draft import Port, missing_part_sentences, read_data_files
+from grader.author.port.draft import Draft, Port, missing_part_sentences, read_data_files, todos_of
 from grader.author.port.notebooks import MODULE, assignment_of
+from grader.course.load import rule_texts
 from grader.model.errors import CourseError
 
 
@@ -77,7 +79,7 @@ def test_a_notebook_of_nbgrader() -> None:
     assert list(made.tests) == ["test_test_squares", "test_test_squares_hidden"]
     assert made.points == dict.fromkeys(made.tests, 1)
     assert made.hidden == {"test_test_squares_hidden"}
-    assert made.notes == ["why (3 points) is graded by a person: give its rule `by: staff`"]
+    assert made.notes == ["why (3 points) is graded by a person: its rule has `by: staff`"]
     assert "from solution import squares" in made.test_file()
     assert "HIDDEN TESTS" not in made.test_file()
 
@@ -108,7 +110,7 @@ def test_a_master_notebook_of_otter() -> None:
     # As otter does: what the last test does not take of the question's two points is divided.
     assert made.points == {"test_q1": Fraction(1, 2), "test_q1_2": Fraction(1, 2), "test_q1_3": 1}
     assert made.hidden == {"test_q1_2", "test_q1_3"}
-    assert made.notes == ["q2 (4 points) is graded by a person: give its rule `by: staff`"]
+    assert made.notes == ["q2 (4 points) is graded by a person: its rule has `by: staff`"]
 
 
 VARIABLES = notebook(
@@ -305,18 +307,21 @@ def test_a_variable_is_graded(tmp_path: Path, type_grade: WarmGrade) -> None:
     assert type_grade("squares", "--submission", str(tmp_path), cwd=home).returncode == 1
 
 
-@pytest.mark.parametrize("text", [NBGRADER, OTTER], ids=["nbgrader", "otter"])
-def test_a_ported_notebook_is_graded(tmp_path: Path, type_grade: WarmGrade, text: str) -> None:
+@pytest.mark.parametrize(("text", "by_hand"), [(NBGRADER, 3), (OTTER, 4)], ids=["nbgrader", "otter"])
+def test_a_ported_notebook_is_graded(tmp_path: Path, type_grade: WarmGrade, text: str, by_hand: int) -> None:
     """The exercise collects, its reference gets full marks, and a wrong answer does not."""
     home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     (tmp_path / "master.ipynb").write_text(text)
     ran = type_grade("new", "01_basics/squares", "--from", str(tmp_path / "master.ipynb"), cwd=home)
     assert ran.returncode == 0, ran.stderr
     assert "is graded by a person" in ran.stdout
-    assert "\npoints: 2\n" in (home / "exercises/01_basics/squares/exercise.yaml").read_text()
+    description = (home / "exercises/01_basics/squares/exercise.yaml").read_text()
+    assert f"\npoints: {2 + by_hand}\n" in description
+    assert f"\nrules:\n  C2: {{by: staff, points: {by_hand}}}\n" in description
     answers = home / "solutions/01_basics/squares"
     right = type_grade("squares", "--submission", str(answers), cwd=home)
     assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
+    assert f"2 / {2 + by_hand} points" in right.stdout
     (tmp_path / "squares.py").write_text("def squares(x):\n    return x + x\n")
     assert type_grade("squares", "--submission", str(tmp_path), cwd=home).returncode == 1
 
@@ -468,3 +473,173 @@ def test_data_beside_a_notebook_comes_along(tmp_path: Path, type_grade: WarmGrad
     assert "files: [data/rows.txt]\n" in (home / "exercises/01_basics/table/exercise.yaml").read_text()
     right = type_grade("table", "--submission", str(home / "solutions/01_basics/table"), cwd=home)
     assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
+
+
+def otter_question(settings: str, *cells: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cells of a question of otter; the first are words, the last two its solution and a test."""
+    *words, solution, test = cells
+    marks = [raw(f"# {mark}") for mark in ("BEGIN SOLUTION", "END SOLUTION", "BEGIN TESTS", "END TESTS")]
+    around = raw(f"# BEGIN QUESTION\n{settings}"), raw("# END QUESTION")
+    return [around[0], *words, marks[0], solution, marks[1], marks[2], test, marks[3], around[1]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "own", "expected"),
+    [
+        ("name: q", (None, None), (Fraction(1, 2), Fraction(1, 2))),
+        ("name: q", (None, 2), (0, 2)),
+        ("name: q\npoints: 3", (None, 2), (1, 2)),
+        ("name: q\npoints: {each: 2}", (None, None), (2, 2)),
+        ("name: q\npoints: [1, 4]", (None, None), (1, 4)),
+    ],
+    ids=["a question has one point", "only what has points", "the rest is divided", "each", "a list"],
+)
+def test_points_are_divided_as_otter_does(
+    settings: str, own: tuple[int | None, ...], expected: tuple[Fraction, ...]
+) -> None:
+    """A question without points has one, unless its tests have points."""
+    heads = [f'""" # BEGIN TEST CONFIG\npoints: {each}\n""" # END TEST CONFIG\n' for each in own]
+    tests = [code((head if each else "") + "assert x == 2") for head, each in zip(heads, own, strict=True)]
+    cells = otter_question(settings, code("x = 2 # SOLUTION"), tests[0])
+    made = assignment_of(notebook(*cells[:-2], tests[1], *cells[-2:]))
+    assert made is not None
+    assert tuple(made.points.values()) == expected
+
+
+WORDS = notebook(
+    *otter_question(
+        "name: q1\npoints: 2",
+        raw(
+            "## Norms\n\n**Question 1.** Write `norm` for $x$:\n\n$$\n\\sum_i x_i\n$$\n\n<ol><li>a\n<li>b</ol>"
+            "\n![](norm.png)",
+            "markdown",
+        ),
+        code("def norm(x):\n    return x.sum() # SOLUTION\n\ndef half(x):\n    return x / 2 # SOLUTION"),
+        code("assert norm(half(torch.ones(2))) == 1"),
+    ),
+    raw("Above a question.", "markdown"),
+    *otter_question("name: q2", code("y = -0.5 # SOLUTION"), code("# HIDDEN\nassert y == -0.5")),
+    *otter_question("name: q3", code("z = 3 # SOLUTION"), code("assert z == y + 3.5")),
+    raw("# BEGIN QUESTION\nname: q4\nmanual: true\npoints: 3"),
+    raw("Why?", "markdown"),
+    raw("# END QUESTION"),
+    code("import torch"),
+)
+
+
+def draft_of(text: str) -> Draft:
+    """The draft of a notebook."""
+    made = assignment_of(text)
+    assert made is not None
+    given = (made.points, made.hidden, made.given_code())
+    return Port(made.test_file(), made.reference(), MODULE, *given, notebook=made).draft("Title")
+
+
+def test_the_words_of_a_question_are_a_rule() -> None:
+    """With formulas and items on lines of their own; a question that a person grades is the last rule."""
+    draft = draft_of(WORDS)
+    task = ast.get_docstring(ast.parse(draft.starter)) or ""
+    assert list(rule_texts(task).values()) == [
+        "`norm(x)`, `half(x)`: Question 1. Write `norm` for $x$:\n      $$\n      \\sum_i x_i\n      $$\n"
+        "    - a\n    - b",
+        "`y`: Above a question.",
+        "`z` TODO: write what it is.",
+        "Why?",
+    ]
+    assert (draft.by_hand, draft.points) == ({"C4": 3}, 7)
+    assert "# C4  TODO: your answer" in draft.starter
+    # One question is one rule; a variable is not a hidden input, so a student can look at it.
+    assert '@check("C1", share=2)' in draft.shown and '@check("C2", try_this="y")' in draft.hidden
+    made = assignment_of(WORDS)
+    assert made is not None
+    assert "questions show pictures (norm.png)" in made.notes[-1]
+
+
+PARTS = notebook(
+    code(
+        "import torch\nrows = torch.ones(3)\nlimit = 5\n### BEGIN SOLUTION\nstep = 2\n### END SOLUTION",
+        solution=True, grade=False, grade_id="a",
+    ),
+    code(
+        "def double(x):\n    # Say what is doubled.\n    total = x.sum()\n    ### BEGIN SOLUTION\n"
+        "    total = 2 * total\n    ### END SOLUTION\n    return total\n\ndef given(x):\n    return x",
+        solution=True, grade=False, grade_id="b",
+    ),
+    code("doubled = double(rows)\nseen = []\nfor row in rows:\n    seen.append(double(row))", grade_id="c"),
+    code(
+        "size = 1\n### BEGIN SOLUTION\nn = 0\nwhile size < limit:\n    size = size + step\n    n += 1\n"
+        "### END SOLUTION",
+        solution=True, grade=False, grade_id="d",
+    ),
+    code(
+        "assert double(given(rows)) == doubled\nassert len(seen) == 3 and n == 2 and step == 2",
+        grade=True, grade_id="t", points=1,
+    ),
+)  # fmt: skip
+
+
+def test_students_get_the_part_of_a_cell_that_is_given() -> None:
+    """A stub has the lines around the solution; code that needs a stub stands in comments, so the starter loads."""
+    draft = draft_of(PARTS)
+    scope: dict[str, Any] = {}
+    exec(draft.starter, scope)
+    assert (scope["limit"], scope["step"], scope["given"](3)) == (5, None, 3)
+    assert "    total = x.sum()\n    raise NotImplementedError  # TODO\n    return total\n" in draft.starter
+    assert "# doubled = double(rows)\n" in draft.starter
+    assert "given" not in (ast.get_docstring(ast.parse(draft.starter)) or "")
+
+
+def test_loops_around_a_variable_are_kept() -> None:
+    """What a loop appends, and what it reads first, belong to the reference."""
+    scope: dict[str, Any] = {}
+    exec(draft_of(PARTS).reference, scope)
+    assert (scope["n"], scope["size"], len(scope["seen"])) == (2, 5, 3)
+
+
+def test_a_seed_of_the_solution_is_kept() -> None:
+    """Numbers that a test expects may come from it."""
+    cells = otter_question(
+        "name: q", code("np.random.seed(3)\nx = np.random.rand() # SOLUTION"), code("assert 0.55 < x < 0.56")
+    )
+    assert "np.random.seed(3)" in draft_of(notebook(code("import numpy as np"), *cells)).reference
+
+
+def test_a_function_may_have_the_name_of_a_builtin() -> None:
+    """The test calls the student's `sum`, and not Python's."""
+    draft = draft_of(notebook(*otter_question("name: q", code("def sum(a, b):\n    return a + b # SOLUTION"),
+                                              code("# three\nassert sum(1, 2) == 3"))))  # fmt: skip
+    assert 'def check_q(student):\n    """Q"""\n    # three\n    assert student.sum(1, 2) == 3' in draft.shown
+    assert "def sum(a, b):" in draft.starter
+
+
+def test_a_test_that_looks_at_nothing_of_student_code_is_named() -> None:
+    """It would pass for every answer."""
+    cells = otter_question("name: q", code("import math as m\nx = 2 # SOLUTION"), code("assert x == 2"))
+    draft = draft_of(notebook(*cells[:-2], code("assert m.pi > 3"), *cells[-2:]))
+    assert [todo for _, todo in todos_of(draft.shown) if "nothing of student code" in todo]
+
+
+def test_a_module_beside_the_notebook_comes_along(tmp_path: Path, type_grade: WarmGrade) -> None:
+    """Student code imports it, and a test that needs it runs by a probe."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (tmp_path / "shapes.py").write_text("import sizes\n\n\ndef side(n):\n    return sizes.SIDE * n\n")
+    (tmp_path / "sizes.py").write_text("SIDE = 3\n")
+    cells = otter_question(
+        "name: q", code("def area(n):\n    return shapes.side(n) ** 2 # SOLUTION"), code("assert area(2) == 36")
+    )
+    cells = [*cells[:-2], code("assert area(1) == shapes.side(1) ** 2"), *cells[-2:]]
+    (tmp_path / "master.ipynb").write_text(notebook(code("import shapes"), *cells))
+    ran = type_grade("new", "01_basics/squares", "--from", str(tmp_path / "master.ipynb"), cwd=home)
+    assert ran.returncode == 0, ran.stderr
+    assert "ported 2 tests: 1 shown, 1 hidden, 1 by a probe" in ran.stdout and "not installed" not in ran.stdout
+    (tmp_path / "in").mkdir()
+    shutil.copy(home / "solutions/01_basics/squares/squares.py", tmp_path / "in")
+    right = type_grade("squares", "--submission", str(tmp_path / "in"), cwd=home)
+    assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
+
+
+def test_a_negative_number_is_a_number() -> None:
+    """With pandas in the notebook, a number of the student's is compared in a check, whatever its sign."""
+    cells = otter_question("name: q", code("x = -0.5 # SOLUTION"), code("assert np.isclose(x, -0.5)"))
+    draft = draft_of(notebook(code("import numpy as np\nimport pandas as pd"), *cells))
+    assert draft.counts == (1, 0, 0)

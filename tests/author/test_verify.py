@@ -120,8 +120,8 @@ FAULTS: dict[str, dict[str, Plant]] = {
             CHECKS, '@check("C2", ', "@check("
         ),
         f"{CHECKS}: check_dtype: it has no docstring": change(CHECKS, '    """Keeps integers integers"""\n', ""),
-        f"{TASK}: the code has 105 lines; shorten it to 80": change(
-            TASK, "def double_(x):", "x = 1\n" * 100 + "def double_(x):"
+        f"{TASK}: the code has 146 lines; shorten it to 120": change(
+            TASK, "def double_(x):", "y = None\n" + "x = 1\n" * 140 + "def double_(x):"
         ),
         f"{TASK}: nothing is marked TODO": both(
             change(TASK, "  # TODO", ""), change(TASK, '"""Double it\n', '"""Double it\n\nIt is marked TODO below.\n')

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import ast
 import io
+import itertools
 import json
 import math
 import re
 import textwrap
 import tokenize
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
 from grader.author.port.frames import imports_data_frames
-from grader.author.port.rewrite import WORDS, Tests, has_generator, with_helpers
+from grader.author.port.notebooks import Assignment
+from grader.author.port.rewrite import WORDS, Tests, has_generator, is_seed_call, with_helpers
 from grader.author.port.text import (
     HELPERS,
     Edits,
     TopStatement,
     missing_packages,
+    modules_among,
     source_of_file,
     statements_needed,
     top_statements,
@@ -44,6 +47,12 @@ from tempfile import TemporaryDirectory
 import pytest
 """
 _DOES = {True: "returns", False: "is"}
+_WIDTH = 118
+_NEEDS_YOURS = "# The code below was given, and needs what you write: then remove the comment signs."
+_LOOKS_AT_NOTHING = (
+    "# TODO: this looks at nothing of student code, and passes for every answer: leave it out, or look for a name in "
+    "`source(student)`\n"
+)
 _NO_EXAMPLE = '# TODO: add try_this="...", a call that a student can try, which is not a hidden input\n'
 
 
@@ -60,6 +69,7 @@ class Draft:
         probe_is_shown: whether it lies beside the shown checks.
         counts: the number of shown checks, of hidden ones, and of those among both that use the probe.
         points: the points of the exercise; None if nothing says them.
+        by_hand: the points of the rules that a person grades, by rule.
     """
 
     starter: str
@@ -70,6 +80,7 @@ class Draft:
     probe_is_shown: bool
     counts: tuple[int, int, int]
     points: float | None = None
+    by_hand: Mapping[str, float] = field(default_factory=dict)
 
     def files(self, places: Places) -> dict[Path, str]:
         """Return the texts of all files of the exercise except exercise.yaml, by path from the course's root."""
@@ -83,6 +94,34 @@ class Draft:
         return {path: text for path, text in texts.items() if text}
 
 
+@dataclass
+class _Rule:
+    """A rule of the task: the student's names that it is about, and its words; [] if they are still to be written."""
+
+    names: list[str]
+    lines: list[str]
+
+    def rows(self, number: int, calls: Mapping[str, str]) -> list[str]:
+        """Return the lines of the rule in the docstring of the starter.
+
+        Args:
+            number: its number.
+            calls: how each name is called, such as "f(x, y)".
+        """
+        heads = ", ".join(f"`{calls[name]}`" for name in self.names)
+        if not self.lines:
+            does = _DOES["(" in calls[self.names[0]]]
+            return textwrap.wrap(f"C{number}  {heads} TODO: write what it {does}.", _WIDTH, subsequent_indent="    ")
+        first, *more = ["", *self.lines] if self.lines[0].startswith(("- ", "  ")) else self.lines
+        head = ": ".join(filter(None, [heads, first])) or "These:"
+        rows = textwrap.wrap(f"C{number}  {head}", _WIDTH, subsequent_indent="    ")
+        for line in more:
+            # A row of a table or of code is not wrapped.
+            apart = line.startswith("  ")
+            rows += [f"    {line}"] if apart else textwrap.wrap(f"    {line}", _WIDTH, subsequent_indent="    ")
+        return rows
+
+
 class Port:
     """The port of a plain pytest file.
 
@@ -94,6 +133,7 @@ class Port:
         hidden: the names of the tests that students do not see; None if nothing says it.
         given: the code that students get besides the stubs.
         data: names of the data files that students have, which code beside student code can read.
+        notebook: the notebook that the file was made of; None without one.
 
     Raises:
         CourseError: there is nothing to port.
@@ -108,6 +148,7 @@ class Port:
         hidden: Collection[str] | None = None,
         given: str = "",
         data: Collection[str] = (),
+        notebook: Assignment | None = None,
     ) -> None:
         self._reference = reference
         self._known_hidden, self._given, self._data = hidden, given, data
@@ -122,8 +163,50 @@ class Port:
         self._beside = list(self._tests_for_probe(whole))
         # The student's functions and classes that each test is about: those that it names itself come first.
         named = {name: [*plain.student_names(test.node), *plain.beside[name]] for name, test in plain.tests.items()}
-        self._names = list(dict.fromkeys(name for names in named.values() for name in names))
-        self._rules = {test: f"C{self._names.index(names[0]) + 1 if names else 1}" for test, names in named.items()}
+        self._used = named
+        self._kept = notebook.given_names() if notebook else set[str]()
+        self._skeletons = notebook.skeletons if notebook else {}
+        self._names = [name for name in dict.fromkeys(itertools.chain(*named.values())) if name not in self._kept]
+        known = top_statements(reference) if reference else []
+        if notebook:  # students write also what no test calls by itself
+            own = (item.name for item in known if item.name in notebook.solved)
+            self._names = list(dict.fromkeys([*self._names, *own]))
+        self._solved = notebook.solved if notebook else set[str]()
+        self._task_rules, self._rules = self._list_rules(notebook or Assignment(""))
+        by_hand = [question for question in notebook.by_hand if question.points] if notebook else []
+        self._by_hand = by_hand if sum(self._points.values()) else []
+        self._variables = {name for item in known if not item.name for name in item.binds}
+
+    def _list_rules(self, notebook: Assignment) -> tuple[list[_Rule], dict[str, str]]:
+        """Return the rules of the task, and the rule of each test by name.
+
+        A question of a notebook that has words is a rule; without any, each function and variable is one.
+        """
+        rules, keys = dict[str | int, _Rule](), dict[str, str | int]()
+        for test, names in self._used.items():
+            question, own = notebook.questions.get(test), [name for name in names if name not in self._kept]
+            if question is not None and question.lines:
+                of_question = [name for name in self._names if name in question.solved]
+                rules.setdefault(id(question), _Rule(of_question, question.lines))
+                keys[test] = id(question)
+                continue
+            for name in own:
+                rules.setdefault(name, _Rule([name], []))
+            if own:
+                keys[test] = own[0]
+        by_hand = {name for question in notebook.by_hand if question.points for name in question.solved}
+        described = {name for rule in rules.values() for name in rule.names} | by_hand
+        for name in (name for name in self._names if name not in described):
+            words = next((each.lines for each in notebook.all_questions if name in each.solved), [])
+            rules[name] = _Rule([name], words)
+        # What a question describes has no other rule.
+        of_questions = {name: key for key, rule in rules.items() if rule.lines for name in rule.names}
+        rules = {key: rule for key, rule in rules.items() if rule.lines or key not in of_questions}
+        keys = {test: of_questions.get(str(key), key) for test, key in keys.items()}
+        places = list(rules)
+        return [*rules.values()], {
+            test: f"C{places.index(keys[test]) + 1 if test in keys else 1}" for test in self._plain.tests
+        }
 
     def draft(self, title: str) -> Draft:
         """Return the draft of the exercise: starter, reference, checks and probe, with a TODO where work is left."""
@@ -136,22 +219,33 @@ class Port:
             public = [test for test in plain if test not in self._known_hidden]
             shown = [test for test in public if "reference" not in self._plain.needs[test]]  # students have none
         hidden = [test for test in tests if test not in shown]
-        calls, stubs = stubs_of(self._plain, self._names, self._reference, self._given)
-        rules = [
-            f"C{n}  `{calls[name]}` TODO: write what it {_DOES['(' in calls[name]]}."
-            for n, name in enumerate(self._names, 1)
-        ]
-        lines = [row for rule in rules for row in textwrap.wrap(rule, 118, subsequent_indent="    ")]
+        calls, stubs = stubs_of(
+            self._plain, self._names, self._reference, self._given, self._skeletons,
+            [name for names in self._used.values() for name in names if name in self._kept], self._solved,
+        )  # fmt: skip
+        by_hand_rules = (
+            _Rule([name for name in self._names if name in question.solved], question.lines or [question.name])
+            for question in self._by_hand
+        )
+        rules = [*self._task_rules, *by_hand_rules]
+        lines = [row for number, rule in enumerate(rules, 1) for row in rule.rows(number, calls)]
         task = "\n".join([title, "", "TODO: write the task in one or two sentences.", "", *lines, ""])
+        by_hand = {
+            f"C{number}": float(question.points or 0)
+            for number, question in enumerate(self._by_hand, len(self._task_rules) + 1)
+        }
+        places = [f"# {rule}  TODO: your answer, as a comment or as code\n" for rule in by_hand]
+        automatic = float(sum(self._points.values()))
         return Draft(
-            starter=stubs.replace(DOCSTRING, task),
+            starter=with_docstring(stubs, task) + "\n" * bool(places) + "\n".join(places),
             reference=self._reference or stubs.replace(DOCSTRING, "TODO: write the reference."),
             shown=self._check_file("Shown checks: students have this file.", "", shown),
             hidden=self._check_file("Hidden checks: each names its rule and gives a call to try.", _NO_EXAMPLE, hidden),
             probe=self._probe_file(),
             probe_is_shown=any(test in self._beside for test in shown),
             counts=(len(shown), len(hidden), len(self._beside)),
-            points=float(sum(self._points.values())) if self._has_points else None,
+            points=automatic + sum(by_hand.values()) if self._has_points else None,
+            by_hand=by_hand,
         )
 
     def _share(self, test: str) -> int:
@@ -186,6 +280,7 @@ class Port:
                 or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes)
                 or (frames and self._plain.needs_data_frames(test, others))
                 or self._plain.draws_figures(needed)
+                or any(modules_among(item.node, self._data) for item in needed)
             ):
                 yield test
 
@@ -203,7 +298,12 @@ class Port:
         for item in (item for item in self._items if names.get(item.name) in tests):
             name = names[item.name]
             text = self._plain.check_by_probe(self._plain.tests[name], item) if name in self._beside else item.text
-            items += top_statements(comment + _with_rule(text, self._rules[name], self._share(name)))
+            own = self._used[name]
+            # The value of a variable is not a hidden input.
+            example = ", ".join(dict.fromkeys(own)) if comment and own and self._variables.issuperset(own) else ""
+            rule = _with_rule(text, self._rules[name], self._share(name), example)
+            looks = own or "student" in self._plain.needs[name]
+            items += top_statements("".join([_LOOKS_AT_NOTHING * (not looks), comment * (not example), rule]))
         wanted = [*autouse, *map(self._plain.name_in_checks, tests)]
         text = source_of_file(docstring, statements_needed(items, wanted))
         return with_todos(text, of_checks=True) if tests else ""
@@ -222,9 +322,10 @@ def _is_autouse(fixture: ast.AST) -> bool:
     return any(word.arg == "autouse" for call in calls for word in call.keywords)
 
 
-def _with_rule(text: str, rule: str, share: int) -> str:
-    """Return the source of a check with its rule as the argument of `@check`, and its share unless it is 1."""
+def _with_rule(text: str, rule: str, share: int, example: str) -> str:
+    """Return the source of a check with its rule as the argument of `@check`, its share unless it is 1, and a call."""
     more = f", share={share}" if share != 1 else ""
+    more += f", try_this={json.dumps(example)}" if example else ""
     edits = Edits(text)
     (function,) = (node for node in ast.parse(text).body if isinstance(node, Function))
     for one in function.decorator_list:
@@ -241,14 +342,33 @@ _RAISES = "raise NotImplementedError"
 _TODO = f"{_RAISES}  # TODO"
 
 
-def stubs_of(plain: Tests, names: Sequence[str], reference: str, given: str = "") -> tuple[dict[str, str], str]:
+def with_docstring(stubs: str, task: str) -> str:
+    """Return stubs with the task as their docstring, which is a raw string if the task has a backslash."""
+    task = task.replace('"""', "'''")
+    prefix = "r" if "\\" in task else ""
+    return stubs.replace(f'"""{DOCSTRING}', f'{prefix}"""{task}')
+
+
+def stubs_of(
+    plain: Tests,
+    names: Sequence[str],
+    reference: str,
+    given: str = "",
+    skeletons: Mapping[str, str] | None = None,
+    kept: Sequence[str] = (),
+    solved: Collection[str] = (),
+) -> tuple[dict[str, str], str]:
     """Return stubs of the functions and classes that a student is to write, and how each one is called.
 
     Args:
         plain: the test file.
         names: the functions and classes that it uses.
         reference: the text of the reference, or "".
-        given: the text of what students get besides the stubs; what the reference does not need is left out.
+        given: the text of what students get besides the stubs; what the reference does not need is left out. A
+            statement that needs what students write stands in comments at the end.
+        skeletons: functions and classes of which students get a part, by name.
+        kept: names that students get as they are.
+        solved: names that students write, those among `names` and others.
 
     Returns:
         For each name how it is called, such as "f(x, y)", and the code of all stubs with what they need.
@@ -257,11 +377,16 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str, given: str = ""
     written = {item.name: item for item in known if item.name in names}
     variables = {name for item in known if not item.name for name in item.binds} - written.keys()
     imports = [item for item in known if imported_names(item.node)]
-    needed = {item.text.rstrip() for item in (*statements_needed(known, names), *imports)}
-    own = [item for item in top_statements(given) if item.text.rstrip() in needed and item.name not in names]
+    needed = {item.text.rstrip() for item in (*statements_needed(known, [*names, *kept]), *imports)}
+    own = [
+        item
+        for item in top_statements(given, with_parameters=False)
+        if (item.text.rstrip() in needed or is_seed_call(item.node)) and item.name not in names
+    ]
+    own, late = _divide_by_need(own, {*names, *solved})
     begun = {name for item in own for name in item.binds}
     code = [
-        _stub_of(written[name]) if name in written
+        (skeletons or {}).get(name) or _stub_of(written[name]) if name in written
         else f"{name} = {name}  # TODO\n" if name in begun
         else f"{name} = None  # TODO\n" if name in variables
         else _guessed_stub(plain, name)
@@ -269,7 +394,28 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str, given: str = ""
     ]  # fmt: skip
     items = top_statements("\n\n".join(code))
     calls = {item.name: _call_text(item.node) for item in items} | {name: name for name in names if name in variables}
-    return calls, source_of_file(DOCSTRING, statements_needed([*imports, *own, *items], [*names, *begun]))
+    whole = [*imports, *own, *items]
+    chosen = statements_needed(whole, [*names, *begun])
+    stubs = source_of_file(DOCSTRING, [item for item in whole if item in chosen or is_seed_call(item.node)])
+    rows = [row for item in late for row in ["", *item.text.rstrip("\n").split("\n")]]
+    comments = [_NEEDS_YOURS, *(f"# {row}".rstrip() for row in rows[1:])] if late else []
+    return calls, stubs + "".join(f"{row}\n" for row in ["", *comments] if late)
+
+
+def _divide_by_need(
+    given: Sequence[TopStatement], names: Collection[str]
+) -> tuple[list[TopStatement], list[TopStatement]]:
+    """Return the statements that can run before a student has written these names, and those that cannot."""
+    early, late = list[TopStatement](), list[TopStatement]()
+    missing = {*names}
+    for item in given:
+        if item.uses & missing and not isinstance(item.node, (Function, ast.ClassDef)):
+            late.append(item)
+            missing |= item.binds
+        else:
+            early.append(item)
+            missing -= item.binds
+    return early, late
 
 
 def _call_text(node: ast.stmt) -> str:
@@ -402,7 +548,7 @@ def _find_todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator
         if isinstance(node, ast.Name) and node.id in missing:
             yield node.lineno, f"`{node.id}` is not defined here: define it in this file, or inside the check"
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            for module in missing_packages(node):
+            for module in missing_packages(node, data):
                 yield node.lineno, f"`{module}` is not installed here: install it, or write this without it"
         elif isinstance(node, ast.Call) and (todo := _todo_of_call(source, node, of_checks=of_checks, data=data)):
             yield node.lineno, todo
@@ -478,12 +624,12 @@ def read_data_files(
     Returns:
         Two dicts, whose keys are the names under which student code reads the files.
     """
-    names = [name for text in named for name in _files_in_literals(text, folder)]
+    names = [name for text in named for name in _files_in_literals(text, folder) if not name.endswith(".py")]
     for name in (name.removeprefix("./").rstrip("/") for name in listed):
         inside = sorted((folder / name).rglob("*")) if (folder / name).is_dir() else [folder / name]
         names += [path.relative_to(folder).as_posix() for path in inside if path.is_file()]
     names = [name for name in dict.fromkeys(names) if re.fullmatch(_DATA, name)]
-    sizes = {name: (folder / name).stat().st_size for name in names if not name.endswith((".py", ".ipynb"))}
+    sizes = {name: (folder / name).stat().st_size for name in names if not name.endswith(".ipynb")}
     left_out: dict[str, str] = {}
     # Small files come along, whichever large one is beside them.
     for name in sorted(sizes, key=lambda each: sizes[each], reverse=True):
@@ -511,7 +657,7 @@ def missing_part_sentences(reference: str, found: Container[str] = ()) -> Iterat
         found: the names of the data files that the exercise has.
     """
     tree = ast.parse(reference)
-    modules = [name for node in ast.walk(tree) for name in missing_packages(node)]
+    modules = [name for node in ast.walk(tree) for name in missing_packages(node, found)]
     for module in dict.fromkeys(modules):
         yield f"the reference imports `{module}`, which is not installed here: install it, or write this without it"
     if gaps := [node for node in ast.walk(tree) if _has_ellipsis(node) and not _is_reassigned(node, tree.body)]:

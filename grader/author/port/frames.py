@@ -143,7 +143,7 @@ class _ProxySupport:
     def _allows_close_call(self, call: ast.Call) -> bool:
         """Return whether proxies support the arguments of a call such as `numpy.isclose(...)`."""
         of_students = [one for one in call.args if self._is_students(one)]
-        scalars = [one for one in call.args if isinstance(one, ast.Constant)]
+        scalars = [one for one in call.args if _is_number(one)]
         return len(of_students) <= 1 and all(
             self._allows_value(one) and (bool(scalars) or self._is_array(one)) for one in of_students
         )
@@ -176,3 +176,11 @@ class _ProxySupport:
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return all(map(self._allows_value, items))
         return False
+
+
+def _is_number(node: ast.expr) -> bool:
+    """Return whether a node is a number that is written out, such as `-0.5`."""
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _is_number(operand)
+    return isinstance(node, ast.Constant)

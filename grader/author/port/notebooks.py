@@ -7,15 +7,18 @@ that begin with `# BEGIN QUESTION` and the like. Nothing of it is run.
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import re
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
-from grader.author.port.rewrite import loaded_variables
+from grader.author.port.cells import SolutionCell, pictures_in, question_lines
+from grader.author.port.rewrite import is_seed_call, loaded_variables
 from grader.author.port.text import TopStatement, missing_packages, statements_needed, top_statements
 from grader.course.answers import undefined_and_defined_names
 from grader.course.files import parse_yaml
@@ -26,7 +29,6 @@ from grader.model.score import pluralize
 
 MODULE = "solution"
 """From which the test file of a notebook imports what students write."""
-_SOLUTION = re.compile(r"^\s*#+ *(?:BEGIN|END) SOLUTION\b.*\n?|[ \t]*# SOLUTION(?: NO PROMPT)?[ \t]*$", re.MULTILINE)
 _PROMPT = re.compile(r'^[ \t]*""" # BEGIN PROMPT\n.*?""";? # END PROMPT[ \t]*\n?', re.MULTILINE | re.DOTALL)
 _HIDDEN = re.compile(
     r"^[ \t]*#+ *BEGIN HIDDEN TESTS[ \t]*\n(.*?)^[ \t]*#+ *END HIDDEN TESTS[ \t]*\n?", re.M | re.DOTALL
@@ -43,6 +45,23 @@ _MARK = re.compile(r"#?\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)\b")
 
 
 @dataclass
+class Question:
+    """A question of a notebook.
+
+    Attributes:
+        name: its name in the notebook; "" if it has none.
+        lines: its words, as the lines of a rule; [] if it has none.
+        solved: the names that its solution binds.
+        points: the points that a person gives; None if tests give them.
+    """
+
+    name: str = ""
+    lines: list[str] = field(default_factory=list)
+    solved: set[str] = field(default_factory=set)
+    points: Fraction | None = None
+
+
+@dataclass
 class Assignment:
     """An assignment that was read from a notebook.
 
@@ -50,7 +69,12 @@ class Assignment:
         kind: "otter" or "nbgrader".
         code: the cells besides tests.
         solved: the names that cells of the solution bind.
+        skeletons: functions and classes of which students have a part: their source with TODOs, by name.
         tests: the code of each test, by a name that a function can have.
+        questions: the question of each test, by the name of the test.
+        all_questions: all questions, in the notebook's order.
+        by_hand: the questions that a person grades.
+        pictures: the addresses of the pictures that questions show.
         points: the points of tests, by name, if the notebook says them; those of a cell or question are divided among
             its tests.
         hidden: the names of the tests that students do not see.
@@ -62,7 +86,11 @@ class Assignment:
     kind: str
     code: list[str] = field(default_factory=list)
     solved: set[str] = field(default_factory=set)
+    skeletons: dict[str, str] = field(default_factory=dict)
     tests: dict[str, str] = field(default_factory=dict)
+    questions: dict[str, Question] = field(default_factory=dict)
+    by_hand: list[Question] = field(default_factory=list)
+    pictures: list[str] = field(default_factory=list)
     points: dict[str, Fraction] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
     files: list[str] = field(default_factory=list)
@@ -70,15 +98,30 @@ class Assignment:
     _cells_before: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     autotests: list[str] = field(default_factory=list)
+    all_questions: list[Question] = field(default_factory=list)
+    _question: Question = field(default_factory=Question)
+
+    def begin_question(self, name: str = "", markdown: str = "") -> Question:
+        """Begin a question, to which the following cells belong, and return it."""
+        self._question = Question(name)
+        self.all_questions.append(self._question)
+        self.add_words(markdown)
+        return self._question
+
+    def add_words(self, markdown: str) -> None:
+        """Add a cell of Markdown to the words of the question."""
+        self._question.lines += [line for line in question_lines(markdown) if line.strip()]
+        self.pictures += pictures_in(markdown)
 
     def add_code(self, source: str, *, is_solution: bool) -> None:
         """Add a code cell that is not a test. If it is part of the solution, also record the names that it binds."""
-        code = _SOLUTION.sub("", source)
-        self.code.append(code)
+        cell = SolutionCell(source)
+        self.code.append(cell.code)
         if is_solution:
-            self.solved |= {name for item in top_statements(code) for name in item.binds}
-        else:
-            self._given.append(code)
+            self.solved |= cell.solved
+            self.skeletons |= cell.skeletons
+            self._question.solved |= cell.solved
+        self._given.append(cell.given if is_solution else cell.code)
 
     def add_test(self, name: str, source: str, points: Fraction | None = None, *, is_hidden: bool = False) -> str:
         """Add a test under a unique function name, made from its name in the notebook, and return that name.
@@ -95,6 +138,7 @@ class Assignment:
             number += 1
         self.tests[key] = _DEFINED.sub(r"\2 is not None", source)
         self._cells_before[key] = len(self.code)
+        self.questions[key] = self._question
         if points is not None:
             self.points[key] = points
         if is_hidden:
@@ -102,8 +146,23 @@ class Assignment:
         return key
 
     def given_code(self) -> str:
-        """Return the code cells that are neither solution nor tests, such as imports: students get them as they are."""
+        """Return the code that is neither solution nor a test, such as imports: students get it as it is."""
         return "\n\n".join(self._given)
+
+    def given_names(self) -> set[str]:
+        """Return the names that only code which students get as it is binds."""
+        given = {name for item in top_statements(self.given_code(), with_parameters=False) for name in item.binds}
+        return given - self.solved
+
+    def by_hand_sentences(self) -> Iterator[str]:
+        """Yield a sentence for each question that a person grades, and one on pictures."""
+        for question in self.by_hand:
+            points = float(question.points or 0)
+            what = "its rule has `by: staff`" if points else "it has no points, and so no rule"
+            yield f"{question.name} ({points:g} points) is graded by a person: {what}"
+        if self.pictures:
+            shown = ", ".join(dict.fromkeys(self.pictures))
+            yield f"questions show pictures ({shown}), which a task cannot: put them on a page, or describe them"
 
     def later_change_sentences(self) -> Iterator[str]:
         """Yield a sentence for each variable that a test uses and a later cell of the notebook changes."""
@@ -113,7 +172,7 @@ class Assignment:
             changed = {
                 each for cell in later for item in top_statements(cell, with_parameters=False) for each in item.binds
             }
-            used = undefined_and_defined_names(f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}")[0]
+            used = _names_used(_as_function(name, source))
             for each in sorted(used & self._tested_variables() & changed):
                 looked.setdefault(each, []).append(name.removeprefix("test_"))
         for each, names in looked.items():
@@ -128,10 +187,8 @@ class Assignment:
 
     def _names_used_by_tests(self) -> set[str]:
         """Return the names that tests use and do not define."""
-        texts = [
-            f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}" for name, source in self.tests.items()
-        ]
-        return {name for text in texts for name in undefined_and_defined_names(text)[0]}
+        texts = [_as_function(name, source) for name, source in self.tests.items()]
+        return {name for text in texts for name in _names_used(text)}
 
     def _tested_variables(self) -> set[str]:
         """Return the variables that tests use and that the solution binds, or that are computed from such variables."""
@@ -140,6 +197,17 @@ class Assignment:
         while more := {name for item in items if item.uses & students for name in item.binds} - students:
             students |= more
         return students & self._names_used_by_tests() & {name for item in items if not item.name for name in item.binds}
+
+    def modules(self, folder: Path) -> list[str]:
+        """Return the names of the Python files in a folder that the notebook imports, or that these import."""
+        found, texts = dict[str, None](), [item.text for item in self._items() if imported_names(item.node)]
+        while texts:
+            nodes = [node for node in ast.walk(ast.parse(texts.pop())) if isinstance(node, ast.Import | ast.ImportFrom)]
+            names = {f"{root}.py" for node in nodes for root in missing_packages(node)} - found.keys()
+            for name in sorted(name for name in names if (folder / name).is_file()):
+                found[name] = None
+                texts.append((folder / name).read_text(encoding="utf-8"))
+        return list(found)
 
     def reference(self, data: Collection[str] = ()) -> str:
         """Return the source of the reference: functions, classes, tested variables, and the statements they need.
@@ -156,8 +224,10 @@ class Assignment:
         names += sorted(self._tested_variables() | (loaded_variables(own, data) & self._names_used_by_tests()))
         kept = statements_needed(items, names)
         unused = [item for item in own if imported_names(item.node) and item not in kept]
-        imports = [item for item in unused if not missing_packages(item.node)]
-        chosen = [item for item in items if item in kept or item in imports]
+        imports = [item for item in unused if not missing_packages(item.node, data)]
+        # The numbers of a variable may come from a seed that stands above it.
+        seeds = [item for item in own if is_seed_call(item.node)] if self._tested_variables() else []
+        chosen = [item for item in items if item in kept or item in imports or item in seeds]
         return "\n\n".join(dict.fromkeys(item.text.rstrip("\n") for item in chosen)) + "\n"
 
     def _tests_with_earlier_statements(self, known: Collection[str]) -> dict[str, str]:
@@ -168,9 +238,7 @@ class Assignment:
         """
         earlier, whole = list[TopStatement](), dict[str, str]()
         for name, source in self.tests.items():
-            undefined = undefined_and_defined_names(
-                f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}"
-            )[0] - set(known)
+            undefined = _names_used(_as_function(name, source)) - set(known)
             needed = statements_needed(earlier, undefined)
             whole[name] = "\n".join([*(item.text.rstrip("\n") for item in needed), source])
             earlier += top_statements(source, with_parameters=False)
@@ -181,9 +249,7 @@ class Assignment:
         items, used, variables = self._items(), self._names_used_by_tests(), self._tested_variables()
         imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported_names(item.node))
         whole = self._tests_with_earlier_statements({name for item in items for name in item.binds})
-        bodies = [
-            f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}" for name, source in whole.items()
-        ]
+        bodies = [_as_function(name, source) for name, source in whole.items()]
         needed = sorted(({item.name for item in items if item.name} & used) | variables)
         own = [f"from {MODULE} import {', '.join(needed)}"] if needed else []
         plain = [item for item in items if not item.name and not imported_names(item.node)]
@@ -219,11 +285,11 @@ def assignment_of(text: str) -> Assignment | None:
             "master notebook of otter, and not what students get"
         )
     if not made.tests:
-        by_hand = ["a person grades the rest: write an exercise with `by: staff`"] if made.notes else []
+        by_hand = ["a person grades the rest: write an exercise with `by: staff`"] if made.by_hand else []
         raise CourseError(
             "; ".join([f"the notebook of {made.kind} has no cells with tests", *made.autotests, *by_hand])
         )
-    made.notes += [*made.autotests, *made.later_change_sentences()]
+    made.notes += [*made.by_hand_sentences(), *made.autotests, *made.later_change_sentences()]
     return made
 
 
@@ -231,19 +297,24 @@ Row = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
 
 
 def _read_nbgrader(rows: Sequence[Row]) -> Assignment:
-    made = Assignment("nbgrader")
+    made, words = Assignment("nbgrader"), ""
     for number, (kind, source, metadata, _) in enumerate(rows, 1):
         marks = metadata.get("nbgrader", {})
         name, points = str(marks.get("grade_id", "")), _number(marks.get("points"))
         graded, solved = marks.get("grade") is True, marks.get("solution") is True
-        if marks.get("task") is True or (graded and (solved or kind != "code")):
-            made.notes.append(
-                f"{name} ({float(points or 0):g} points) is graded by a person: give its rule `by: staff`"
-            )
+        if (is_task := marks.get("task") is True) or (graded and (solved or kind != "code")):
+            question = made.begin_question(name, source if is_task else words)
+            question.points = points or Fraction(0)
+            made.by_hand.append(question)
         if kind != "code":
+            # Of a graded cell it is the answer.
+            words = source if kind == "markdown" and not graded and not solved else words
             continue
         code = _python_of_cell(source, number)
         if not graded or solved:
+            if solved and not graded and words:
+                made.begin_question(name, words)
+                words = ""
             made.add_code(code, is_solution=solved)
             continue
         if autotests := _AUTOTEST.findall(code):
@@ -290,41 +361,69 @@ def _python_of_cell(source: str, number: int) -> str:
 
 
 def _read_otter(rows: Sequence[Row]) -> Assignment:
-    made, question = Assignment("otter"), dict[str, Any]()
-    own: dict[str, Fraction | None] = {}  # of the tests of the question
-    in_tests = in_prompt = in_solution = False
+    reader = _OtterReader()
     for number, (kind, source, _, cell) in enumerate(rows, 1):
-        if kind != "code":
-            made.files += _files_listed(source)
-            match _otter_mark(source):
-                case "BEGIN", "QUESTION":
-                    question = _settings_in(source)
-                    if question.get("manual"):
-                        points = question.get("points", 1)
-                        made.notes.append(
-                            f"{question.get('name')} ({points} points) is graded by a person: give its rule `by: staff`"
-                        )
-                case "END", "QUESTION":
-                    made.points |= _points_of_tests(question, own)
-                    question, own = {}, {}
-                case begin, "TESTS":
-                    in_tests = begin == "BEGIN"
-                case begin, "PROMPT":
-                    in_prompt = begin == "BEGIN"
-                case begin, "SOLUTION":
-                    in_solution = begin == "BEGIN"
-            continue
-        code = _python_of_cell(source, number)
-        if in_tests:
+        if kind == "code":
+            reader.read_code(_python_of_cell(source, number), cell)
+        else:
+            reader.read_text(source, is_markdown=kind == "markdown")
+    return reader.made
+
+
+class _OtterReader:
+    """Reads the cells of a notebook of otter-grader one by one.
+
+    Attributes:
+        made: the assignment.
+    """
+
+    def __init__(self) -> None:
+        self.made = Assignment("otter")
+        self._part = ""  # which marks the next cells stand between; "QUESTION" for the words of a question
+        self._settings = dict[str, Any]()
+        self._question = Question()
+        self._own = dict[str, Fraction | None]()  # of the tests of the question
+        self._above = ""
+
+    def read_text(self, source: str, *, is_markdown: bool) -> None:
+        """Read a cell that is not code."""
+        self.made.files += _files_listed(source)
+        match _otter_mark(source):
+            case None if is_markdown and self._part == "QUESTION":
+                self.made.add_words(source)
+            case None if is_markdown and not self._settings:
+                self._above = source
+            case "BEGIN", "QUESTION":
+                self._settings, self._part = _settings_in(source), "QUESTION"
+                self._question = self.made.begin_question(str(self._settings.get("name", "")))
+                if self._settings.get("manual"):
+                    self._question.points = _number(self._settings.get("points", 1)) or Fraction(0)
+                    self.made.by_hand.append(self._question)
+            case "END", "QUESTION":
+                if not self._question.lines:
+                    self.made.add_words(self._above)
+                self.made.points |= _points_of_tests(self._settings, self._own)
+                self._settings, self._own, self._part, self._above = {}, {}, "", ""
+                self.made.begin_question()
+            case mark, part:
+                self._part = part if mark == "BEGIN" else ""
+
+    def read_code(self, code: str, cell: Mapping[str, Any]) -> None:
+        """Read a cell of code."""
+        if self._part == "TESTS":
             test, points, is_hidden = _parse_otter_test(code, cell)
-            own[made.add_test(str(question.get("name", "cell")), test, is_hidden=is_hidden)] = points
-        elif not in_prompt:
-            made.add_code(_PROMPT.sub("", code), is_solution=in_solution)
-    return made
+            name = self.made.add_test(str(self._settings.get("name", "cell")), test, is_hidden=is_hidden)
+            self._own[name] = points
+        elif self._part != "PROMPT":
+            self.made.add_code(_PROMPT.sub("", code), is_solution=self._part == "SOLUTION")
+            self._part = self._part if self._part == "SOLUTION" else ""
 
 
 def _points_of_tests(question: Mapping[str, Any], own: Mapping[str, Fraction | None]) -> dict[str, Fraction]:
-    """Return the points of each test of a question by name; leave out tests for which the notebook has no points.
+    """Return the points of each test of a question by name, as otter divides them.
+
+    A question without points has one point, which is divided among its tests. If some of its tests have points, then
+    the others have none.
 
     Args:
         question: the settings of the question.
@@ -332,14 +431,15 @@ def _points_of_tests(question: Mapping[str, Any], own: Mapping[str, Fraction | N
     """
     points = question.get("points")
     if isinstance(points, list) and len(points) == len(own):
-        given = dict(zip(own, map(_number, points), strict=True))
-    else:
-        whole, open_ones = _number(points), [name for name, each in own.items() if each is None]
-        rest = whole - sum(each for each in own.values() if each is not None) if whole is not None else None
-        each_open = max(Fraction(0), rest) / len(open_ones) if rest is not None and open_ones else None
-        given = dict.fromkeys(open_ones, each_open)
-    merged = {name: given.get(name) if each is None else each for name, each in own.items()}
-    return {name: each for name, each in merged.items() if each is not None}
+        return {name: _number(each) or Fraction(0) for name, each in zip(own, points, strict=True)}
+    specified = sum((each for each in own.values() if each is not None), Fraction(0))
+    open_ones = [name for name, each in own.items() if each is None]
+    each_one = _number(points.get("each")) if isinstance(points, dict) else None
+    whole = each_one * len(own) if each_one is not None else _number(points)
+    if whole is None:
+        whole = specified or Fraction(1)
+    each_open = max(Fraction(0), whole - specified) / max(1, len(open_ones))
+    return {name: each_open if each is None else each for name, each in own.items()}
 
 
 def _parse_otter_test(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction | None, bool]:
@@ -440,6 +540,21 @@ def _files_listed(source: str) -> list[str]:
 def _does_something(source: str) -> bool:
     """Return whether a text contains a statement, and not only comments."""
     return bool(ast.parse(textwrap.dedent(source)).body)
+
+
+def _as_function(name: str, source: str) -> str:
+    """Return the source of a function with the code of a test."""
+    return f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}"
+
+
+def _names_used(text: str) -> set[str]:
+    """Return the names that Python source uses and does not define, those of builtins included.
+
+    A student's function may be called `sum`.
+    """
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    own = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+    return undefined_and_defined_names(text)[0] | ({node.id for node in nodes} & {*vars(builtins)} - own)
 
 
 def _indentable_code(source: str) -> str:

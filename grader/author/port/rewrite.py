@@ -237,10 +237,7 @@ class Tests:
         if item.name in self.tests:
             above = node.decorator_list[0] if node.decorator_list else node
             edits.insert(edits.start(above) - bool(node.decorator_list), '@check("C1")\n')
-            if ast.get_docstring(node) is None:
-                title = item.name.removeprefix("test").strip("_").replace("_", " ").capitalize() or "All"
-                column = (first := node.body[0]).col_offset
-                edits.insert(edits.start(first) - column, f'{" " * column}"""{title}"""\n')
+            _insert_title(edits, item, node)
         self._rewrite_decorators(edits, item, node)
         self._rewrite_body(edits, node, self.needs, "student.")
         own, keeps = dict(self._replace_seeded_draws(edits, node)), self.keeps_seed(node)
@@ -415,6 +412,26 @@ class Tests:
         short = name.removeprefix("test").strip("_")
         taken = short in {*self._names.values(), *self._helpers} or keyword.iskeyword(short)
         return f"try_{short}" if taken or not short.isidentifier() else short
+
+
+def _insert_title(edits: Edits, item: TopStatement, test: Function) -> None:
+    """Insert a title, made from the name of a test, as its docstring, unless it has one."""
+    if ast.get_docstring(test) is not None:
+        return
+    title = item.name.removeprefix("test").strip("_").replace("_", " ").capitalize() or "All"
+    first = test.body[0]
+    row, rows = first_line_number(first), lines_of(item.text)
+    while rows[row - 2].lstrip().startswith("#"):
+        row -= 1
+    edits.insert_at_line(row, f'{" " * first.col_offset}"""{title}"""\n')
+
+
+def is_seed_call(node: ast.stmt) -> bool:
+    """Return whether a statement does nothing but set a seed, such as `np.random.seed(0)`."""
+    match node:
+        case ast.Expr(value=ast.Call(func=function)):
+            return _SEEDS.fullmatch(re.sub(r"^np\b", "numpy", ast.unparse(function))) is not None
+    return False
 
 
 def loaded_variables(items: Sequence[TopStatement], data: Collection[str]) -> set[str]:

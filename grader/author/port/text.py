@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -78,6 +79,10 @@ class Edits:
     def insert_above(self, node: ast.stmt, lines: str) -> None:
         """Insert lines above a statement and its decorators."""
         self.insert(self._starts[first_line_number(node) - 1], lines)
+
+    def insert_at_line(self, line: int, new: str) -> None:
+        """Insert source above a line."""
+        self.insert(self._starts[line - 1], new)
 
     def comment(self, line: int, text: str) -> None:
         """Insert a comment above a line, wrapped and indented as the line is."""
@@ -161,28 +166,99 @@ def top_statements(text: str, *, with_parameters: bool = True) -> list[TopStatem
         uses, binds = undefined_and_defined_names(own)
         binds |= _mutated_names(node)
         uses |= {one.arg for one in ast.walk(node) if with_parameters and isinstance(one, ast.arg)}
-        items.append(TopStatement(node, own, frozenset(binds), frozenset(uses - binds)))
+        # `while n > 1: n = n / 2` needs the statement that binds `n` first.
+        uses = (uses - binds) | (_names_read_first(node) & binds)
+        items.append(TopStatement(node, own, frozenset(binds), frozenset(uses)))
     return items
 
 
+_MODULES = re.compile(
+    r"np|numpy|torch|pd|pandas|plt|pyplot|sns|os|sys|random|math|warnings|ax\d*|axe?s|fig\d*|pytest|student"
+)
+"""Names that modules and figures usually have: a statement that calls their methods mutates no variable."""
+_SHOWS = {
+    *("plot", "hist", "boxplot", "show", "head", "tail", "describe", "info", "summary", "display", "print"),
+    *("value_counts", "savefig"),
+}
+"""Methods that a notebook calls so that it shows something."""
+
+
 def _mutated_names(node: ast.stmt) -> set[str]:
-    """Return the names whose elements or attributes a statement sets, such as `a` in `a[0] = 1`."""
+    """Return the names whose objects a statement may mutate, such as `a` in `a[0] = 1` and in `a.append(1)`."""
     if isinstance(node, (Function, ast.ClassDef)):
         return set()
     changed = set[str]()
     for one in ast.walk(node):
-        if isinstance(one, (ast.Subscript, ast.Attribute)) and isinstance(one.ctx, ast.Store):
-            root: ast.expr = one
-            while isinstance(root, (ast.Subscript, ast.Attribute)):
-                root = root.value
-            changed |= {root.id} if isinstance(root, ast.Name) else set()
+        match one:
+            case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
+                root: ast.expr = one
+            # A statement that does nothing but call a method.
+            case ast.Expr(value=ast.Call(func=ast.Attribute() as root)):
+                pass
+            case _:
+                continue
+        while isinstance(root, (ast.Subscript, ast.Attribute)) and getattr(root, "attr", "") not in _SHOWS:
+            root = root.value
+        changed |= {root.id} if isinstance(root, ast.Name) and not _MODULES.fullmatch(root.id) else set()
     return changed
 
 
-def missing_packages(node: ast.AST) -> list[str]:
-    """Return the packages that a statement imports and that are not installed here."""
+def _names_read_first(node: ast.stmt) -> set[str]:
+    """Return the names that a statement reads before it binds them, such as `n` in `while n > 1: n = n / 2`."""
+    bound, read = set[str](), set[str]()
+
+    def visit(*nodes: ast.AST) -> None:
+        for one in nodes:
+            match one:
+                case ast.Name(id=name, ctx=ast.Store()):
+                    bound.add(name)
+                case ast.Name(id=name):
+                    read.update({name} - bound)
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
+                    pass  # which runs later
+                case ast.AugAssign(target=ast.Name(id=name), value=value):
+                    read.update({name} - bound)
+                    visit(value)
+                    bound.add(name)
+                case ast.Assign(targets=targets, value=value):
+                    visit(value, *targets)
+                case ast.For(target=target, iter=values, body=body, orelse=rest):
+                    visit(values, target, *body, *rest)
+                case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                    parts = [*ast.walk(one)]
+                    own = {each.id for each in parts if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+                    names = {each.id for each in parts if isinstance(each, ast.Name)}
+                    read.update(names - own - bound)
+                case _:
+                    visit(*ast.iter_child_nodes(one))
+
+    visit(node)
+    return read
+
+
+def missing_packages(node: ast.AST, files: Container[str] = ()) -> list[str]:
+    """Return the packages that a statement imports, and that are neither installed here nor files of the exercise.
+
+    Args:
+        node: the statement.
+        files: the names of the exercise's data files.
+    """
+    return [root for root in _packages(node) if f"{root}.py" not in files and find_spec(root) is None]
+
+
+def modules_among(node: ast.AST, files: Container[str]) -> list[str]:
+    """Return the modules that a statement imports and that are files of an exercise, such as "shapes" of "shapes.py".
+
+    Args:
+        node: the statement.
+        files: the names of the files.
+    """
+    return [root for root in _packages(node) if f"{root}.py" in files]
+
+
+def _packages(node: ast.AST) -> list[str]:
     roots = dict.fromkeys(module.split(".")[0] for module, _ in imported_names(node).values())
-    return [root for root in roots if root and find_spec(root) is None]
+    return [root for root in roots if root]
 
 
 def statements_needed(items: Iterable[TopStatement], names: Iterable[str]) -> list[TopStatement]:
