@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -91,7 +92,9 @@ def test_training_in_graphs() -> None:
         found.append(losses[0].item())
     assert found == wanted
     graphed = cuda.make_graphed_callables(parts[0], (x,))
-    assert [step(graphed, parts[1], x, y).item() for x, y in data] == wanted
+    # The graph that was captured lives on, and with it the nodes that accumulate, which its stream made.
+    with pytest.warns(UserWarning, match="AccumulateGrad node's stream does not match"):
+        assert [step(graphed, parts[1], x, y).item() for x, y in data] == wanted
 
 
 @in_mode("cuda")
@@ -205,3 +208,83 @@ def test_a_backward_of_the_default_stream_cannot_be_captured() -> None:
     with raises(RuntimeError, "previous error during capture") as told:
         captured(lambda: (x.detach().add_(1), cuda.default_stream().wait_stream(cuda.current_stream())))
     assert str(told.value.__context__).startswith("CUDA error: operation would make the legacy stream depend on a")
+
+
+CALLS: dict[str, Callable[[cuda.Stream, cuda.Event], Any]] = {
+    "query an event": lambda other, event: event.query(),
+    "wait for an event": lambda other, event: event.synchronize(),
+    "wait for a stream": lambda other, event: other.synchronize(),
+    "wait for the device": lambda other, event: cuda.synchronize(),
+    "query an event that was not recorded": lambda other, event: cuda.Event().query(),
+    "kernels on another stream": lambda other, event: _add_on(other),
+}
+ALL = {(mode, thread) for mode in ("global", "thread_local", "relaxed") for thread in ("this", "other")}
+UNSAFE = {("global", "this"), ("global", "other"), ("thread_local", "this")}
+FORBIDDEN = {
+    "query an event": UNSAFE,
+    "wait for an event": UNSAFE,
+    "wait for a stream": UNSAFE,
+    "wait for the device": ALL,
+}
+
+
+def _add_on(stream: cuda.Stream) -> None:
+    with cuda.stream(stream):
+        torch.ones(3, device="cuda").add_(1)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@in_mode("cuda")
+def test_the_modes_of_a_capture(name: str) -> None:
+    """The mode says which threads may query and wait: none, only others, all; none may wait for the device."""
+    refused = set()
+    x, other, event = torch.zeros(3, device="cuda"), cuda.Stream(), cuda.Event()
+    event.record()
+    for mode, thread in ALL:
+        errors: list[str] = []
+
+        def call(errors: list[str] = errors) -> None:
+            try:
+                CALLS[name](other, event)
+            except RuntimeError as error:
+                errors.append(str(error).splitlines()[0])
+
+        graph = cuda.CUDAGraph()
+        side = cuda.Stream()
+        try:
+            with cuda.stream(side), cuda.graph(graph, capture_error_mode=mode):
+                x += 1
+                if thread == "this":
+                    call()
+                else:
+                    worker = threading.Thread(target=call)
+                    worker.start()
+                    worker.join()
+        except RuntimeError as error:
+            assert str(error).startswith("CUDA error: operation failed due to a previous error during capture")
+            assert errors == [NOT_PERMITTED]
+            refused.add((mode, thread))
+            cuda.set_stream(cuda.default_stream())
+        else:
+            assert errors == []
+    assert refused == FORBIDDEN.get(name, set())
+
+
+@in_mode("cuda")
+def test_a_stream_that_captures_cannot_be_queried() -> None:
+    """It raises in every mode; a second capture at the same time is refused in words, and the first goes on."""
+    x = torch.zeros(3, device="cuda")
+    for mode in ("global", "thread_local", "relaxed"):
+        failed = raises(RuntimeError, "operation failed due to a previous error")
+        with failed, cuda.graph(cuda.CUDAGraph(), capture_error_mode=mode):
+            x += 1
+            with raises(RuntimeError, NOT_PERMITTED):
+                cuda.current_stream().query()
+        cuda.set_stream(cuda.default_stream())
+    graph = cuda.CUDAGraph()
+    with cuda.graph(graph, capture_error_mode=mode):
+        x += 1
+        with cuda.stream(cuda.Stream()), raises(NotImplementedError, "captures one CUDA graph at a time"):
+            cuda.CUDAGraph().capture_begin()
+    graph.replay()
+    assert x.tolist() == [1, 1, 1]

@@ -36,6 +36,11 @@ _EMPTY = (
     "The CUDA Graph is empty. This usually means that the graph was attempted to be captured on wrong device or stream."
 )
 
+_ONE = (
+    "the simulated device captures one CUDA graph at a time, and another stream captures already; PyTorch's notes on "
+    "CUDA graphs allow one capture in a process at a time"
+)
+
 _MODES = ("global", "thread_local", "relaxed")
 
 
@@ -62,7 +67,8 @@ class CUDAGraph(Unpicklable):
 
         Args:
             pool: a key of `graph_pool_handle`, or of another graph's pool.
-            capture_error_mode: "global", "thread_local" or "relaxed"; here all have the same effect.
+            capture_error_mode: the threads that may not query or wait during the capture: "global" for all,
+                "thread_local" for the one that captures, "relaxed" for none.
             check_input_liveness: not used.
         """
         del check_input_liveness
@@ -77,10 +83,12 @@ class CUDAGraph(Unpicklable):
         if not queue[1]:
             raise RuntimeError(_DEFAULT)
         if machine.capture is not None:
+            if queue not in machine.capture.queues:
+                raise refusal(_ONE)
             raise machine.capture.invalidate("Unsupported")
         self._pool = pool or graph_pool_handle()
         generators = [*(place.generator for place in machine.devices), *self._generators]
-        self._capture = machine.capture = Capture(machine.races, queue, generators)
+        self._capture = machine.capture = Capture(machine.races, queue, generators, capture_error_mode)
         SimGenerator.capturing = True
 
     def capture_end(self) -> None:

@@ -84,6 +84,8 @@ class Stream(Unpicklable):
     def query(self) -> bool:
         """Return whether all work that was submitted to the stream is done."""
         machine = the_machine()
+        if machine.capture is not None and self.queue in machine.capture.queues:
+            raise machine.capture.invalidate("Unsupported")
         done = machine.clock.ready.get(self.queue, 0.0) <= machine.clock.host
         if done:
             machine.races.record_host_wait([self.queue])
@@ -190,8 +192,12 @@ class AnyEvent(Unpicklable):
         return done
 
     def _refuse_in_capture(self) -> None:
-        if self.capture is not None and self.capture is the_machine().capture:
-            raise self.capture.invalidate("CapturedEvent")
+        capture = the_machine().capture
+        if capture is None or self.moment is None:
+            return
+        if self.capture is capture:
+            raise capture.invalidate("CapturedEvent")
+        capture.check_unsafe_call()
 
     def elapsed_time(self, end: AnyEvent) -> float:
         """Return the virtual milliseconds from this event to the event `end`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -45,8 +46,10 @@ class Capture:
         filled: the pinned tensors that copies will write to at each replay.
     """
 
-    def __init__(self, races: Races, queue: Queue, generators: Sequence[SimGenerator]) -> None:
+    def __init__(self, races: Races, queue: Queue, generators: Sequence[SimGenerator], mode: str) -> None:
         self._races = races
+        self._mode = mode
+        self._thread = threading.get_ident()
         self.origin = queue
         self.queues = {queue}
         self.steps: list[Callable[[], None]] = []
@@ -143,6 +146,16 @@ class Capture:
         if not pinned and _CHECKS_COPIES:
             raise RuntimeError(_NOT_PINNED)
         if host_waits or not pinned:
+            raise self.invalidate("Unsupported")
+
+    def check_unsafe_call(self) -> None:
+        """Raise if the mode of the capture forbids the calling thread a call that CUDA calls potentially unsafe.
+
+        Such a call is to query an event, or to wait for one or for a stream that does not capture. The mode "global"
+        forbids them to all threads, "thread_local" to the thread that captures, and "relaxed" to none: the text of
+        `cudaThreadExchangeStreamCaptureMode`.
+        """
+        if self._mode == "global" or (self._mode == "thread_local" and threading.get_ident() == self._thread):
             raise self.invalidate("Unsupported")
 
     def record_event(self, queue: Queue, event: object) -> None:

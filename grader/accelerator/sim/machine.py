@@ -427,8 +427,11 @@ class Machine:
             queues: the queues that must be empty.
             warns: True if `set_sync_debug_mode` reports it.
         """
-        if (capture := self.capture) and (reason == "synchronize" or capture.queues.intersection(queues)):
-            raise capture.invalidate("Unsupported")
+        if capture := self.capture:
+            if capture.queues.intersection(queues):
+                raise capture.invalidate("Unsupported")
+            if reason == "synchronize":
+                capture.check_unsafe_call()
         if self.sync_debug and warns:
             warn_of_wait(self.sync_debug)
         self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
@@ -440,6 +443,8 @@ class Machine:
 
     def synchronize(self, device: Any = None) -> None:
         """Let the host wait until all streams of a device are empty."""
+        if self.capture is not None:
+            raise self.capture.invalidate("Unsupported")  # in every mode and every thread
         # The program says itself that it waits for a device, so `set_sync_debug_mode` must not report it.
         self.wait("synchronize", self.clock.queues(self.index_of(device)), warns=False)
 
