@@ -85,7 +85,7 @@ def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
         shared = functools.cache(SharedZygote)
         stack.callback(lambda: shared().end() if shared.cache_info().currsize else None)
-        plan = SandboxPlan(plain=True)
+        plan = SandboxPlan(with_plain=True)
         start_server = functools.cache(lambda: stack.enter_context(closing(WorkerServer(plan, shared()))))
 
         def source(start: Start, plan: SandboxPlan, given: Zygote | None) -> WorkerSource:

@@ -178,13 +178,13 @@ class SharedServer(WorkerSource):
         reached.require(self._least)
         return reached
 
-    def supply(self, lane: int, *, plain: bool = False) -> Supply:
+    def supply(self, lane: int, *, with_plain: bool = False) -> Supply:
         """What a lane starts its workers with."""
-        return self._server.supply(self._first + lane, plain=plain)
+        return self._server.supply(self._first + lane, with_plain=with_plain)
 
-    def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
+    def open_check_process(self, lane: int, log: IO[bytes], *, with_plain: bool = False) -> CheckProcess:
         """Start the check process of a lane."""
-        return self._server.open_check_process(self._first + lane, log, plain=plain)
+        return self._server.open_check_process(self._first + lane, log, with_plain=with_plain)
 
     def was_lost(self, life: int) -> bool:
         """Whether the server of this life is gone."""

@@ -56,10 +56,10 @@ class InThread(Starter):
         self._watch = watch
 
     def start_worker(
-        self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
+        self, limits: Limits, *, spared: bool = False, simulates: bool = False, without_torch: bool = False
     ) -> WorkerProcess:
         """Start a thread of this process that answers requests as a worker does."""
-        del spared, simulates, plain
+        del spared, simulates, without_torch
         ours, theirs = socket.socketpair()
         folder, output = self._root / "worker", self._root / "output"
         folder.mkdir()

@@ -580,7 +580,7 @@ def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
     if not isinstance(answer, list) or len(answer) != len(args):
         raise CheckFailed(say("the results of the ranks of `{}` could not be read", function))
     rows = [row if isinstance(row, dict) else {} for row in answer]
-    if is_proxy(function) and any(row.get("late") is True for row in rows):
+    if is_proxy(function) and any(row.get("timed_out") is True for row in rows):
         connection_of(function).deadlocked.add(shown_name(function))
     # First the rank that the others wait for.
     order = sorted(range(len(rows)), key=lambda rank: _CAUSES.get(str(rows[rank].get("ended")), len(_CAUSES)))

@@ -267,6 +267,6 @@ def _measure_growth(function: Proxy, large_args: tuple[Any, ...], small_args: tu
     """
     with closing(TimedWorker(function)) as worker:
         # A small call comes first: memory that a process takes for its first call is not the function's.
-        plain = bool(connection_of(function).without)
-        worker.call(Inputs(small_args, plain=plain))
-        return worker.memory_growth(Inputs(large_args, plain=plain))
+        without_torch = bool(connection_of(function).without)
+        worker.call(Inputs(small_args, without_torch=without_torch))
+        return worker.memory_growth(Inputs(large_args, without_torch=without_torch))

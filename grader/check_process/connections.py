@@ -37,25 +37,25 @@ class Connections:
         self._output: list[tuple[str, int]] | None = None
         starter.make_room = self._close_oldest_reference
 
-    def self_test(self, *, plain: bool) -> None:
+    def self_test(self, *, without_torch: bool) -> None:
         """Fail unless a worker can load a module and return its arguments: else each submission would look crashed.
 
         Args:
-            plain: whether a worker with the standard library alone is tested.
+            without_torch: whether a worker with the standard library alone is tested.
 
         Raises:
             RuntimeError: no worker can be used, or it does not return its arguments.
         """
-        if plain in self._starter.tested:  # the checks are only read again
+        if without_torch in self._starter.tested:  # the checks are only read again
             return
         files = {"self_test.py": b"def same(*values):\n    return values\n"}
         limits = Limits(load_s=60, call_s=60)
-        without = ("torch",) if plain else ()
+        without = ("torch",) if without_torch else ()
         connection = Connection(self._starter, "self_test", files, limits, "the self-test's", without=without)
         # Unusual on purpose: a transposed tensor, an array with a negative stride, containers. The very same objects
         # are to come back.
         values: tuple[Any, ...] = ([1, {"a": "b"}], {2.5})
-        if not plain:
+        if not without_torch:
             values = (torch.arange(6.0).view(2, 3).t(), np.arange(3)[::-1], *values)
         try:
             back = Student(connection).same(*values)
@@ -65,7 +65,7 @@ class Connections:
             raise RuntimeError(f"a worker cannot be used: {lost.message}") from lost
         finally:
             connection.close()
-        self._starter.tested.add(plain)
+        self._starter.tested.add(without_torch)
 
     def connection_to_student(self, planned: PlannedExercise, job: Job, device: DeviceKind) -> Connection:
         """Return the connection to the student's code for a device; make it at the first call of this method.

@@ -118,8 +118,8 @@ class CheckSession:
     def send_checks(self) -> None:
         """Test that workers can be used, and send the collected checks to the host, which waits for them."""
         # Before any work is given out, and after pytest was prepared: meanwhile the worker server imports torch, too.
-        for plain in {bool(exercise.without) for exercise in self._planned.values()} or {False}:
-            self._connections.self_test(plain=plain)
+        for without_torch in {bool(exercise.without) for exercise in self._planned.values()} or {False}:
+            self._connections.self_test(without_torch=without_torch)
         checks = tuple(row.check for rows in self._checks.values() for row in rows)
         self._host.send(Collected(checks, self._problems, self._accelerator.count, tuple(self._findings())))
 

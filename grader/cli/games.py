@@ -78,7 +78,7 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
             question = drill.left[0]
             right = ask(question, answer_of(question))
             if drill.record_answer(right=right):
-                memory.note(question, right=right)
+                memory.save_answer(question, right=right)
     say.prose(
         f"{drill.first} of {drill.answered} right at the first try; most right answers in a row: {drill.longest}.",
         *filter(None, [memory.problem]),

@@ -457,7 +457,7 @@ class Connection:
         original = (self.student or self).record
         with original.arguments_as_they_were() if sends_copies else nullcontext():
             noted_values = () if noted is None else noted.values
-            encoded = encode_call(values, self._encode_proxy, noted_values, plain=bool(self.without))
+            encoded = encode_call(values, self._encode_proxy, noted_values, without_torch=bool(self.without))
             if sends_copies or noted is not None:  # the values change again, or may do so before they are read
                 encoded = encoded.with_own_memory()
         if noted is not None:
@@ -587,7 +587,7 @@ class Connection:
             try:
                 # The reference's worker serves many authors: it is spared when the exercise of one takes too long.
                 simulates = self.device.is_simulated
-                kind = {"simulates": simulates, "plain": bool(self.without)}
+                kind = {"simulates": simulates, "without_torch": bool(self.without)}
                 self.worker = self.starter.start_worker(self.limits, spared=self.secret, **kind)
             except WorkerLost as lost:
                 self._note_lost_worker(lost, "")

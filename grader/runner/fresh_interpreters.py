@@ -33,22 +33,22 @@ class FreshInterpreters(WorkerSource):
         """Return the level that workers have without a sandbox; there is nothing to wait for."""
         return self._reached
 
-    def supply(self, lane: int, *, plain: bool = False) -> Supply:
+    def supply(self, lane: int, *, with_plain: bool = False) -> Supply:
         """Return the commands that start a worker with PyTorch, and one with the standard library alone."""
-        del lane, plain
+        del lane, with_plain
         command, other = (
             isolated_command("grader.worker", "torch", "spawned"),
             isolated_plain_command("grader.worker", "plain", "spawned"),
         )
         return Supply(command=tuple(command), plain_command=tuple(other))
 
-    def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
+    def open_check_process(self, lane: int, log: IO[bytes], *, with_plain: bool = False) -> CheckProcess:
         """Start the check process of a lane as a fresh interpreter.
 
         Args:
             lane: the number of the lane.
             log: the file that takes what the process writes to standard error.
-            plain: whether the lane also needs workers that can import the standard library alone.
+            with_plain: whether the lane also needs workers that can import the standard library alone.
         """
         # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
         ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None
@@ -63,5 +63,5 @@ class FreshInterpreters(WorkerSource):
         if ends:
             ends[1].close()
         transport = SocketTransport(ends[0]) if ends else pipes_of(process)
-        supply = self.supply(lane, plain=plain)
+        supply = self.supply(lane, with_plain=with_plain)
         return CheckProcess(process, transport, supply.command, supply.plain_command)

@@ -161,7 +161,7 @@ class Lane:
         self._mark = Path(self._root, PENDING)
         self._mark.write_bytes(NOT_PENDING)
         self._has_plain = _needs_plain(self.exercises)
-        opened = self._source.open_check_process(self._number, self._log, plain=self._has_plain)
+        opened = self._source.open_check_process(self._number, self._log, with_plain=self._has_plain)
         self._process, self._generation = opened.process, opened.generation
         self._command, self._plain_command = opened.command, opened.plain_command
         self._channel = Channel(opened.transport)

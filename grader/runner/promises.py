@@ -93,14 +93,14 @@ class SandboxPlan:
         most: no more than this is tried.
         hidden: folders that no worker may see, even where they lie inside what workers may see.
         readable: a file in one of them, which probes try to read.
-        plain: whether workers are needed that have the standard library alone (`without` in exercise.yaml).
+        with_plain: whether workers are needed that have the standard library alone (`without` in exercise.yaml).
     """
 
     least: Level = Level.NONE
     most: Level = Level.FULL
     hidden: tuple[Path, ...] = ()
     readable: Path | None = None
-    plain: bool = False
+    with_plain: bool = False
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class WorkerServer(WorkerSource):
         self._plain: WorkerServer | None = None
         self._process: ForkedProcess | subprocess.Popen[bytes]
         self._start()
-        if plan.plain and not is_plain:
+        if plan.with_plain and not is_plain:
             self._start_plain()
 
     def prepare_for(self, plan: SandboxPlan) -> bool:
@@ -75,7 +75,7 @@ class WorkerServer(WorkerSource):
         """
         own = self._plan
         same = (own.least, own.most, {*own.hidden}) == (plan.least, plan.most, {*plan.hidden})
-        if same and plan.plain:
+        if same and plan.with_plain:
             self._start_plain()
         return same
 
@@ -154,14 +154,14 @@ class WorkerServer(WorkerSource):
             return receive(self._socket)[0]
         return None
 
-    def supply(self, lane: int, *, plain: bool = False) -> Supply:
-        """Return a new socket that connects a lane to the server; if `plain`, also one to the server without PyTorch.
+    def supply(self, lane: int, *, with_plain: bool = False) -> Supply:
+        """Return a new socket from a lane to the server; if `with_plain`, also one to the server without PyTorch.
 
         A server that was lost is started again first.
         """
         with self._lock:
             own = self._supply(lane)
-            if not plain:
+            if not with_plain:
                 return own
             try:
                 other = self._start_plain().supply(lane)
@@ -215,16 +215,16 @@ class WorkerServer(WorkerSource):
         said = self._zygote.last_output() if own == SAID_NOTHING and self._zygote is not None else own
         return StartError(f"the worker server did not start: {said}")
 
-    def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
+    def open_check_process(self, lane: int, log: IO[bytes], *, with_plain: bool = False) -> CheckProcess:
         """Fork the check process of a lane from the zygote's template.
 
         Args:
             lane: the number of the lane.
             log: the file that takes what the process writes to standard error.
-            plain: whether the check process also gets a socket to the server of workers without PyTorch.
+            with_plain: whether the check process also gets a socket to the server of workers without PyTorch.
         """
         assert self._zygote is not None
-        supply = self.supply(lane, plain=plain)
+        supply = self.supply(lane, with_plain=with_plain)
         ours, theirs = socket.socketpair()
         # The check process alone holds them then: when it dies they close, and the servers end the lane's workers.
         with ExitStack() as opened:

@@ -79,27 +79,27 @@ class WorkerSource:
         """
         raise NotImplementedError
 
-    def supply(self, lane: int, *, plain: bool = False) -> Supply:
+    def supply(self, lane: int, *, with_plain: bool = False) -> Supply:
         """Return the sockets or commands by which a lane's check process starts workers.
 
         A worker server that was lost is replaced first.
 
         Args:
             lane: the number of the lane.
-            plain: whether the lane also needs workers that can import the standard library alone.
+            with_plain: whether the lane also needs workers that can import the standard library alone.
 
         Raises:
             StartError: the worker server did not start.
         """
         raise NotImplementedError
 
-    def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
+    def open_check_process(self, lane: int, log: IO[bytes], *, with_plain: bool = False) -> CheckProcess:
         """Start the check process of a lane.
 
         Args:
             lane: the number of the lane.
             log: the file that takes what the process writes to standard error.
-            plain: whether the lane also needs workers that can import the standard library alone.
+            with_plain: whether the lane also needs workers that can import the standard library alone.
 
         Raises:
             StartError: the worker server did not start.

@@ -111,7 +111,7 @@ class Measurement:
         self._until = time.monotonic() + (_BUDGET_S if self.final else _PROVISIONAL_S)
 
     @property
-    def plain(self) -> bool:
+    def without_torch(self) -> bool:
         """Return True if the workers can import the standard library alone."""
         return bool(connection_of(self.function).without)
 
@@ -215,9 +215,9 @@ class PairedRun:
         # The side that makes fewer calls gets some of the arguments, drawn at random.
         picked = [sorted(random.SystemRandom().sample(range(len(args)), count)) for count in calls]
         in_place = self._measurement.in_place
-        plain = self._measurement.plain
+        without_torch = self._measurement.without_torch
         sides = ([args[place] for place in places] for places in picked)
-        mine_in, other_in = (Inputs(*side, in_place=in_place, plain=plain) for side in sides)
+        mine_in, other_in = (Inputs(*side, in_place=in_place, without_torch=without_torch) for side in sides)
         self._turn += 1
         # In turns, so that neither side always finds the caches as the other left them.
         theirs = self._call_other(other_in) if self._turn % 2 else None
@@ -276,7 +276,7 @@ class PairedRun:
         # judged side is not sent on: it may be anything.
         for count in dict.fromkeys(calls):
             both = [(*args[place], results[place % len(results)]) for place in range(count)]
-            inputs = Inputs(*both, in_place=self._measurement.in_place, plain=self._measurement.plain)
+            inputs = Inputs(*both, in_place=self._measurement.in_place, without_torch=self._measurement.without_torch)
             idle_s.append(self._call_other(inputs, idle=True).cpu_s / count)
             self._other.add_late_work()
         return Sides(idle_s[0], idle_s[-1])

@@ -72,7 +72,7 @@ class Inputs:
     Args:
         calls: the arguments of each call: tensors, arrays and plain values.
         in_place: whether the arguments are compared afterwards; they then come back beside the result.
-        plain: whether the workers have the standard library alone, so that only plain values can be sent.
+        without_torch: whether the workers have the standard library alone, so that only plain values can be sent.
 
     Attributes:
         weight: bytes of the message.
@@ -81,8 +81,8 @@ class Inputs:
         Unsupported: an argument cannot be sent.
     """
 
-    def __init__(self, *calls: Sequence[Any], in_place: bool = False, plain: bool = False) -> None:
-        encoder = PlainEncoder if plain else Encoder
+    def __init__(self, *calls: Sequence[Any], in_place: bool = False, without_torch: bool = False) -> None:
+        encoder = PlainEncoder if without_torch else Encoder
         self.tree, blocks = encoder(ObjectTable(), _refuse).encode([tuple(args) for args in calls])
         self.starts = block_offsets([len(block) for block in blocks])
         self.size = self.starts.pop()
@@ -189,7 +189,7 @@ class TimedWorker:
 
     def _time_request(self, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
         late, worker, started = self._take_late_cpu_s(), self.connection.live_worker(), time.monotonic()
-        message = self._message(inputs, ["name", "", "last_argument"] if idle else self._child)
+        message = self._message(inputs, ["name", "", "echo_last_argument"] if idle else self._child)
         try:
             disturbed, before = clock.disturbances(worker.pid), self._read_clocks()
             frame = self._request(message, self._write_inputs(inputs), seconds)

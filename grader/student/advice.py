@@ -14,7 +14,7 @@ from grader.model.score import pluralize, points_text
 from grader.report.safe import prose
 from grader.student import folder
 from grader.student.folder import CourseProgress
-from grader.student.rows import Row, Whole, next_row, rows_of, unchanged_module
+from grader.student.rows import LoadModule, Row, next_row, rows_of, unchanged_module
 from grader.student.side_effects import side_effects
 
 _CONFINED = ("reduced", "full")
@@ -23,14 +23,16 @@ _FEW_TOPICS = 6
 _WORDS = ("first", "second", "third")
 
 
-def advice_after_run(course: Course, report: Report, width: int, whole: Whole = unchanged_module) -> Iterator[str]:
+def advice_after_run(
+    course: Course, report: Report, width: int, load_module: LoadModule = unchanged_module
+) -> Iterator[str]:
     """Save the student's progress after a run, and yield lines of advice.
 
     Args:
         course: the course; if its folder keeps the copies of starters, it must have all exercises.
         report: the report of the run.
         width: columns of the terminal.
-        whole: a function that returns a module with all its exercises; see `advice`.
+        load_module: a function that returns a module with all its exercises; see `advice`.
     """
     before = folder.read_progress(course)
     after = before.after(report)
@@ -44,7 +46,7 @@ def advice_after_run(course: Course, report: Report, width: int, whole: Whole = 
         if report.environment.confinement in _CONFINED:
             texts += side_effects(graded.exercise)
     texts += (
-        *advice(course, report, after, saved=not problem, whole=whole),
+        *advice(course, report, after, saved=not problem, load_module=load_module),
         *filter(None, [problem or before.problem]),
     )
     if folder.is_behind(course.root):
@@ -62,7 +64,12 @@ def unchanged_lines(count: int, width: int) -> Iterator[str]:
 
 
 def advice(
-    course: Course, report: Report, progress: CourseProgress, *, saved: bool = True, whole: Whole = unchanged_module
+    course: Course,
+    report: Report,
+    progress: CourseProgress,
+    *,
+    saved: bool = True,
+    load_module: LoadModule = unchanged_module,
 ) -> Iterator[str]:
     """Yield sentences of advice after a run.
 
@@ -71,7 +78,8 @@ def advice(
         report: the report of the run.
         progress: the student's progress after the run.
         saved: whether the progress is saved, so that later commands show the reference of a solved exercise.
-        whole: a function that returns a module with all its exercises, as `course` may have only those that were run.
+        load_module: a function that returns a module with all its exercises, as `course` may have only those that were
+            run.
     """
     lost = [item for item in report.exercises if item.state == "started" and item.score.earned < item.score.possible]
     if lost:
@@ -83,9 +91,9 @@ def advice(
     elif len(report.exercises) == 1 and report.exercises[0].passes:
         if report.exercises[0].state == "done":  # who is not done yet needs no game
             yield from _lines_after_full_marks(report.exercises[0].exercise, saved=saved)
-        following = next_row(course, progress=progress, whole=whole)
+        following = next_row(course, progress=progress, load_module=load_module)
         if following is None:
-            everything = replace(course, modules=tuple(map(whole, course.modules)))
+            everything = replace(course, modules=tuple(map(load_module, course.modules)))
             yield from ending_lines(course, rows_of(everything, progress))
         else:
             yield f"Next: {following.exercise.number} {following.exercise.title}:  grade next"

@@ -45,14 +45,16 @@ def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]
         yield from prose(f"{done} done, {counts}" if done else counts.capitalize(), width)
     else:
         yield f"{done} of {len(rows)} done, {total}"
-    if any(row.fast for row in rows):
+    if any(row.is_on_fast_track for row in rows):
         yield from prose("* fast track: if you solve this one, you may skip the rest of its module", width)
 
 
 def _list_row(row: Row, width: int) -> list[str]:
     exercise, state = row.exercise, row.state.replace("_", " ")
     points = f"{points_text(row.earned)} / {points_text(row.possible)}"
-    left = f"  {exercise.number:<5} {'*' if row.fast else ' '} {for_terminal(exercise.title, one_line=True)}"
+    left = (
+        f"  {exercise.number:<5} {'*' if row.is_on_fast_track else ' '} {for_terminal(exercise.title, one_line=True)}"
+    )
     if width < _NARROW:
         return [*two_sided_lines(left, "", width), f"          {state:<12}{points:>{width - 22}}"]
     minutes = f"{exercise.minutes} min" if exercise.minutes else ""
@@ -77,7 +79,7 @@ def _row_data(row: Row) -> dict[str, Any]:
         "solved": saved.solved,
         "tries": saved.tries,
         "hints": saved.hints,
-        "fast_track": row.fast,
+        "fast_track": row.is_on_fast_track,
         "difficulty": exercise.difficulty,
         "minutes": exercise.minutes,
         "topics": list(exercise.topics),

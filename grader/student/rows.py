@@ -28,14 +28,14 @@ class Row:
         progress: the saved progress of the student in it.
         state: not_started, started, shown_pass, done, or known: not started, and the last one of its module is done.
         earned: hundredths of a point, of the last run.
-        fast: whether it is on the fast track: the last one of its module.
+        is_on_fast_track: whether it is on the fast track: the last one of its module.
     """
 
     exercise: Exercise
     progress: ExerciseProgress
     state: str = "not_started"
     earned: int = 0
-    fast: bool = False
+    is_on_fast_track: bool = False
 
     @property
     def possible(self) -> int:
@@ -67,7 +67,7 @@ def _rows_of_module(course: Course, module: Module, progress: CourseProgress) ->
     mine = []
     for exercise in module.exercises:
         saved = progress.of(exercise.id)
-        row = Row(exercise, saved, fast=exercise is module.exercises[-1])
+        row = Row(exercise, saved, is_on_fast_track=exercise is module.exercises[-1])
         if (own := submission.of(exercise)).files and not own.untouched:
             begun = "started" if saved.state == "not_started" else saved.state
             row = replace(row, state=begun, earned=round(100 * saved.earned))
@@ -118,12 +118,12 @@ def _topic_ids(course: Course, topic: str) -> set[str]:
     raise CourseError(f"this course has no topic {topic!r}; give an id such as T22, or a word such as stride")
 
 
-Whole = Callable[[Module], Module]
+LoadModule = Callable[[Module], Module]
 """Returns a module with all of its exercises, of a course that may have only some."""
 
 
 def unchanged_module(module: Module) -> Module:
-    """Return a module unchanged; the default of the parameter `whole`, for a course that has all exercises."""
+    """Return a module unchanged; the default of the parameter `load_module`, for a course that has all exercises."""
     return module
 
 
@@ -131,7 +131,7 @@ def next_row(
     course: Course,
     start: str | None = None,
     progress: CourseProgress | None = None,
-    whole: Whole = unchanged_module,
+    load_module: LoadModule = unchanged_module,
 ) -> Row | None:
     """Return the row of the first open exercise from the last graded one on; None if no exercise is open.
 
@@ -142,7 +142,7 @@ def next_row(
         start: the name of an exercise or a module to search from, in place of the last graded exercise; a row in
             the state `KNOWN` is then returned, too.
         progress: the student's progress; by default the saved one.
-        whole: a function that returns a module with all its exercises, as `course` may have only some of them.
+        load_module: a function that returns a module with all its exercises, as `course` may have only some of them.
 
     Raises:
         CourseError: there is no such exercise or module.
@@ -153,7 +153,7 @@ def next_row(
     # last, too, with what stands before it. No module is read before it is reached: most often the first one has it.
     known = [{exercise.id for exercise in module.exercises} for module in course.modules]
     place = next((number for number, own in enumerate(known) if first in own), 0)
-    modules = map(whole, [*course.modules[place:], *course.modules[: place + 1]])
+    modules = map(load_module, [*course.modules[place:], *course.modules[: place + 1]])
     rows: Iterator[Row] = (row for module in modules for row in _rows_of_module(course, module, progress))
     if known and first in known[place]:
         rows = dropwhile(lambda row: row.exercise.id != first, rows)

@@ -93,7 +93,7 @@ class DrillPage:
             return
         self._asked, is_right = None, choice == answer.right
         if self._drill.record_answer(right=is_right):
-            self._memory.note(question, right=is_right)
+            self._memory.save_answer(question, right=is_right)
         shown = pre(f">>> {question.watch}\n{answer.after}") if answer.after and not is_right else ""
         chosen = "Right" if is_right else f"You said {choice}. Wrong"
         self._said.content = f"<p><b>{for_html(f'{chosen}: {answer.right}.')}</b> {for_html(question.why)}</p>{shown}"

@@ -63,7 +63,7 @@ class RequestGuard:
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))
-        refusal = self._refusal(headers)
+        refusal = self._why_refused(headers)
         if refusal:
             await _refuse(scope, send, refusal)
         elif self._is_token(query.get("token", "")) and scope["type"] == "http":
@@ -91,7 +91,7 @@ class RequestGuard:
             if not has_left:
                 raise
 
-    def _refusal(self, headers: Mapping[str, str]) -> str:
+    def _why_refused(self, headers: Mapping[str, str]) -> str:
         """Return why a request is refused even with the right token; "" if its headers are acceptable."""
         if self.ends.is_set():
             return "The server ends."

@@ -49,7 +49,7 @@ def show_map(course: Course) -> None:
             mine = [row for row in rows if row.exercise.module == module.id]
             if mine:
                 _show_module(module.title, mine)
-        if any(row.fast for row in rows):
+        if any(row.is_on_fast_track for row in rows):
             look.html('<p class="soft">* fast track: if you solve this one, you may skip the rest of its module</p>')
 
 
@@ -66,7 +66,7 @@ def _show_module(title: str, rows: list[Row]) -> None:
 
 def _row_html(row: Row) -> str:
     exercise = row.exercise
-    star = " *" if row.fast else ""
+    star = " *" if row.is_on_fast_track else ""
     minutes = f' <span class="soft">{exercise.minutes} min</span>' if exercise.minutes else ""
     link = f'<a href="exercise/{escape(exercise.id)}">{exercise.number} {for_html(exercise.title)}</a>{star}{minutes}'
     state = row.state.replace("_", " ")

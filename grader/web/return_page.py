@@ -25,7 +25,7 @@ _REFRESH_S = 0.5
 _STATUS = 'role="status" aria-live="polite"'
 
 
-def show_return(folder: ClassFolder, now: Snapshot) -> None:
+def show_results(folder: ClassFolder, now: Snapshot) -> None:
     """Build the page with downloads of results: the gradebook, a platform's file with scores, and the authors' pages.
 
     Args:

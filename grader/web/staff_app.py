@@ -30,7 +30,7 @@ from grader.web.class_data import ClassFolder, Snapshot
 from grader.web.groups_page import show_group, show_groups
 from grader.web.pairs_page import PairsPage
 from grader.web.regrade import Regrade
-from grader.web.return_page import show_return
+from grader.web.return_page import show_results
 
 _LINKS = (
     ("Class", "/"),
@@ -105,7 +105,7 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
 
     @ui.page("/return", title=title, response_timeout=_READING_S)
     async def _return() -> None:
-        await _show_page(title, folder, lambda now: show_return(folder, now))
+        await _show_page(title, folder, lambda now: show_results(folder, now))
 
     return title
 

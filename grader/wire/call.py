@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grader.wire.containers import Other, PlainEncoder
+from grader.wire.containers import ChildOfObject, PlainEncoder
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.table import ObjectTable, padded_blocks
@@ -52,27 +52,29 @@ class EncodedCall:
         return decoder.decode({**self.tree, "roots": list(roots)}, memoryview(bytearray().join(self.memory))), table
 
 
-def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), *, plain: bool = False) -> EncodedCall:
+def encode_call(
+    values: Sequence[Any], child_of_object: ChildOfObject, noted: Sequence[Any] = (), *, without_torch: bool = False
+) -> EncodedCall:
     """Encode the values of a call as one message.
 
     Args:
         values: the values of the message.
-        other: a function for objects that are not values: it returns the list that replaces the object in the message,
-            or raises `Unsupported`.
+        child_of_object: a function for objects that are not values: it returns the list that replaces the object in the
+            message, or raises `Unsupported`.
         noted: the values, or items of containers in `values`, whose copies `noted_values` returns.
-        plain: whether the other process has the standard library alone.
+        without_torch: whether the other process has the standard library alone.
 
     Raises:
         Unsupported: a value cannot be sent.
     """
     table, others = ObjectTable(), dict[tuple[Any, ...], Any]()
 
-    def child_of(value: Any) -> list[Any]:
-        child = other(value)
+    def record_child(value: Any) -> list[Any]:
+        child = child_of_object(value)
         others[tuple(child)] = value
         return child
 
-    encoder = PlainEncoder(table, child_of) if plain else Encoder(table, child_of)
+    encoder = PlainEncoder(table, record_child) if without_torch else Encoder(table, record_child)
     tree, blocks = encoder.encode(values)
     children = encoder.children(noted)
     assert len(table.objects) == len(table.rows), "a value was noted that is not in the message"
@@ -94,8 +96,8 @@ def copy_values(*values: Any) -> tuple[Any, ...]:
     """
     objects: list[Any] = []
 
-    def other(value: Any) -> list[Any]:
+    def child_of_object(value: Any) -> list[Any]:
         objects.append(value)
         return ["proxy", len(objects) - 1]
 
-    return tuple(encode_call(values, other).values())
+    return tuple(encode_call(values, child_of_object).values())

@@ -3,7 +3,7 @@
 A message is a tree of plain data, with blocks of memory where it has tensors or arrays. The tree has `roots`, a child
 for each value; `rows`, the objects that are new or changed, each with its number; and `blocks`, the memory that is new
 or changed. A child is a plain value, a tagged list (`plain`), a reference `["ref", number]` to an object, or what
-`other` returns for an object that stays in its process.
+`child_of_object` returns for an object that stays in its process.
 
 `encode` and `decode` add tensors and arrays to the two classes here. A worker without PyTorch uses these as they are,
 and answers with them.
@@ -34,7 +34,7 @@ _EMPTY = memoryview(b"")
 _COLLISIONS = 100
 """So many keys may have the same hash: n of them take n² comparisons, and the hash of an int is easy to choose."""
 
-Other = Callable[[Any], list[Any]]
+ChildOfObject = Callable[[Any], list[Any]]
 """Returns the child for an object that is not a value."""
 
 
@@ -43,7 +43,7 @@ class PlainEncoder:
 
     Args:
         table: what both processes know of this call; new objects and blocks are added to it.
-        other: a function that returns the child for an object that is not a value, or raises `Unsupported`.
+        child_of_object: a function that returns the child for an object that is not a value, or raises `Unsupported`.
         answers: whether this is the process that answers, which says all facts of its tensors.
     """
 
@@ -51,8 +51,8 @@ class PlainEncoder:
     no_tuples: ClassVar[tuple[type, ...]] = ()
     """Classes that derive from tuple, whose subclasses are not sent as one."""
 
-    def __init__(self, table: ObjectTable, other: Other, *, answers: bool = False) -> None:
-        self._table, self._other, self._answers = table, other, answers
+    def __init__(self, table: ObjectTable, child_of_object: ChildOfObject, *, answers: bool = False) -> None:
+        self._table, self._child_of_object, self._answers = table, child_of_object, answers
         self._numbers = {id(obj): number for number, obj in enumerate(table.objects)} if table.objects else {}
         self._kept: list[Any] = []  # plain forms of subclasses, whose ids must not be used again
 
@@ -119,7 +119,7 @@ class PlainEncoder:
                 child = self._add_object(plain_form)
                 self._numbers[id(value)] = child[1]
                 return child
-        return self._other(value)
+        return self._child_of_object(value)
 
     def _add_object(self, obj: Any) -> list[Any]:
         number = self._numbers[id(obj)] = len(self._table.objects)
@@ -142,7 +142,8 @@ class PlainDecoder:
 
     Args:
         table: what both processes know of this call.
-        other: a function that returns the object for a child that `other` of an encoder made, by the child's items.
+        object_of_child: a function that takes the items of a child that `child_of_object` of an encoder made, and
+            returns the object.
         caps: what one message may hold.
     """
 
@@ -150,8 +151,8 @@ class PlainDecoder:
     leaves: ClassVar[tuple[str, ...]] = ()
     """The kinds of rows for other values than containers."""
 
-    def __init__(self, table: ObjectTable, other: Callable[..., Any], caps: Caps | None = None) -> None:
-        self._table, self._other, self._caps = table, other, caps or Caps()
+    def __init__(self, table: ObjectTable, object_of_child: Callable[..., Any], caps: Caps | None = None) -> None:
+        self._table, self._object_of_child, self._caps = table, object_of_child, caps or Caps()
         self._rows: list[Any] = []
 
     def decode(self, tree: Mapping[str, Any], data: memoryview, original: memoryview = _EMPTY) -> list[Any]:
@@ -270,7 +271,7 @@ class PlainDecoder:
                 raise ProtocolError("a reference to an unknown object")
             return objects[child[1]]
         if child[0] in ("proxy", "name"):
-            return self._other(*child)
+            return self._object_of_child(*child)
         return self.tags.from_plain(*child)
 
 

@@ -57,7 +57,8 @@ class Decoder(PlainDecoder):
 
     Args:
         table: what both processes know of this call.
-        other: a function that returns the object for a child that `other` of an encoder made, by the child's items.
+        object_of_child: a function that takes the items of a child that `child_of_object` of an encoder made, and
+            returns the object.
         caps: what one message may hold.
         answers: whether this is the process that answers: it gets tensors as they were, on their devices.
         accelerator: the functions for the accelerator of this process; None if it has none.
@@ -69,13 +70,13 @@ class Decoder(PlainDecoder):
     def __init__(
         self,
         table: ObjectTable,
-        other: Callable[..., Any],
+        object_of_child: Callable[..., Any],
         caps: Caps | None = None,
         *,
         answers: bool = False,
         accelerator: AcceleratorFunctions | None = None,
     ) -> None:
-        super().__init__(table, other, caps)
+        super().__init__(table, object_of_child, caps)
         self._answers = answers
         self._accelerator = accelerator
         self.changes: list[Change] = []

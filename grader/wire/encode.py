@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire.containers import Other, PlainEncoder
+from grader.wire.containers import ChildOfObject, PlainEncoder
 from grader.wire.dtypes import ARRAY_DTYPE, NAMES, TAGS
 from grader.wire.facts import LONGEST, AcceleratorFunctions, TensorFacts, are_any_recorded, device_of, to_row
 from grader.wire.frames import Unsupported
@@ -22,7 +22,7 @@ class Encoder(PlainEncoder):
 
     Args:
         table: what both processes know of this call; new objects and blocks are added to it.
-        other: a function that returns the child for an object that is not a value, or raises `Unsupported`.
+        child_of_object: a function that returns the child for an object that is not a value, or raises `Unsupported`.
         answers: whether this is the process that answers, which says all facts of its tensors.
         accelerator: the functions for the accelerator of this process; None if it has none.
     """
@@ -33,12 +33,12 @@ class Encoder(PlainEncoder):
     def __init__(
         self,
         table: ObjectTable,
-        other: Other,
+        child_of_object: ChildOfObject,
         *,
         answers: bool = False,
         accelerator: AcceleratorFunctions | None = None,
     ) -> None:
-        super().__init__(table, other, answers=answers)
+        super().__init__(table, child_of_object, answers=answers)
         self._accelerator = accelerator
 
     def _has_memory(self, value: Any) -> bool:

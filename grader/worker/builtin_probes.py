@@ -25,8 +25,8 @@ from grader.worker import plain_probes
 from grader.worker.counting import call_with_poisoned_memory as call_with_poisoned_memory
 from grader.worker.counting import count_costs as count_costs
 from grader.worker.counting import rows_of
+from grader.worker.plain_probes import echo_last_argument as echo_last_argument
 from grader.worker.plain_probes import is_instance as is_instance
-from grader.worker.plain_probes import last_argument as last_argument
 from grader.worker.plain_probes import run_program as run_program
 from grader.worker.plain_probes import run_snippet as run_snippet
 from grader.worker.surroundings import seed as seed_all
@@ -46,7 +46,7 @@ _DISTRIBUTED = "torch.distributed"
 _PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
 
-def moments() -> list[list[Any]]:
+def take_moments() -> list[list[Any]]:
     """Return the spans of virtual time since the last call, as rows of `rows_of`; [] without a simulated accelerator.
 
     The first call returns the spans since the start. If there are more than `_MOST_SPANS`, the rest is discarded.
@@ -246,8 +246,8 @@ def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> lis
         A dict for each rank. Its key `ended` is "returned", "raised", "waits" (for other ranks in a collective) or
         "died". With "returned", the other keys are `result`, `collectives` (the number of calls of each), `sent` (bytes
         handed to collectives) and `changed` (whether the call changed a tensor argument). With "raised", `raised` is a
-        list of the exception's type name and text. With "waits", `late` is True if the rank waited until its timeout,
-        as it does when the others are in another collective.
+        list of the exception's type name and text. With "waits", `timed_out` is True if the rank waited until its
+        timeout, as it does when the others are in another collective.
     """
     # Here and not at the top: a worker without ranks does not pay for it. Before the fork, so that it is paid for once.
     importlib.import_module(_DISTRIBUTED)
@@ -286,7 +286,7 @@ def _run_rank(function: Callable[..., Any], args: list[Any], rank: int, size: in
         result, cost = count_costs(function, args, {})
     except Exception as error:  # any exception of student code is reported, with its type
         if any(words in str(error).lower() for words in _WAITED):
-            return {"ended": "waits", "late": _WAITED[0] in str(error).lower()}
+            return {"ended": "waits", "timed_out": _WAITED[0] in str(error).lower()}
         return {"ended": "raised", "raised": [type(error).__name__, str(error)[:_MAX_TEXT]]}
     pairs = [pair for pair in zip(before, args, strict=True) if isinstance(pair[0], torch.Tensor)]
     changed = not all(old.shape == new.shape and torch.equal(old.nan_to_num(), new.nan_to_num()) for old, new in pairs)

@@ -50,23 +50,23 @@ class Libraries:
 
     # -- of a worker --------------------------------------------------------------------------------------------------
 
-    def encoder(self, table: ObjectTable, other: Callable[[Any], list[Any]]) -> PlainEncoder:
+    def encoder(self, table: ObjectTable, child_of_object: Callable[[Any], list[Any]]) -> PlainEncoder:
         """Return an encoder for a reply of this worker.
 
         Args:
             table: the objects of the request, which the reply refers to.
-            other: a function that returns the list that replaces an object that is not a value.
+            child_of_object: a function that returns the list that replaces an object that is not a value.
         """
-        return PlainEncoder(table, other, answers=True)
+        return PlainEncoder(table, child_of_object, answers=True)
 
-    def decoder(self, table: ObjectTable, other: Callable[..., Any]) -> PlainDecoder:
+    def decoder(self, table: ObjectTable, object_of_child: Callable[..., Any]) -> PlainDecoder:
         """Return a decoder for a request to this worker.
 
         Args:
             table: the table that gets the objects of the request.
-            other: a function that returns the object of this process that a request names.
+            object_of_child: a function that returns the object of this process that a request names.
         """
-        return PlainDecoder(table, other)
+        return PlainDecoder(table, object_of_child)
 
     def begin_request(self, *, timed: bool) -> None:
         """Prepare this worker for a request; do nothing without PyTorch.

@@ -69,23 +69,23 @@ class WithTorch(Libraries):
         accelerator.preload()
         accelerator.preload_operations()
 
-    def encoder(self, table: ObjectTable, other: Callable[[Any], list[Any]]) -> PlainEncoder:
+    def encoder(self, table: ObjectTable, child_of_object: Callable[[Any], list[Any]]) -> PlainEncoder:
         """Return an encoder for a reply of this worker.
 
         Args:
             table: the objects of the request, which the reply refers to.
-            other: a function that returns the list that replaces an object that is not a value.
+            child_of_object: a function that returns the list that replaces an object that is not a value.
         """
-        return Encoder(table, other, answers=True, accelerator=self._accelerator)
+        return Encoder(table, child_of_object, answers=True, accelerator=self._accelerator)
 
-    def decoder(self, table: ObjectTable, other: Callable[..., Any]) -> PlainDecoder:
+    def decoder(self, table: ObjectTable, object_of_child: Callable[..., Any]) -> PlainDecoder:
         """Return a decoder for a request to this worker.
 
         Args:
             table: the table that gets the objects of the request.
-            other: a function that returns the object of this process that a request names.
+            object_of_child: a function that returns the object of this process that a request names.
         """
-        return Decoder(table, other, answers=True, accelerator=self._accelerator)
+        return Decoder(table, object_of_child, answers=True, accelerator=self._accelerator)
 
     def begin_request(self, *, timed: bool) -> None:
         """Switch the filling of new memory on; for a timed request off, since the filling takes time."""

@@ -58,7 +58,7 @@ class ForkStarter(Starter):
         self.leaving: list[_Forked] = []
 
     def start_worker(
-        self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
+        self, limits: Limits, *, spared: bool = False, simulates: bool = False, without_torch: bool = False
     ) -> WorkerProcess:
         """Start a worker as a fork of the server.
 
@@ -66,7 +66,7 @@ class ForkStarter(Starter):
             limits: the limits on the worker's time and memory.
             spared: whether the worker survives when an exercise takes too long and the lane's other workers are ended.
             simulates: whether the worker will see a simulated accelerator.
-            plain: whether the worker has the standard library alone, without PyTorch and NumPy.
+            without_torch: whether the worker has the standard library alone, without PyTorch and NumPy.
 
         Raises:
             WorkerLost: the machine cannot start another worker; the verdict is `broken`.
@@ -74,7 +74,7 @@ class ForkStarter(Starter):
         latest = time.monotonic() + _ROOM_S
         while True:
             self.leaving[:] = [worker for worker in self.leaving if not worker.try_clean_up(0)]
-            started = self._request_worker(self._servers[plain], limits, spared, simulates)
+            started = self._request_worker(self._servers[without_torch], limits, spared, simulates)
             if isinstance(started, _Forked):
                 self.started += 1
                 await_progress(started)  # that it is confined

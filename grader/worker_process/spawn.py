@@ -54,15 +54,15 @@ class SpawnStarter(Starter):
         self._room_mb = _ROOM_MB if roomy else 0
         self._commands = {False: command, True: plain}
         self._on_start = on_start
-        self._spares: dict[bool, WorkerProcess] = {is_plain: self._spawn(plain=is_plain) for is_plain in spares}
+        self._spares: dict[bool, WorkerProcess] = {kind: self._spawn(without_torch=kind) for kind in spares}
 
-    def _spawn(self, *, plain: bool = False) -> WorkerProcess:
+    def _spawn(self, *, without_torch: bool = False) -> WorkerProcess:
         folder, output = self.new_folder_and_output()
         with output.open("ab") as sink:
             # Its output is what goes to standard error: standard input and output are the channel. A session of its own
             # lets `kill` end what it started, too.
             process = subprocess.Popen(
-                self._commands[plain],
+                self._commands[without_torch],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,
@@ -76,7 +76,7 @@ class SpawnStarter(Starter):
         return _Spawned(*given, process, waiting=self.waiting)
 
     def start_worker(
-        self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
+        self, limits: Limits, *, spared: bool = False, simulates: bool = False, without_torch: bool = False
     ) -> WorkerProcess:
         """Return the warm spare worker, or a new worker if no spare is left, and start another spare.
 
@@ -84,11 +84,11 @@ class SpawnStarter(Starter):
             limits: the limits on the worker's time and memory.
             spared: whether the worker survives when an exercise takes too long and the lane's other workers are ended.
             simulates: whether the worker will see a simulated accelerator.
-            plain: whether the worker has the standard library alone, without PyTorch and NumPy.
+            without_torch: whether the worker has the standard library alone, without PyTorch and NumPy.
         """
         del simulates  # the host ends the whole lane; what was not imported ahead is imported when it is used
         # Importing torch takes a while. A spare has had that time already; a start that failed leaves no spare.
-        worker = self._spares.pop(plain, None) or self._spawn(plain=plain)
+        worker = self._spares.pop(without_torch, None) or self._spawn(without_torch=without_torch)
         self.started += 1
         worker.limits, worker.channel.caps = limits, caps_of(limits)
         await_progress(worker)  # that it is warm
@@ -97,7 +97,7 @@ class SpawnStarter(Starter):
             worker.channel.send(0, to_tree(wanted))
         await_progress(worker)  # that it is confined
         # Started now and not before, so that it imports torch while this worker is at work, and does not delay it.
-        self._spares[plain] = self._spawn(plain=plain)
+        self._spares[without_torch] = self._spawn(without_torch=without_torch)
         return worker
 
     def close(self) -> None:

@@ -49,7 +49,7 @@ class Starter:
         self.waiting = Waiting()
 
     def start_worker(
-        self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
+        self, limits: Limits, *, spared: bool = False, simulates: bool = False, without_torch: bool = False
     ) -> WorkerProcess:
         """Start a worker with nothing loaded.
 
@@ -57,7 +57,7 @@ class Starter:
             limits: the limits on the worker's time and memory.
             spared: whether the worker survives when an exercise takes too long and the lane's other workers are ended.
             simulates: whether the worker will see a simulated accelerator.
-            plain: whether the worker has the standard library alone, without PyTorch and NumPy.
+            without_torch: whether the worker has the standard library alone, without PyTorch and NumPy.
         """
         raise NotImplementedError
 

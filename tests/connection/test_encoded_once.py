@@ -31,10 +31,10 @@ class InThread(Starter):
     """Starts workers that are threads of this process, so that both ends can be watched."""
 
     def start_worker(
-        self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
+        self, limits: Limits, *, spared: bool = False, simulates: bool = False, without_torch: bool = False
     ) -> WorkerProcess:
         """A thread that answers requests."""
-        del spared, simulates, plain
+        del spared, simulates, without_torch
         ours, theirs = socket.socketpair()
         folder, output = self.new_folder_and_output()
 

@@ -62,7 +62,11 @@ def test_fast_track(course: Course) -> None:
     progress = CourseProgress({"total": DONE}, "total")
     write_progress(course, progress)
     rows = rows_of(course)
-    assert [(row.state, row.fast) for row in rows] == [("known", False), ("done", True), ("not_started", True)]
+    assert [(row.state, row.is_on_fast_track) for row in rows] == [
+        ("known", False),
+        ("done", True),
+        ("not_started", True),
+    ]
     following = next_row(course)
     assert following is not None
     assert following.exercise.id == "again"

@@ -132,7 +132,7 @@ ATTACKS: dict[str, Callable[[], Any]] = {
     "objects of NumPy's": lambda: reply(result=["numpy.dtype", "|O8"]),
     "a size of a negative number": lambda: reply(result=["Size", -1]),
     "a proxy of a negative number": lambda: reply(result=["proxy", -1, "x"]),
-    "a name of the check's": lambda: reply(result=["name", "", "last_argument"]),
+    "a name of the check's": lambda: reply(result=["name", "", "echo_last_argument"]),
     "a version that is negative": with_facts({"version": -1}),
     "a version that is huge": with_facts({"version": 1 << 40}),
     "a device of a thousand letters": with_facts({"device": "x" * 999}),

@@ -231,6 +231,6 @@ def test_where_all_is_plain_no_interpreter_imports_torch(tmp_path: Path) -> None
     plain = isolated_plain_command("grader.worker", "plain", "spawned")
     starter = SpawnStarter(tmp_path, ["no such program"], lambda pid: None, plain=plain, spares={True})
     with closing(starter):
-        starter.start_worker(Limits(), plain=True).close()
+        starter.start_worker(Limits(), without_torch=True).close()
         with pytest.raises(FileNotFoundError):
             starter.start_worker(Limits())

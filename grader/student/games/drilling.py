@@ -271,7 +271,7 @@ class AnsweredQuestions:
             return 1 if question.module in self._begun else 2
         return 3 if right else 0
 
-    def note(self, question: Question, *, right: bool) -> None:
+    def save_answer(self, question: Question, *, right: bool) -> None:
         """Save whether a question was answered right at the first try."""
         self._right[question.id] = right
         saved = _Saved(1, *(tuple(id for id, was in self._right.items() if was is value) for value in (False, True)))
